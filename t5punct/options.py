@@ -16,7 +16,7 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Self, get_args, get_type_hints
 
-from .config import check_range
+from .config import check, check_range
 from .errors import ConfigError
 from .text.render import RenderConfig
 from .windows.plan import WindowConfig
@@ -74,12 +74,9 @@ class ModelOptions:
         usual = type(self).model
         if self.model == usual:
             return replace(self, model=usual if best == BUNDLED else best)
-        if self.model in MODEL_LANGUAGES and "multi" == best != self.model:
-            raise ConfigError(
-                f"--language {self.language} with --model {self.model}, which knows English alone",
-                expected=f"--model {best}",
-                fix="drop --model",
-            )
+        knows = self.model not in MODEL_LANGUAGES or best != "multi" or self.model == best
+        found = f"--language {self.language} with --model {self.model}, which knows English alone"
+        check(knows, found, expected=f"--model {best}", fix="drop --model")
         return self
 
     def config(self) -> PunctuatorConfig:
@@ -245,8 +242,8 @@ class TranscriptOptions(WindowOptions):
     @property
     def input_format(self) -> str | None:
         """Return the format of all inputs; None: their names tell.  Raises ConfigError for two of them."""
-        if self.lines and self.format not in (None, "text", "lines"):
-            raise ConfigError(f"--lines and --format {self.format}", expected="one of them", fix="drop one")
+        is_one = not self.lines or self.format in (None, "text", "lines")
+        check(is_one, f"--lines and --format {self.format}", expected="one of them", fix="drop one")
         return "lines" if self.lines else self.format
 
     def written_to(self, output: Path | None) -> Self:
@@ -260,12 +257,9 @@ class TranscriptOptions(WindowOptions):
         asked = "json" if self.json else self.to
         if named is None:
             return self
-        if asked not in (None, named):
-            raise ConfigError(
-                f"{'--json' if self.json else f'--to {self.to}'} and -o {output}, whose name says {named}",
-                expected="one format",
-                fix="drop the option, or name the output otherwise",
-            )
+        found = f"{'--json' if self.json else f'--to {self.to}'} and -o {output}, whose name says {named}"
+        fix = "drop the option, or name the output otherwise"
+        check(asked in (None, named), found, expected="one format", fix=fix)
         return replace(self, to=named)
 
     def writer(self) -> WriterConfig:
@@ -273,8 +267,8 @@ class TranscriptOptions(WindowOptions):
         from .transcripts.resegment import ResegmentConfig
         from .transcripts.writers import ParagraphConfig, WriterConfig
 
-        if self.json and self.to not in (None, "json"):
-            raise ConfigError(f"--json and --to {self.to}", expected="one of them", fix="drop one")
+        is_one = not self.json or self.to in (None, "json")
+        check(is_one, f"--json and --to {self.to}", expected="one of them", fix="drop one")
         is_parted = self.paragraphs is not None or self.paragraph_pause_ms is not None
         return WriterConfig(
             "json" if self.json else self.to,
@@ -336,9 +330,8 @@ class StreamOptions(DecodingOptions):
         try:
             thresholds = [float(number) for number in self.threshold.split(",")]
         except ValueError as error:
-            raise ConfigError(
-                f"threshold {self.threshold!r}", expected="a number, or several with commas", fix="use 0.5"
-            ) from error
+            found, expected = f"threshold {self.threshold!r}", "a number, or several with commas"
+            raise ConfigError(found, expected=expected, fix="use 0.5") from error
         return StreamConfig(**options_of(StreamConfig, self), thresholds=thresholds)
 
     def render(self) -> RenderConfig:
@@ -370,20 +363,19 @@ def parse_mark_odds(text: str) -> dict[str, float]:
         if len(pairs) > len(dict(pairs)) or any(piece[1] != "=" for piece in pieces):
             raise ValueError
     except ValueError as error:
-        raise ConfigError(
-            f"mark odds {text!r}", expected='a number for each mark, such as ",=4 .=1.5"', fix="check --mark-odds"
-        ) from error
+        expected = 'a number for each mark, such as ",=4 .=1.5"'
+        raise ConfigError(f"mark odds {text!r}", expected=expected, fix="check --mark-odds") from error
     return dict(pairs)
 
 
 Values = Mapping[str, Any]
 
 
-def _written_as(values: Values) -> str | None:
-    """Return the format that is written, as far as it is asked for: by an option, or by the name of the output."""
+def _writes(values: Values, *formats: str | None) -> bool:
+    """Whether one of these is written, as far as it is asked for: by an option, or by the name of the output."""
     from .transcripts.writers import format_named_by
 
-    return "json" if values["json"] else values["to"] or format_named_by(values.get("output"))
+    return ("json" if values["json"] else values["to"] or format_named_by(values.get("output"))) in formats
 
 
 _WINDOWED = "--policy fixed, entropy or sentence"  # with a delay no window is read, and the tagger decides
@@ -397,17 +389,13 @@ NEEDS: tuple[tuple[str, str, Callable[[Values], object]], ...] = (
     ("max_marks", "--decoder slots or generate", lambda asked: asked["decoder"] != "tagger" or asked["max_marks"] <= 1),
     ("max_marks", _WINDOWED, lambda values: values.get("policy") != "delay" or values["max_marks"] <= 1),
     ("decoder", _WINDOWED, lambda values: values.get("policy") != "delay" or values["decoder"] != "slots"),
-    (
-        "alternatives",
-        "--json, --html or --to html",
-        lambda values: values.get("html") or _written_as(values) in ("json", "html"),
-    ),
+    ("alternatives", "--json, --html or --to html", lambda asked: asked.get("html") or _writes(asked, "json", "html")),
     (
         "paragraphs paragraph_pause_ms",
         "--to text, --to html or --html",
-        lambda values: values.get("html") or _written_as(values) in (None, "text", "html"),
+        lambda values: values.get("html") or _writes(values, None, "text", "html"),
     ),
-    ("resegment", "--to srt, vtt or ass", lambda values: _written_as(values) in ("srt", "vtt", "ass")),
+    ("resegment", "--to srt, vtt or ass", lambda values: _writes(values, "srt", "vtt", "ass")),
     (_NEW_CUES, "--resegment", lambda values: values["resegment"]),
     ("keep_case", "capitals (no --no-case)", lambda values: not values["no_case"]),
     ("overwrite ray", "--output-dir", lambda values: values["output_dir"]),
@@ -428,8 +416,5 @@ def check_needs(asked: Mapping[str, str], values: Values) -> None:
     for names, needed, is_met in NEEDS:
         for name in names.split():
             if name in asked and not is_met(values):
-                raise ConfigError(
-                    f"{asked[name]}, which does nothing here",
-                    expected=f"{needed} with it",
-                    fix=f"add that, or drop {asked[name]}",
-                )
+                found, fix = f"{asked[name]}, which does nothing here", f"add that, or drop {asked[name]}"
+                raise ConfigError(found, expected=f"{needed} with it", fix=fix)

@@ -191,14 +191,10 @@ def test_files_and_functions_are_short_and_long_ones_are_found() -> None:
     assert length_faults(planted(long_file, "def f() -> None:\n" + "    pass\n" * 80)) == [f"{long_file}:2 f"]
 
 
-def test_public_names_are_strings_and_a_star_import_finds_them_all(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_star_import_finds_all_public_names() -> None:
     names: dict[str, object] = {}
     exec("from t5punct import *", names)  # noqa: S102
-    assert all(isinstance(name, str) for name in t5punct.__all__)
     assert set(t5punct.__all__) <= names.keys()
-    monkeypatch.setattr(t5punct, "__all__", [*t5punct.__all__, "Nobody"])
-    with pytest.raises(AttributeError, match="no attribute 'Nobody'"):
-        exec("from t5punct import *", {})  # noqa: S102
 
 
 def test_tracked_files_name_no_place_on_one_machine() -> None:

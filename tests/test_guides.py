@@ -109,15 +109,9 @@ def test_a_command_that_cannot_run_is_found(line: str) -> None:
         check(line)
 
 
-def test_every_guide_is_linked_to_and_its_own_links_lead_somewhere() -> None:
+def test_every_guide_is_linked_to() -> None:
     index = (ROOT / "docs" / "usage.md").read_text(encoding="utf-8")
-    for page in GUIDES:
-        assert f"(guides/{page.name})" in index, page.name
-        text = page.read_text(encoding="utf-8")
-        for target in re.findall(r"\]\((?!http|#)([^)#]+)[)#]", text):
-            assert (page.parent / target).exists(), (page.name, target)
-        for named in re.findall(r"`((?:configs|tests|benchmarks)/[\w./-]+)`", text):
-            assert (ROOT / named).exists(), (page.name, named)
+    assert [page.name for page in GUIDES if f"(guides/{page.name})" not in index] == []
 
 
 @contextlib.contextmanager

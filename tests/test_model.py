@@ -5,8 +5,6 @@ from __future__ import annotations
 import copy
 import json
 import os
-import subprocess
-import sys
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -265,9 +263,3 @@ def test_a_tagger_follows_the_order_of_the_marks(tiny_model: Model, tmp_path: Pa
             place, other = (each.mark_classes.index(mark) for each in (tagger, changed))
             assert torch.equal(tagger(states)[0][:, place], changed(states)[0][:, other])
         assert torch.equal(tagger(states)[1], changed(states)[1])
-
-
-def test_torch_is_not_loaded_before_a_model_is() -> None:
-    """It takes seconds, and a name that is wrong should be said at once."""
-    code = "import sys, t5punct.model; sys.exit('torch' in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

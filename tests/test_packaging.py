@@ -111,13 +111,6 @@ def without_extras(code: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
 
 
-def test_what_is_refused_cannot_be_imported() -> None:
-    names = sorted(NOT_FOR_INFERENCE)
-    attempt = "    try:\n        __import__(name)\n    except ImportError as error:\n        print(error)\n"
-    refusals = without_extras(f"for name in {names}:\n{attempt}").stdout.splitlines()
-    assert [line.partition(";")[0] for line in refusals] == [f"import of {name} halted" for name in names]
-
-
 def test_inference_and_scores_need_no_extra() -> None:
     commands = (
         "from t5punct import *\n"
@@ -179,7 +172,3 @@ def test_every_setting_of_a_public_config_is_public() -> None:
     for config in configs:
         for name in re.findall(r"t5punct\.[\w.]*?(\w+)(?=['\]|, >]|$)", str(typing.get_type_hints(config))):
             assert name in t5punct.__all__, f"{config.__name__} takes a {name}"
-
-
-def test_the_names_of_the_package_are_listed_twice_alike() -> None:
-    assert sorted(t5punct.__all__) == sorted([*t5punct._HOMES, "__version__"])

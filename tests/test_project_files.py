@@ -46,17 +46,7 @@ def test_the_citation_is_of_this_version_and_licence() -> None:
 def test_a_container_is_made_of_the_checkout_and_all_that_it_copies_is_there() -> None:
     text = (ROOT / "Containerfile").read_text(encoding="utf-8").replace("\\\n", " ")
     steps = [line.split(maxsplit=1) for line in text.splitlines() if line and not line.startswith("#")]
-    assert {step for step, _ in steps} <= {
-        "FROM",
-        "RUN",
-        "COPY",
-        "USER",
-        "WORKDIR",
-        "ENV",
-        "EXPOSE",
-        "ENTRYPOINT",
-        "CMD",
-    }
+    assert {step for step, _ in steps} <= {*"FROM RUN COPY USER WORKDIR ENV EXPOSE ENTRYPOINT CMD".split()}
     copied = [name for step, words in steps if step == "COPY" and "--from" not in words for name in words.split()[:-1]]
     assert "t5punct" in copied and [name for name in copied if not (ROOT / name).exists()] == []
     asked_for = {PROJECT["readme"], *PROJECT["license-files"], "pyproject.toml", "t5punct"}

@@ -16,6 +16,8 @@ from t5punct.decoding.inputs import DecodingConfig, WindowInput
 from t5punct.errors import InputError
 from t5punct.model import Model
 from t5punct.punctuator import Punctuator, PunctuatorConfig
+from t5punct.text.words import Word
+from t5punct.windows.combine import WindowVotes
 from t5punct.windows.plan import View, WindowConfig
 
 PLAN = WindowConfig(6, mask_left=2, mask_right=1)
@@ -56,23 +58,14 @@ def test_a_single_text_is_no_row_of_texts(tagged_model: Model, tmp_path: Path) -
 def calls(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """How many windows were given to the decoder at each call."""
     seen: list[int] = []
-    votes = Punctuator._votes
+    votes = Punctuator.window_votes
 
-    def counted(self: Punctuator, views: Sequence[View[object]], whole: bool) -> object:
+    def counted(self: Punctuator, views: Sequence[View[Word]]) -> list[WindowVotes]:
         seen.append(len(views))
-        return votes(self, views, whole)  # type: ignore[arg-type]
+        return votes(self, views)
 
-    monkeypatch.setattr(Punctuator, "_votes", counted)
+    monkeypatch.setattr(Punctuator, "window_votes", counted)
     return seen
-
-
-def test_windows_of_several_short_texts_share_a_batch(lively_model: Model, calls: list[int]) -> None:
-    punctuator = Punctuator(lively_model)
-    alone = [punctuator.punctuate(text) for text in SHORT]
-    assert calls == [1, 1, 1, 1], "white space alone has no window"
-    calls.clear()
-    assert punctuator.punctuate_many(SHORT) == alone
-    assert calls == [4]
 
 
 def test_a_batch_of_the_network_holds_windows_of_several_texts(

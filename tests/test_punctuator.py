@@ -66,11 +66,6 @@ def test_kept_marks_stay_as_they_were_written(tiny_model: Model, text: str) -> N
     assert all(kept.label == word.label for kept, word in zip(output, words, strict=True) if word.given)
 
 
-def test_the_word_check_can_fail() -> None:
-    assert _words("we know, right?") == _words("we know right")
-    assert _words("we no, right?") != _words("we know right")
-
-
 @pytest.mark.parametrize("decoder", ["slots", "tagger", "generate"])
 def test_the_size_of_a_batch_changes_nothing(tagged_model: Model, decoder: str) -> None:
     text = "well we know that right " * 9

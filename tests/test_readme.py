@@ -92,9 +92,9 @@ def test_every_option_that_a_page_names_exists(invoke: Invoke) -> None:
             assert option in help_texts or option in OPTIONS_OF_OTHERS, (name, option)
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_files_that_a_page_names_exist(name: str) -> None:
-    assert missing(name, PAGES[name]) == []
+@pytest.mark.parametrize("path", [*map(ROOT.joinpath, NAMES), *(ROOT / "docs/guides").glob("*.md")], ids=str)
+def test_files_that_a_page_names_exist(path: Path) -> None:
+    assert missing(str(path.relative_to(ROOT)), path.read_text(encoding="utf-8")) == []
 
 
 def test_a_file_that_does_not_exist_is_found() -> None:

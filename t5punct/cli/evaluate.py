@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ..errors import ConfigError
+from ..config import check
 from ..options import WindowOptions
 from ..text.io.files import check_source
 from ..text.render import RenderConfig
@@ -76,7 +76,11 @@ def evaluate(
     options = read_options(WindowOptions, context, settings)
     check_source(data)
     if compare:
-        _check_compare(options, disfluencies)
+        is_named = options.model is not None or options.revision is not None
+        found, fix = "--compare with --model or revision", "drop the others"
+        check(not is_named, found, expected="two models after --compare", fix=fix)
+        found, fix = "--compare with --disfluencies", "score the models one by one"
+        check(disfluencies == "keep", found, expected="one of them", fix=fix)
     note_waiting([data])
     from rich.console import Console
 
@@ -99,16 +103,6 @@ def evaluate(
     typer.echo(json.dumps(values, ensure_ascii=False))
 
 
-def _check_compare(options: WindowOptions, disfluencies: str) -> None:
-    """Raise ConfigError for options that do not go together with `--compare`."""
-    if options.model is not None or options.revision is not None:
-        raise ConfigError(
-            "--compare with --model or revision", expected="two models after --compare", fix="drop the others"
-        )
-    if disfluencies != "keep":
-        raise ConfigError("--compare with --disfluencies", expected="one of them", fix="score the models one by one")
-
-
 def _score(options: WindowOptions, data: str, max_words: int | None, disfluencies: str) -> Report:
     """The scores of one model."""
     from ..evaluation.evaluate import evaluate_file
@@ -123,7 +117,8 @@ def _compare(options: WindowOptions, names: tuple[str, str], data: str, max_word
     """The scores of two models, and their differences."""
     from ..evaluation.comparison import compare_file
 
-    first, second = (load_punctuator(replace(options, model=name), options.config()) for name in names)
+    first = load_punctuator(replace(options, model=names[0]), options.config())
+    second = load_punctuator(replace(options, model=names[1]), options.config())
     total = _count_words(data, max_words)
     with progress_bar("evaluating", total and 2 * total) as advance:
         return compare_file(data, first, second, max_words=max_words, on_progress=lambda done: advance(done, done))

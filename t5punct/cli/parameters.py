@@ -1,6 +1,6 @@
-"""The options that several commands have, as typer takes them, and what was asked for by them and by KEY=VALUE.
+"""How a command reads its words and shows its help, and the options that several commands have.
 
-In: a command line, as typer has read it.  Out: the options of `t5punct/options.py`, and the punctuator they ask for.
+In: a command line.  Out: the options of `t5punct/options.py`, and the punctuator they ask for; plain help in groups.
 
 A command names its options one by one, with defaults for the help; what was typed is read by `read_options`.
 """
@@ -10,12 +10,14 @@ from __future__ import annotations
 import functools
 import os
 import re
+import shlex
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
+from typer.core import TyperCommand, TyperGroup
 
 from ..config import check_range, load, nearest_keys
 from ..errors import ConfigError
@@ -36,7 +38,7 @@ place = functools.partial(typer.Option, parser=named_place, metavar="PATH")  # w
 
 
 def _option(name: str, *declarations: str, **more: Any) -> Any:
-    """Return an option of typer, with the help that `t5punct/options.py` has for it."""
+    """Make an option of typer, with the help that `t5punct/options.py` has for it."""
     return typer.Option(*declarations, help=_HELP[name], **more)
 
 
@@ -145,6 +147,65 @@ def load_punctuator(options: ModelOptions, config: PunctuatorConfig) -> Punctuat
     punctuator = Punctuator.from_pretrained(options.model, config, revision=options.revision)
     keep_objects()
     return punctuator
+
+
+class CheckedCommand(TyperCommand):
+    """A command with settings in its help, and with an example in its epilog.
+
+    Where `context_settings={"obj": TranscriptOptions}` names a class of options, those that the command does not have
+    as `--key value` are listed as `key=value`.  `ctx` and `formatter` are click's, which some versions of typer bring
+    along themselves.
+    """
+
+    def __init__(self, *args: Any, **values: Any) -> None:
+        super().__init__(*args, **values)
+        self._kind: Any = self.context_settings.get("obj")
+        options = {parameter.name for parameter in self.params}
+        defaults = names_of(self._kind) if self._kind else {}
+        self._settings = {name: default for name, default in defaults.items() if name not in options}
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Parse arguments.  Raises ConfigError for a setting that is written as an option."""
+        for place, word in enumerate(args):
+            option, _, joined = word.partition("=")
+            name = option.removeprefix("--").replace("-", "_")
+            if option.startswith("--") and name in self._settings and not ctx.resilient_parsing:
+                value = "true" if self._settings[name] is False else joined or " ".join(args[place + 1 : place + 2])
+                setting = shlex.join([f"{name}={value or 'VALUE'}"])
+                raise ConfigError(f"{option}, which is a setting", expected=setting, fix=f"write that for {option}")
+        parsed: list[str] = super().parse_args(ctx, args)
+        return parsed
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        groups: dict[str, list[tuple[str, str]]] = {"Arguments": [], "Options": [], "Settings, as KEY=VALUE": []}
+        for parameter in self.get_params(ctx):
+            if record := parameter.get_help_record(ctx):
+                groups["Options" if parameter.param_type_name == "option" else "Arguments"].append(record)
+        for name, default in self._settings.items():
+            shown = name if default is None else f"{name}={str(default).lower()}"
+            groups["Settings, as KEY=VALUE"].append((shown, help_of(self._kind)[name]))
+        for title, records in groups.items():
+            if records:
+                with formatter.section(title):
+                    formatter.write_dl(records)
+
+    def format_epilog(self, ctx: Any, formatter: Any) -> None:
+        with formatter.section("Example"):
+            for line in (self.epilog or "").splitlines():
+                formatter.write(" " * formatter.current_indent + line + "\n")
+
+
+class CommandGroup(TyperGroup):
+    """The commands.  A file, or a text, in the place of one is told how it is punctuated."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        name = args[0]
+        is_text = len(name.split()) > 1
+        if self.get_command(ctx, name) is None and (is_text or Path(name).suffix or Path(name).exists()):
+            said = f"echo {shlex.quote(name)} | t5punct punctuate"
+            said = said if is_text else f"t5punct punctuate {shlex.join(args)}"
+            raise ConfigError(f"no command {name!r}", expected="one before a text or a file", fix=f"say: {said}")
+        return super().resolve_command(ctx, args)
 
 
 def silence_bars() -> None:

@@ -19,12 +19,14 @@ import os
 import signal
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from itertools import product
 from pathlib import Path
 
 _TRIM_THRESHOLD, _TOP_PAD, _MMAP_THRESHOLD = -1, -2, -3  # glibc's malloc.h
 WAITING = ("OMP_WAIT_POLICY", "GOMP_SPINCOUNT", "KMP_BLOCKTIME")  # OpenMP's, GNU's, Intel's and LLVM's
-_NEW_OBJECTS = 50_000
+# microseconds of processor time in each period of so many: cgroups of version 2, and of version 1
+_QUOTA_FILES = ("cpu.max",), ("cpu.cfs_quota_us", "cpu.cfs_period_us")
 _USUAL = gc.get_threshold()
 _LARGEST = (2**30, 2**25)  # bytes; older ones take no threshold above 32 MiB
 
@@ -47,17 +49,8 @@ def keep_freed_memory() -> bool:
     return bool(mallopt(_TRIM_THRESHOLD, 2**31 - 1) and mallopt(_TOP_PAD, 2**26))
 
 
-def collect_seldom() -> None:
-    """Tell the garbage collector to look for cycles once in 50,000 new objects; Python does after some hundreds.
-
-    For the start: a command makes 400,000 objects before it is ready, libraries' for the most part, and all of them
-    stay.  Later, what is dropped must go, or memory grows: `collect_as_usual`.
-    """
-    gc.set_threshold(_NEW_OBJECTS)
-
-
 def collect_as_usual() -> None:
-    """Look for cycles as often as Python does by itself."""
+    """Look for cycles as often as Python does by itself: what is dropped must go, or memory grows."""
     gc.set_threshold(*_USUAL)
 
 
@@ -78,9 +71,8 @@ def ending_in_order() -> Iterator[None]:
         signal.signal(number, signal.SIG_DFL)
         sys.exit(128 + number)
 
-    signals = [
-        getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)
-    ]  # Windows has no hang-up
+    # Windows has no hang-up
+    signals = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
     heeded = [number for number in signals if signal.getsignal(number) not in (signal.SIG_IGN, None)]
     before = {number: signal.signal(number, end) for number in heeded}
     try:
@@ -123,28 +115,17 @@ def read_quota(root: Path = Path("/sys/fs/cgroup"), groups: Path = Path("/proc/s
         lines = groups.read_text(encoding="ascii").splitlines()
     except (OSError, UnicodeDecodeError):
         return math.inf
-    smallest = math.inf
-    for line in lines:
-        _, controllers, path = line.split(":", 2)
-        if not controllers or "cpu" in controllers.split(","):
-            smallest = min([smallest, *_quotas(root / controllers, path)])
-    return smallest
-
-
-def _quotas(mount: Path, path: str) -> Iterator[float]:
-    """What a group and all around it are given; inside a container the mount may show the group as its own root."""
-    group = mount / path.strip("/")
-    for folder in [folder for folder in (group, *group.parents) if folder.is_relative_to(mount)]:
-        yield from _quota(folder, "cpu.max")
-        yield from _quota(folder, "cpu.cfs_quota_us", "cpu.cfs_period_us")
-
-
-def _quota(folder: Path, *names: str) -> Iterator[float]:
-    """Microseconds of processor time in each period of so many; nothing where there is no limit."""
-    try:
-        text = " ".join((folder / name).read_text(encoding="ascii") for name in names)
-        allowed, period = (int(number) for number in text.split())
-    except (OSError, ValueError):  # no such file; `max`
-        return
-    if allowed > 0 < period:  # -1: no limit
-        yield allowed / period
+    quotas = [math.inf]
+    for _, controllers, path in (line.split(":", 2) for line in lines):
+        if controllers and "cpu" not in controllers.split(","):
+            continue
+        mount = root / controllers
+        group = mount / path.strip("/")  # inside a container the mount may show the group as its own root
+        folders = [folder for folder in (group, *group.parents) if folder.is_relative_to(mount)]
+        for folder, names in product(folders, _QUOTA_FILES):
+            with suppress(OSError, ValueError):  # no such file; `max`
+                text = " ".join((folder / name).read_text(encoding="ascii") for name in names)
+                allowed, period = (int(number) for number in text.split())
+                if allowed > 0 < period:  # -1: no limit
+                    quotas.append(allowed / period)
+    return min(quotas)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ..errors import ConfigError
+from ..config import check
 from ..extras import need
 from ..options import TranscriptOptions
 from ..windows.presets import DEFAULT_PRESET
@@ -44,11 +44,6 @@ class BatchOptions(TranscriptOptions):
     ] = None
     ray_workers: Annotated[int | None, "With ray: workers; else as many as there are processors for."] = None
 
-    @property
-    def done(self) -> BatchOptions:
-        """Return the options on which outputs depend: without workers and threads."""
-        return replace(self, ray=None, ray_workers=None, threads=None)
-
     def work(
         self, writer: WriterConfig, terms: Terms | None, output_dir: Path | None, *, for_review: bool = False
     ) -> Work | RayWork:
@@ -67,9 +62,8 @@ class BatchOptions(TranscriptOptions):
         if self.ray == LOCAL:
             n_workers = n_workers or max(1, available_processors() // n_cpus)
         config = RayConfig(self.ray, n_workers, n_cpus, n_gpus=int(self.device.startswith("cuda")))
-        return RayWork(
-            partial(_punctuator, replace(self, threads=n_cpus), for_review), output_dir, config, writer, terms
-        )
+        load = partial(_punctuator, replace(self, threads=n_cpus), for_review)
+        return RayWork(load, output_dir, config, writer, terms)
 
 
 Inputs = Annotated[
@@ -152,7 +146,12 @@ def punctuate(
     places = OutputConfig(output, output_dir, writer.format, html, options.reads)
     planned = plan_jobs(files or ["-"], places, options.input_format)
     writer = _own_or_named(asked, writer, planned.jobs)
-    _check_pauses(planned.jobs, options)
+    check(
+        options.paragraph_pause_ms is None or not {job.read_as for job in planned.jobs} <= {"text", "lines"},
+        "paragraph_pause_ms for plain text, which has no times",
+        expected="subtitles or a recogniser's file",
+        fix="begin paragraphs by --paragraphs",
+    )
     fingerprint = "" if output_dir is None else _fingerprint(options, spellings)
     current = Current.read(output_dir, fingerprint) if output_dir is not None else Current(None)
     waiting = [job for job in planned.jobs if overwrite or not current.has(job)]
@@ -182,17 +181,8 @@ def _fingerprint(options: BatchOptions, terms: Terms | None) -> str:
     from ..model import find
 
     state = options.strategy(), model_state(find(options.model, revision=options.revision))
-    return settings_fingerprint((options.done, state, terms))
-
-
-def _check_pauses(jobs: Sequence[Job], options: BatchOptions) -> None:
-    """Raise ConfigError for pauses where no input has times."""
-    if options.paragraph_pause_ms is not None and {job.read_as for job in jobs} <= {"text", "lines"}:
-        raise ConfigError(
-            "paragraph_pause_ms for plain text, which has no times",
-            expected="subtitles or a recogniser's file",
-            fix="begin paragraphs by --paragraphs",
-        )
+    # workers and threads change no output
+    return settings_fingerprint((replace(options, ray=None, ray_workers=None, threads=None), state, terms))
 
 
 def _run(

@@ -20,8 +20,6 @@ from ..serve.config import Limits, ServeConfig
 from . import parameters as shared
 from .parameters import load_punctuator, read_options
 
-_TOKEN_VARIABLE = "T5PUNCT_TOKEN"  # noqa: S105  # its name
-
 
 @dataclass(frozen=True)
 class ServiceOptions(Limits, ModelOptions):
@@ -54,21 +52,17 @@ def serve(
     Where the variable T5PUNCT_TOKEN is set, every request must bring that token, but for the page's and /healthz.
     """
     need("serve")
-    from ..serve.run import listen
-    from ..serve.run import serve as run
+    from ..serve.app import listen
+    from ..serve.app import serve as run
 
     options = read_options(ServiceOptions, context, settings)
     config = ServeConfig(
         **options_of(Limits, options),
         host=host,
         port=port,
-        token=os.environ.get(_TOKEN_VARIABLE),
+        token=os.environ.get("T5PUNCT_TOKEN"),
         hosts=tuple(allow_host or ()),
         origins=tuple(allow_origin or ()),
     )
     load = partial(load_punctuator, options, options.config())  # a mistake is said before a model is loaded
-    run(listen(config), config, load, options, _tell)
-
-
-def _tell(address: str) -> None:
-    typer.echo(f"t5punct: serving at {address}", err=True)
+    run(listen(config), config, load, options, lambda address: typer.echo(f"t5punct: serving at {address}", err=True))

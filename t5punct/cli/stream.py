@@ -14,7 +14,7 @@ import signal
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
@@ -30,7 +30,7 @@ from .parameters import load_punctuator, read_options
 from .progress import note_waiting, report_removed
 
 if TYPE_CHECKING:
-    from ..text.io.live import Arrival, TimedWord
+    from ..text.io.live import TimedWord
 
     Say = Callable[[Sequence[TimedWord]], None]  # words as they arrive; none of them: a silence
 
@@ -82,35 +82,27 @@ def stream(
     if sys.stdin is None:
         raise InputError("standard input is closed", expected="an open one", fix="give the words through a pipe")
     note_waiting([STANDARD])
-    with _Interruptible() as interrupt:  # also while libraries and the model are loaded
+    with _interruptible() as (interrupt, received):  # also while libraries and the model are loaded
         from ..text.io.live import arrivals
 
         printer = _Printer(json)
         options.stream()  # a mistake is said before anything is loaded
         decide = _here if server is None else partial(_at, server)
         with decide(options, printer, provisional) as say:
-            source = arrivals(
-                sys.stdin.fileno(), timed=timed, silence_ms=options.max_delay_ms, stop=interrupt.descriptor
-            )
-            n_problems = _say_all(source, say)
+            n_problems = 0
+            heard = arrivals(sys.stdin.fileno(), timed=timed, silence_ms=options.max_delay_ms, stop=interrupt)
+            for arrival in heard:
+                if arrival.problem:  # one bad line is no reason to lose the words after it
+                    typer.echo(f"t5punct: {arrival.problem}", err=True)
+                    n_problems += 1
+                else:
+                    say(arrival.words)
         printer.end()
     report_removed(printer.removed, printer.n_words, options.disfluencies)
     if n_problems and not printer.n_words:
         raise typer.Exit(2)
-    if interrupt.received:
-        raise typer.Exit(128 + interrupt.received[0])
-
-
-def _say_all(source: Iterable[Arrival], say: Say) -> int:
-    """Say words as they arrive, and silences; the number of lines that could not be read."""
-    n_problems = 0
-    for arrival in source:
-        if arrival.problem:  # one bad line is no reason to lose the words after it
-            typer.echo(f"t5punct: {arrival.problem}", err=True)
-            n_problems += 1
-        else:
-            say(arrival.words)
-    return n_problems
+    if received:
+        raise typer.Exit(128 + received[0])
 
 
 @contextmanager
@@ -178,41 +170,41 @@ def _service_fields(options: StreamOptions) -> dict[str, object]:
 
     Raises ConfigError for what a service decides for all its clients.
     """
-    changed = {name: getattr(options, name) for name in names_of(StreamOptions)}
-    changed = {name: value for name, value in changed.items() if value != names_of(StreamOptions)[name]}
+    defaults = names_of(StreamOptions)
+    changed = {name: getattr(options, name) for name in defaults if getattr(options, name) != defaults[name]}
     for name in sorted(changed.keys() & names_of(ModelOptions)):  # a language, then the model that it has chosen
-        raise ConfigError(
-            f"--{name} with --server", expected="the service's own", fix=f"give --{name} to t5punct serve"
-        )
+        fix = f"give --{name} to t5punct serve"
+        raise ConfigError(f"--{name} with --server", expected="the service's own", fix=fix)
     return changed
 
 
-class _Interruptible:
-    """Makes an interrupt, a termination or a hang-up end the input: what was heard is still worked on.
+@contextmanager
+def _interruptible() -> Iterator[tuple[int, list[int]]]:
+    """Let an interrupt, a termination or a hang-up end the input: what was heard is still worked on.
 
-    The same signal once more ends everything.  `descriptor` can be read from once one has come.
+    The same signal once more ends everything.  Gives a descriptor that can be read from once one has come, and those
+    that have come.
     """
+    received = list[int]()
+    descriptor, told = os.pipe()
 
-    def __enter__(self) -> _Interruptible:
-        self.received: list[int] = []
-        self.descriptor, self._told = os.pipe()
-        signals = [signal.SIGINT, signal.SIGTERM]
-        if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # under `nohup` it goes on
-            signals.append(signal.SIGHUP)
-        self._before = {number: signal.signal(number, self._stop) for number in signals}
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        for number, handler in self._before.items():
-            signal.signal(number, handler)
-        os.close(self.descriptor)
-        os.close(self._told)
-
-    def _stop(self, signal_number: int, frame: object) -> None:
-        if signal_number in self.received:
+    def stop(number: int, frame: object) -> None:
+        if number in received:
             raise KeyboardInterrupt
-        self.received.append(signal_number)
-        os.write(self._told, b"!")
+        received.append(number)
+        os.write(told, b"!")
+
+    signals = [signal.SIGINT, signal.SIGTERM]
+    if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # under `nohup` it goes on
+        signals.append(signal.SIGHUP)
+    before = {number: signal.signal(number, stop) for number in signals}
+    try:
+        yield descriptor, received
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+        os.close(descriptor)
+        os.close(told)
 
 
 class _Printer:

@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ..config import load
-from ..errors import ConfigError, T5PunctError
+from ..config import check, load
+from ..errors import T5PunctError
 from ..extras import need
 from ..text.io.files import check_source
 from .parameters import Config, Overrides, Quiet, silence_bars
@@ -115,7 +115,10 @@ def train(config: Config = None, overrides: Overrides = None, quiet: Quiet = Fal
     leave_group()
     if is_first():
         typer.echo(f"{folder}: trained")
-        print_report(folder, settings)
+        try:
+            typer.echo(write_with_bar(folder, settings))
+        except (T5PunctError, OSError) as error:  # the model is there
+            typer.echo(f"t5punct: warning: no report of {folder}: {' '.join(str(error).split())}", err=True)
 
 
 @ending_in_order()
@@ -141,14 +144,6 @@ def report(
     use_threads(None)
     silence_bars()
     typer.echo(write_with_bar(run, replace(config, report=wanted)))
-
-
-def print_report(run: Path, config: TrainConfig) -> None:
-    """Write the page at the end of a training.  What is wrong with it is a warning: the model is there."""
-    try:
-        typer.echo(write_with_bar(run, config))
-    except (T5PunctError, OSError) as error:
-        typer.echo(f"t5punct: warning: no report of {run}: {' '.join(str(error).split())}", err=True)
 
 
 def write_with_bar(run: Path, config: TrainConfig) -> str:
@@ -188,9 +183,9 @@ def check_launched(environment: Mapping[str, str]) -> None:
     accelerate leaves processes on a CPU to MPI, and sets an address for them to meet at.
     """
     is_lone = environment.get("ACCELERATE_USE_CPU") == "True" and "MASTER_ADDR" in environment
-    if is_lone and not any(name in environment for name in _RANKED):
-        raise ConfigError(
-            "accelerate launch, which starts one process on a CPU",
-            expected="torchrun",
-            fix="run torchrun --nproc_per_node N train.py with the same settings",
-        )
+    check(
+        not is_lone or any(name in environment for name in _RANKED),
+        "accelerate launch, which starts one process on a CPU",
+        expected="torchrun",
+        fix="run torchrun --nproc_per_node N train.py with the same settings",
+    )

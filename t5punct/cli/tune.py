@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ..config import as_yaml, load
-from ..errors import ConfigError
+from ..config import as_yaml, check, load
 from ..options import DecodingOptions, names_of
 from ..text.io.files import check_source, check_targets, open_writer, target_of
 from . import parameters as shared
@@ -64,6 +63,7 @@ def tune(
     from rich.console import Console
 
     from ..evaluation.evaluate import signature
+    from ..evaluation.plots import check_plot, draw_frontier
     from ..evaluation.score_table import one_line
     from ..evaluation.tuning import TuneConfig, find_frontier
     from ..evaluation.tuning import tune as run
@@ -77,9 +77,12 @@ def tune(
     target = target_of(output, read)
     is_shared = output is not None and target is None  # the strategy goes to standard output
     if plot is not None:
-        _check_plot(plot, read, target)
-    if as_json and is_shared:
-        raise ConfigError("--json and -o -", expected="one of them on standard output", fix="name a file by -o")
+        check_targets([plot], read)
+        check_plot(plot)
+        is_apart = target is None or target.resolve() != plot.resolve()
+        check(is_apart, f"--output and --plot {plot}", expected="two files", fix="name another")
+    is_possible = not (as_json and is_shared)
+    check(is_possible, "--json and -o -", expected="one of them on standard output", fix="name a file by -o")
     punctuator = load_punctuator(options, options.config())
     with progress_bar("tuning", None) as advance:
         on_progress = (lambda done, total: advance(done, done, total)) if is_shown() else None
@@ -95,19 +98,7 @@ def tune(
         with open_writer(target) as put:
             put([as_yaml(best[-1].strategy)])
     if plot is not None:
-        from ..evaluation.plots import draw_frontier
-
         draw_frontier(trials, best, plot)
-
-
-def _check_plot(plot: Path, read: Sequence[str], target: Path | None) -> None:
-    """Raise InputError or ConfigError for a plot that cannot be drawn, or that would take another file's place."""
-    from ..evaluation.plots import check_plot
-
-    check_targets([plot], read)
-    check_plot(plot)
-    if target is not None and target.resolve() == plot.resolve():
-        raise ConfigError(f"--output and --plot {plot}", expected="two files", fix="name another")
 
 
 def _table(best: Sequence[Trial], n_trials: int) -> RenderableType:

@@ -8,7 +8,6 @@ interval is 0.4 to 2.1 and whose p is 0.004 is one that other documents of this 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -77,7 +76,15 @@ def compare_file(
 
 def compare_reports(first: Report, second: Report) -> Comparison:
     """Compare two reports of the same documents.  Raises InputError if they are of different ones."""
-    return Comparison(first, second, tuple(_iter_differences(first, second)))
+    differences = list[Difference]()
+    for name in (*first.scores.by_name, CAPITALS):
+        scores = score_of(first.scores, name), score_of(second.scores, name)
+        gain = p_value = None
+        if None not in scores and len(first.counts) > 1:
+            gain = gain_interval(second.counts, first.counts, f1_of(name))
+            p_value = paired_test(second.counts, first.counts, f1_of(name))
+        differences.append(Difference(name, *scores, gain, p_value))
+    return Comparison(first, second, tuple(differences))
 
 
 def f1_of(name: str) -> Statistic:
@@ -88,15 +95,3 @@ def f1_of(name: str) -> Statistic:
 def score_of(scores: Scores, name: str) -> float | None:
     """Return a score in percent: the F1 of a class, all marks or sentence ends, or the share of right capitals."""
     return scores.cased_accuracy if name == CAPITALS else scores.by_name[name].f1
-
-
-def _iter_differences(first: Report, second: Report) -> Iterator[Difference]:
-    for name in (*first.scores.by_name, CAPITALS):
-        first_score, second_score = score_of(first.scores, name), score_of(second.scores, name)
-        if first_score is None or second_score is None or len(first.counts) == 1:
-            yield Difference(name, first_score, second_score, None, None)
-            continue
-        pair = (second.counts, first.counts)
-        statistic = f1_of(name)
-        gain, p_value = gain_interval(*pair, statistic), paired_test(*pair, statistic)
-        yield Difference(name, first_score, second_score, gain, p_value)

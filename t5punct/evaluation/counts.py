@@ -23,6 +23,7 @@ from typing import Any
 
 from rapidfuzz.distance import Levenshtein
 
+from ..config import check
 from ..errors import InputError
 from ..text.marks import DISFLUENT, NO_LABEL, OTHER_SCRIPTS, Alphabet, ends_sentence
 from ..text.words import Word, split
@@ -65,11 +66,6 @@ class ClassCounts:
         """Return the counts of one slot that is of the class in the reference, in the output, in both or neither."""
         return cls(int(wanted and predicted), int(predicted), int(wanted))
 
-    def __add__(self, more: ClassCounts) -> ClassCounts:
-        return ClassCounts(
-            self.correct + more.correct, self.predicted + more.predicted, self.reference + more.reference
-        )
-
 
 @dataclass(frozen=True)
 class Counts:
@@ -100,10 +96,8 @@ class Counts:
     def row(self) -> list[int]:
         """Return all numbers in a fixed order, for thousands of documents to be added up as the rows of a matrix."""
         triples = (*(self.classes[name] for name in CLASS_MARKS), self.boundaries, self.disfluent, self.openings)
-        numbers = [getattr(self, name) for name in _PLAIN_FIELDS]
-        return numbers + [
-            number for triple in triples for number in (triple.correct, triple.predicted, triple.reference)
-        ]
+        plain = [getattr(self, name) for name in _PLAIN_FIELDS]
+        return plain + [number for item in triples for number in (item.correct, item.predicted, item.reference)]
 
     @classmethod
     def of_row(cls, row: Sequence[int]) -> Counts:
@@ -128,12 +122,9 @@ def class_of(label: str) -> str | None:
 
 def count(reference: Sequence[Slot], output: Sequence[Slot]) -> Counts:
     """Compare two labellings of the same words, slot by slot.  Raises InputError if they differ in length."""
-    if len(reference) != len(output):
-        raise InputError(
-            f"{len(output)} slots of output for {len(reference)} of reference",
-            expected="the same words",
-            fix="align the texts first",
-        )
+    found = f"{len(output)} slots of output for {len(reference)} of reference"
+    is_aligned = len(reference) == len(output)
+    check(is_aligned, found, expected="the same words", fix="align the texts first", kind=InputError)
     kinds = Counter(_kind(wanted, output_slot) for wanted, output_slot in zip(reference, output, strict=True))
     rows = [[number * times for number in _count_slot(*kind).row()] for kind, times in kinds.items()]
     return Counts.of_row([sum(column) for column in zip(Counts().row(), *rows, strict=True)])
@@ -149,7 +140,6 @@ def _kind(wanted: Slot, output: Slot) -> tuple[Slot, Slot]:
 
 def _count_slot(wanted: Slot, output: Slot) -> Counts:
     wanted_class, output_class = class_of(wanted.label), class_of(output.label)
-    classes = {name: ClassCounts.of_slot(wanted_class == name, output_class == name) for name in CLASS_MARKS}
     openings = ClassCounts.of_slot(bool(wanted.opening), bool(output.opening))
     multiple = len(wanted.label) > 1
     cased = wanted.word is not None and output.word is not None
@@ -157,7 +147,7 @@ def _count_slot(wanted: Slot, output: Slot) -> Counts:
     same = cased and wanted.word == output.word
     return Counts(
         slots=1,
-        classes=classes,
+        classes={name: ClassCounts.of_slot(wanted_class == name, output_class == name) for name in CLASS_MARKS},
         substitutions=int(None not in (wanted_class, output_class) and wanted_class != output_class),
         insertions=int(wanted_class is None and output_class is not None),
         deletions=int(wanted_class is not None and output_class is None),

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from .. import __version__
+from ..config import check
 from ..decoding.align import AlignmentCounts
-from ..errors import ConfigError
 from ..punctuator import Punctuator
 from ..text.marks import Alphabet
 from ..text.render import KEEP, MARK, REMOVE, AnnotatedWord
@@ -102,8 +102,7 @@ def alphabet_of(punctuator: Punctuator) -> Alphabet:
     """
     alphabet = Alphabet().union(punctuator.model.task.alphabet)
     asked = punctuator.config.render.disfluencies
-    if asked == REMOVE:
-        raise ConfigError("scores of a text whose disfluencies are removed", expected="keep or mark", fix="mark them")
+    check(asked != REMOVE, "scores of a text whose disfluencies are removed", expected="keep or mark", fix="mark them")
     return alphabet.signed if asked == MARK else alphabet
 
 

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ..config import check
 from ..errors import ConfigError
 from ..extras import way_to_install
 from ..text.io.files import whole_file
@@ -20,13 +21,13 @@ if TYPE_CHECKING:
 
     from .tuning import Trial
 
-FORMATS = (".png", ".svg", ".pdf")
+_FORMATS = (".png", ".svg", ".pdf")
 
 
 def check_plot(path: Path) -> None:
     """Raise ConfigError if a plot cannot be drawn; to be called before the work that it shows."""
-    if path.suffix not in FORMATS:
-        raise ConfigError(f"plot {path}", expected=f"a name in {', '.join(FORMATS)}", fix="check --plot")
+    names = ", ".join(_FORMATS)
+    check(path.suffix in _FORMATS, f"plot {path}", expected=f"a name in {names}", fix="check --plot")
     try:
         import matplotlib  # noqa: F401
     except ImportError as error:

@@ -15,6 +15,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import ClassVar
 
+from ..config import check
 from ..errors import InputError
 from ..text.io.files import source_lines
 from ..text.io.iwslt import (
@@ -33,7 +34,6 @@ from ..text.words import Word, split
 from ..transcripts.formats import format_of
 from .counts import Counts, Slot, compare_words, count
 
-_SCORED_FORMATS = ("text", "tsv")
 _STRETCH_WORDS = 500  # an IWSLT file does not say where talks end; intervals are drawn over stretches of this length
 
 
@@ -64,16 +64,13 @@ class RowsReference:
         wanted = [Slot(LABEL_OF_CLASS[name], disfluent=name == TO_BE_LEFT_OUT) for name in classes]
         stretches = (slice(start, start + _STRETCH_WORDS) for start in range(0, len(self.rows), _STRETCH_WORDS))
         counts = [count(wanted[stretch], output[stretch]) + Counts(words=len(wanted[stretch])) for stretch in stretches]
-        counts[0] += self._changes([word.text for word in annotated])
-        return counts
-
-    def _changes(self, written: Sequence[str]) -> Counts:
-        """How the words change in the text that t5punct writes."""
-        before = split(" ".join(word.text for word in self.words), self.alphabet).words
-        kept = compare_words(before, split(" ".join(written), self.alphabet).words, case=False)
-        return Counts(
+        # how the words change in the text that t5punct writes
+        given = split(" ".join(word.text for word in self.words), self.alphabet).words
+        kept = compare_words(given, split(" ".join(word.text for word in annotated), self.alphabet).words, case=False)
+        counts[0] += Counts(
             words_changed=kept.words_changed, words_inserted=kept.words_inserted, words_dropped=kept.words_dropped
         )
+        return counts
 
 
 @dataclass(frozen=True)
@@ -104,23 +101,25 @@ def read_references(
     path: str | Path, alphabet: Alphabet, *, case: bool = True, max_words: int | None = None
 ) -> Iterator[Reference]:
     """Yield the references of a file, a pipe, or `-` for standard input.  Raises InputError if there are no words."""
-    if (name := format_of(path)) not in _SCORED_FORMATS:
-        raise InputError(
-            f"{path}, whose times and names would be scored as words",
-            expected="punctuated text, a document a line, or IWSLT rows",
-            fix=f"make text of the .{name} first: t5punct punctuate --keep-marks --keep-case --to text",
-        )
+    check(
+        (name := format_of(path)) in ("text", "tsv"),
+        f"{path}, whose times and names would be scored as words",
+        expected="punctuated text, a document a line, or IWSLT rows",
+        fix=f"make text of the .{name} first: t5punct punctuate --keep-marks --keep-case --to text",
+        kind=InputError,
+    )
     has_rows, lines = _open(path)
-    documents: Iterator[Reference]
+    documents: Iterable[Reference]
     if has_rows:
         rows = parse_rows(lines, str(path))[:max_words]
-        documents = iter([RowsReference(rows, alphabet)] if rows else [])
+        documents = [RowsReference(rows, alphabet)] if rows else []
     else:
         documents = _texts(lines, alphabet, case, max_words)
-    nearest = next(documents, None)
-    if nearest is None:
-        raise InputError(f"{path} holds no words", expected="punctuated text", fix="check the file")
-    yield from itertools.chain((nearest,), documents)
+    is_empty = True
+    for document in documents:
+        yield document
+        is_empty = False
+    check(not is_empty, f"{path} holds no words", expected="punctuated text", fix="check the file", kind=InputError)
 
 
 def count_words(path: str | Path, max_words: int | None = None) -> int | None:

@@ -8,7 +8,7 @@ In: a `Report` or a `Comparison`.  Out: a rich table; json under the published k
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict
+from dataclasses import asdict, astuple
 from typing import TYPE_CHECKING, Any
 
 from .comparison import Comparison, Difference
@@ -16,6 +16,9 @@ from .evaluate import Report
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
+
+
+_GENERATED = ("windows", "distrusted_windows", "words", "inserted", "dropped", "changed")
 
 
 def as_json(report: Report) -> dict[str, Any]:
@@ -39,16 +42,7 @@ def as_json(report: Report) -> dict[str, Any]:
         "cased_accuracy": scores.cased_accuracy,
         "words": scores.words,
         "words_changed": scores.n_changes,
-        "generated_words": None
-        if generated is None
-        else {
-            "windows": generated.windows,
-            "distrusted_windows": generated.distrusted,
-            "words": generated.words,
-            "inserted": generated.inserted,
-            "dropped": generated.dropped,
-            "changed": generated.changed,
-        },
+        "generated_words": None if generated is None else dict(zip(_GENERATED, astuple(generated), strict=True)),
         "seconds": round(report.seconds, 3),
         "signature": report.signature,
     }

@@ -10,7 +10,7 @@ In: `Counts`.  Out: `Scores`, each ratio in percent, None where there is nothing
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 
 from .counts import CLASS_MARKS, ClassCounts, Counts
 
@@ -61,7 +61,7 @@ class Scores:
 def scores_of(counts: Counts) -> Scores:
     """Return all scores of a document or a sum of documents."""
     per_class = {name: _class_scores(counts.classes[name]) for name in CLASS_MARKS}
-    pooled = sum(counts.classes.values(), ClassCounts())
+    pooled = ClassCounts(*(sum(column) for column in zip(*map(astuple, counts.classes.values()), strict=True)))
     known = [scores.f1 for scores in per_class.values() if scores.f1 is not None]
     errors = counts.substitutions + counts.insertions + counts.deletions
     return Scores(

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from ..config import check
 from ..errors import InputError
 from .counts import Counts
 from .scores import scores_of
@@ -41,8 +42,7 @@ def micro_f1(counts: Counts) -> float:
 
 def interval(documents: Sequence[Counts], statistic: Statistic = micro_f1, *, n_samples: int = 1000) -> Interval | None:
     """Return a percentile bootstrap over documents (Efron 1979); None for a single document, which shows no spread."""
-    if not documents:
-        raise InputError("no documents", expected="at least one", fix="score something first")
+    check(documents, "no documents", expected="at least one", fix="score something first", kind=InputError)
     rows, score = _rows(documents), _of_rows(statistic)
     return _bootstrap(lambda drawn: score(rows[drawn]), len(rows), n_samples)
 
@@ -51,7 +51,7 @@ def gain_interval(
     ours: Sequence[Counts], theirs: Sequence[Counts], statistic: Statistic = micro_f1, *, n_samples: int = 1000
 ) -> Interval | None:
     """Return a paired percentile bootstrap: each draw takes the same documents of both.  None for a single document."""
-    (our_rows, their_rows) = _pair(ours, theirs)
+    our_rows, their_rows = _pair(ours, theirs)
     score = _of_rows(statistic)
     return _bootstrap(lambda drawn: score(our_rows[drawn]) - score(their_rows[drawn]), len(our_rows), n_samples)
 
@@ -61,7 +61,7 @@ def paired_test(
 ) -> float:
     """Return p, how often chance gives as large a gain; approximate randomisation (Noreen 1989), two-sided."""
     rng = np.random.default_rng(_SEED)
-    (our_rows, their_rows) = _pair(ours, theirs)
+    our_rows, their_rows = _pair(ours, theirs)
     score = _of_rows(statistic)
     gain = score(our_rows) - score(their_rows)
     as_large = 0
@@ -85,10 +85,8 @@ def _bootstrap(score: Callable[[Drawn], float], n_documents: int, n_samples: int
 
 def _pair(ours: Sequence[Counts], theirs: Sequence[Counts]) -> tuple[Rows, Rows]:
     """The counts of two systems.  Raises InputError unless they are of the same documents."""
-    if len(ours) != len(theirs) or not ours:
-        raise InputError(
-            f"{len(ours)} and {len(theirs)} documents", expected="the same documents for both", fix="score both again"
-        )
+    found, expected = f"{len(ours)} and {len(theirs)} documents", "the same documents for both"
+    check(ours and len(ours) == len(theirs), found, expected=expected, fix="score both again", kind=InputError)
     return _rows(ours), _rows(theirs)
 
 

@@ -16,10 +16,9 @@ from dataclasses import dataclass, field
 from itertools import product
 from pathlib import Path
 
-from ..errors import ConfigError
+from ..config import check, check_range
 from ..punctuator import Punctuator
-from ..text.render import Decision
-from ..text.words import Word
+from ..text.render import AnnotatedWord
 from ..windows.combine import CombineConfig, WindowVotes, add_votes
 from ..windows.plan import Window, WindowConfig, iter_pools, iter_views, plan_windows
 from ..windows.presets import Preset
@@ -31,6 +30,7 @@ from .scores import scores_of
 from .significance import Interval, interval
 
 _POOL_WORDS = 4096  # of windows that are decoded together
+_Span = tuple[int, int]  # of a window, in words
 
 
 @dataclass(frozen=True)
@@ -47,21 +47,19 @@ class TuneConfig:
     def __post_init__(self) -> None:
         for method in self.methods:
             CombineConfig(method)  # raises ConfigError for an unknown one
-        if not self.windows or not self.methods:
-            raise ConfigError("an empty grid", expected="a window and a method", fix="set windows and methods")
-        if not self.budget >= 1.0:
-            raise ConfigError(f"a budget of {self.budget}", expected="1 or more", fix="set budget")
-        if not 0.0 <= self.largest_mask < 1.0:
-            raise ConfigError(f"largest_mask {self.largest_mask}", expected="0 to below 1", fix="set largest_mask")
-        if self.max_words is not None and self.max_words < 1:
-            raise ConfigError(f"max_words {self.max_words}", expected="1 or more, or null", fix="set max_words")
+        grid = self.windows and self.methods
+        check(grid, "an empty grid", expected="a window and a method", fix="set windows and methods")
+        check(self.budget >= 1.0, f"a budget of {self.budget}", expected="1 or more", fix="set budget")
+        check_range(self, "", 0, "largest_mask", below=1)
+        is_possible = self.max_words is None or self.max_words >= 1
+        check(is_possible, f"max_words {self.max_words}", expected="1 or more, or null", fix="set max_words")
         for window in self.windows:
-            if self.grain < 1 or window < 1 or window % self.grain:
-                raise ConfigError(
-                    f"windows of {window} words with grain {self.grain}",
-                    expected="windows that the grain divides",
-                    fix="set windows or grain",
-                )
+            check(
+                self.grain >= 1 and window >= 1 and window % self.grain == 0,
+                f"windows of {window} words with grain {self.grain}",
+                expected="windows that the grain divides",
+                fix="set windows or grain",
+            )
             WindowConfig(window)  # raises ConfigError for one that is too large
 
     def strategies(self, window: int) -> Iterator[Preset]:
@@ -98,47 +96,43 @@ class Trial:
         return interval(self.counts)
 
 
-class VoteCache:
-    """The votes of a document's windows, each decoded once; `on_progress` is told how many words more were read."""
-
-    def __init__(self, punctuator: Punctuator, words: Sequence[Word], on_progress: OnProgress = ignore) -> None:
-        self._punctuator = punctuator
-        self._words = words
-        self._on_progress = on_progress
-        self._votes: dict[tuple[int, int], tuple[Vote, ...]] = {}
-
-    def decisions(self, strategy: Preset) -> list[Decision]:
-        """Return the punctuator's decisions with another strategy."""
-        views = list(iter_views(self._words, strategy.windows))
-        missing = [view for view in views if _place(view.window) not in self._votes]
-        for pool in iter_pools(missing, _POOL_WORDS, lambda view: view.n_words):
-            for window_votes in self._punctuator.window_votes(pool, whole=True):
-                self._votes[_place(window_votes.view.window)] = window_votes.votes
-            self._on_progress(sum(view.n_words for view in pool))
-        waiting = dict[int, list[Vote]]()
-        votes_of_slots = list[list[Vote]]()
-        for view in views:
-            votes_of_slots += add_votes(waiting, WindowVotes(view, self._votes[_place(view.window)])).values()
-        first = self._punctuator.first_sentence
-        return self._punctuator.decide_words(self._words, votes_of_slots, first, strategy.combine)[0]
-
-
 class Trials:
-    """Documents, on which one strategy after the other is tried; `on_progress`: of words that are read or decided."""
+    """Documents, on which one strategy after the other is tried; each of their windows is decoded once.
+
+    `on_progress` is told how many words more were read or decided.
+    """
 
     def __init__(
         self, punctuator: Punctuator, documents: Iterable[Reference], on_progress: OnProgress = ignore
     ) -> None:
         self._punctuator = punctuator
         self._on_progress = on_progress
-        self._documents = [(document, VoteCache(punctuator, document.words, on_progress)) for document in documents]
+        self._documents = [(document, dict[_Span, tuple[Vote, ...]]()) for document in documents]
 
     def trial(self, strategy: Preset) -> Trial:
-        counts: list[Counts] = []
-        for document, votes in self._documents:
-            counts += document.counts(self._punctuator.write_words(document.words, votes.decisions(strategy)))
-            self._on_progress(len(document.words))
+        """Score a strategy."""
+        counts = list[Counts]()
+        for (document, _), annotated in zip(self._documents, self.annotate(strategy), strict=True):
+            counts += document.counts(annotated)
+            self._on_progress(len(annotated))
         return Trial(strategy, tuple(counts), self._documents[0][0].units)
+
+    def annotate(self, strategy: Preset) -> Iterator[list[AnnotatedWord]]:
+        """Yield each document as the punctuator annotates it with a strategy."""
+        for document, known in self._documents:
+            views = list(iter_views(document.words, strategy.windows))
+            missing = [view for view in views if _span(view.window) not in known]
+            for pool in iter_pools(missing, _POOL_WORDS, lambda view: view.n_words):
+                for window_votes in self._punctuator.window_votes(pool, whole=True):
+                    known[_span(window_votes.view.window)] = window_votes.votes
+                self._on_progress(sum(view.n_words for view in pool))
+            waiting = dict[int, list[Vote]]()
+            votes_of_slots = list[list[Vote]]()
+            for view in views:
+                votes_of_slots += add_votes(waiting, WindowVotes(view, known[_span(view.window)])).values()
+            first = self._punctuator.first_sentence
+            decisions, _ = self._punctuator.decide_words(document.words, votes_of_slots, first, strategy.combine)
+            yield self._punctuator.write_words(document.words, decisions)
 
 
 def tune(
@@ -167,11 +161,11 @@ def _count_work(documents: Sequence[Reference], strategies: Sequence[Preset]) ->
     for document in documents:
         n_words += len(document.words)
         plans = (plan_windows(len(document.words), strategy.windows) for strategy in strategies)
-        n_read += sum(stop - start for start, stop in {_place(window) for plan in plans for window in plan})
+        n_read += sum(stop - start for start, stop in {_span(window) for plan in plans for window in plan})
     return n_read + n_words * len(strategies)
 
 
-def _place(window: Window) -> tuple[int, int]:
+def _span(window: Window) -> _Span:
     """What a window's votes depend on: of its slots any may be kept."""
     return window.start, window.stop
 

@@ -9,8 +9,7 @@ In reading order:
     live      one stream over a WebSocket, and those who watch it
     guard     what is refused before anything else: hosts, origins, tokens, large bodies
     metrics   counts and latencies, as Prometheus reads them
-    app       the addresses
-    run       the server, which ends in order
+    app       the addresses, and the server, which ends in order
     client    a pipe's words to a server and back, over lost connections
     page/     the pages at `/` and `/docs`
 """

@@ -1,6 +1,7 @@
-"""The addresses of the service.
+"""The addresses of the service, and the server, which is ready when the model is loaded, and ends in order.
 
-In: an engine and what the service allows.  Out: a FastAPI application.
+In: how a punctuator is loaded, and what the service allows.  Out: an application, or nothing: `serve` runs until it is
+told to end.
 
     POST /v1/punctuate    a text or a file; the options of `t5punct punctuate` as fields of the query or of a form
     WS   /v1/stream       words in, events out; the options of `t5punct stream` in the query
@@ -13,19 +14,26 @@ In: an engine and what the service allows.  Out: a FastAPI application.
 
 Texts wait for each other in the engine, and streams go first.  What is wrong with a request is told in its answer, as
 `{"error": {"found": .., "expected": .., "fix": ..}}`.
+
+On SIGTERM or SIGINT new work is refused, texts under way are answered, and streams get their last words.  The same
+signal once more, or `ending_s` seconds, ends what is left.
 """
 
 from __future__ import annotations
 
 import asyncio
+import math
+import socket
 import time
 from collections.abc import Callable, Container, Iterable
 from dataclasses import dataclass, field, replace
 from functools import partial
 from http import HTTPStatus
 from itertools import chain
+from types import FrameType
 from typing import Any
 
+import uvicorn
 from fastapi import FastAPI, Request, WebSocket
 from fastapi.responses import HTMLResponse, JSONResponse, Response, StreamingResponse
 from starlette.concurrency import iterate_in_threadpool, run_in_threadpool
@@ -37,8 +45,9 @@ from starlette.requests import ClientDisconnect
 from starlette.types import Receive, Scope, Send
 
 from .. import __version__
-from ..errors import T5PunctError
+from ..errors import ConfigError, T5PunctError
 from ..options import ModelOptions, TranscriptOptions
+from ..punctuator import Punctuator
 from .config import ServeConfig
 from .engine import Engine
 from .guard import SUBPROTOCOL, TOO_LARGE, Guard, error_body
@@ -49,6 +58,10 @@ from .requests import FieldError, schema_of, stream_request, text_request
 from .texts import FORMAT_OF_TYPE, WRITTEN_TYPES, Body, TooLongError, answer_of, texts_of_json
 
 _RETRY_S = "2"
+_STATUSES: dict[type[T5PunctError], HTTPStatus] = {
+    TooLongError: HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
+    FieldError: HTTPStatus.UNPROCESSABLE_ENTITY,
+}
 _TEXT_FIELDS = schema_of(TranscriptOptions)
 
 
@@ -98,7 +111,7 @@ def _add_texts(app: FastAPI, service: Service) -> None:
     async def punctuate(request: Request) -> Response:
         """Put marks and capitals into a text or a file; the answer is what `t5punct punctuate` would write."""
         started = time.monotonic()
-        service.n_texts = service.n_texts + 1
+        service.n_texts += 1
         try:
             response = await _punctuated(request, service, started)
         except BaseException as error:
@@ -111,7 +124,7 @@ def _add_texts(app: FastAPI, service: Service) -> None:
 async def _punctuated(request: Request, service: Service, started: float) -> Response:
     """The answer to a text; the first piece is there, the others come as they are decided."""
     if service.stopping.is_set() or service.engine.n_waiting_words >= service.config.max_waiting_words:
-        raise _BusyError
+        raise HTTPException(HTTPStatus.SERVICE_UNAVAILABLE)
     body, values = await _read(request, _TEXT_FIELDS)
     asked = text_request(values, service.options)
     answer = await run_in_threadpool(answer_of, body, asked, service.engine, service.config.max_words)
@@ -161,29 +174,21 @@ async def _read(request: Request, names: Container[str]) -> tuple[Body, dict[str
     return body, values
 
 
-class _BusyError(Exception):
-    """The service has more to do than it takes, or is ending."""
-
-
 def _refusal(error: BaseException) -> Response:
     """The answer to a request that cannot be served.  What nobody foresaw is raised again: the log has it."""
     match error:
-        case TooLongError():
-            status = HTTPStatus.REQUEST_ENTITY_TOO_LARGE
-        case FieldError():
-            status = HTTPStatus.UNPROCESSABLE_ENTITY
         case T5PunctError():
-            status = HTTPStatus.BAD_REQUEST
+            status = _STATUSES.get(type(error), HTTPStatus.BAD_REQUEST)
+            return JSONResponse(error_body(error.found, error.expected, error.fix), status)
         case HTTPException(status_code=HTTPStatus.REQUEST_ENTITY_TOO_LARGE):
             return JSONResponse(error_body(*TOO_LARGE), HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
-        case _BusyError():
+        case HTTPException(status_code=HTTPStatus.SERVICE_UNAVAILABLE):
             body = error_body("a busy service, or one that is ending", "room for the work", "try again later")
             return JSONResponse(body, HTTPStatus.SERVICE_UNAVAILABLE, {"Retry-After": _RETRY_S})
         case ClientDisconnect():  # inside its body; nobody hears the answer
             return Response(status_code=HTTPStatus.BAD_REQUEST)
         case _:
             raise error
-    return JSONResponse(error_body(error.found, error.expected, error.fix), status)
 
 
 async def _answer_http_error(request: Request, error: Exception) -> Response:
@@ -196,40 +201,41 @@ async def _answer_http_error(request: Request, error: Exception) -> Response:
 
 def _add_streams(app: FastAPI, service: Service) -> None:
     @app.websocket("/v1/stream")
-    async def stream(socket: WebSocket) -> None:
-        if await _is_refused(socket, service.n_streams, service):
+    async def stream(connection: WebSocket) -> None:
+        if await _is_refused(connection, service.n_streams, service):
             return
         service.n_streams += 1
         service.metrics.streams_opened.inc()
         try:
-            asked = stream_request(dict(socket.query_params), service.options)
-            await run_in_threadpool(service.engine.streams, asked.settings)  # a mistake is said before a word is heard
+            settings, asked = stream_request(dict(connection.query_params), service.options)
+            await run_in_threadpool(service.engine.streams, settings)  # a mistake is said before a word is heard
             on_event = partial(service.watchers.tell, asked.show) if asked.show else None
-            live = LiveStream(socket, service.engine, asked, service.metrics, service.config.idle_s, on_event)
+            idle_s = service.config.idle_s
+            live = LiveStream(connection, service.engine, settings, asked, service.metrics, idle_s, on_event)
             await live.run(service.stopping)
         except T5PunctError as error:
-            await close(socket, UNFIT, str(error))
+            await close(connection, UNFIT, str(error))
         finally:
             service.n_streams -= 1
 
     @app.websocket("/v1/watch")
-    async def watch(socket: WebSocket) -> None:
-        if await _is_refused(socket, service.n_watchers, service):
+    async def watch(connection: WebSocket) -> None:
+        if await _is_refused(connection, service.n_watchers, service):
             return
         service.n_watchers += 1
         try:
-            await service.watchers.watch(socket, socket.query_params.get("show", ""), service.stopping)
-            await close(socket, RESTARTING, "the service is ending")
+            await service.watchers.watch(connection, connection.query_params.get("show", ""), service.stopping)
+            await close(connection, RESTARTING, "the service is ending")
         finally:
             service.n_watchers -= 1
 
 
-async def _is_refused(socket: WebSocket, n_open: int, service: Service) -> bool:
+async def _is_refused(connection: WebSocket, n_open: int, service: Service) -> bool:
     """Accept a connection, and close it where there is no room for one more."""
-    protocols = socket.headers.get("sec-websocket-protocol", "")
-    await socket.accept(SUBPROTOCOL if SUBPROTOCOL in protocols.split(",")[0] else None)
+    protocols = connection.headers.get("sec-websocket-protocol", "")
+    await connection.accept(SUBPROTOCOL if SUBPROTOCOL in protocols.split(",")[0] else None)
     if service.stopping.is_set() or n_open >= service.config.max_streams:
-        await close(socket, BUSY, f"{n_open} streams are open, or the service is ending")
+        await close(connection, BUSY, f"{n_open} streams are open, or the service is ending")
         return True
     return False
 
@@ -249,20 +255,19 @@ def _add_pages(app: FastAPI, service: Service) -> None:
         service.metrics.waiting_words.set(service.engine.n_waiting_words)
         return Response(service.metrics.text(), media_type="text/plain; version=0.0.4")
 
+    def closed_page(text: str, policy: str) -> HTMLResponse:
+        """Return a page that loads nothing from other sites, and tells them nothing."""
+        return HTMLResponse(text, headers={"Content-Security-Policy": policy, "Referrer-Policy": "no-referrer"})
+
     @app.get("/docs", response_class=HTMLResponse)
     async def docs() -> HTMLResponse:
         """The addresses of the service, in words."""
-        return _closed_page(*reference_page(app.openapi()))
+        return closed_page(*reference_page(app.openapi()))
 
     @app.get("/", response_class=HTMLResponse)
     async def show() -> HTMLResponse:
         """The page: punctuate a text, or see live captions."""
-        return _closed_page(*page())
-
-
-def _closed_page(text: str, policy: str) -> HTMLResponse:
-    """Return a page that loads nothing from other sites, and tells them nothing."""
-    return HTMLResponse(text, headers={"Content-Security-Policy": policy, "Referrer-Policy": "no-referrer"})
+        return closed_page(*page())
 
 
 _ERROR = {
@@ -318,3 +323,72 @@ _RESPONSES = {
     "422": _error("A field that is unknown or has no such value."),
     "503": _error("More work than the service takes; Retry-After says when to come again."),
 }
+
+
+class Server(uvicorn.Server):
+    """uvicorn's server, which first lets the service end what is under way."""
+
+    def __init__(self, config: uvicorn.Config, service: Service) -> None:
+        super().__init__(config)
+        self.service = service
+        self._n_signals = 0
+        self._ends_at = math.inf
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """Note a signal; at the second one, end at once."""
+        self._n_signals += 1
+        if self._n_signals > 1:
+            self.force_exit = self.should_exit = True
+
+    async def on_tick(self, counter: int) -> bool:
+        """Return whether the server ends now, ten times a second."""
+        now = time.monotonic()
+        if self._n_signals and not self.service.stopping.is_set():
+            self.service.stopping.set()
+            self._ends_at = now + self.service.config.ending_s
+        elif self._n_signals and (self.service.is_idle or now >= self._ends_at):
+            self.should_exit = True
+        return await super().on_tick(counter)
+
+
+def listen(config: ServeConfig) -> socket.socket:
+    """Return a socket that listens; to be called before a model is loaded.  Raises ConfigError if it cannot."""
+    family = socket.AF_INET6 if ":" in config.host else socket.AF_INET
+    listening = socket.socket(family, socket.SOCK_STREAM)
+    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listening.bind((config.host, config.port))
+        listening.listen(1024)
+    except (OSError, UnicodeError) as error:
+        listening.close()
+        reason = getattr(error, "strerror", None) or str(error)
+        found = f"{config.host}:{config.port}: {reason}"
+        raise ConfigError(found, expected="an address that is free", fix="set --port or --host") from None
+    return listening
+
+
+def serve(
+    listening: socket.socket,
+    config: ServeConfig,
+    load: Callable[[], Punctuator],
+    options: ModelOptions,
+    on_ready: Callable[[str], None],
+) -> None:
+    """Load the model and serve until a signal comes; `on_ready` is told the address."""
+    service = Service(Engine(load()), options, config)
+    host, port = listening.getsockname()[:2]
+    own = uvicorn.Config(
+        make_app(service),
+        log_level="warning",
+        access_log=False,
+        server_header=False,
+        ws_max_size=config.max_message_bytes,
+        timeout_keep_alive=30,
+        timeout_graceful_shutdown=max(1, round(config.ending_s)),
+    )
+    on_ready(f"http://{f'[{host}]' if ':' in host else host}:{port}")
+    try:
+        Server(own, service).run(sockets=[listening])
+    finally:
+        service.engine.close()
+        listening.close()

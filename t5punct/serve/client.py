@@ -23,7 +23,8 @@ from urllib.parse import urlencode, urlsplit, urlunsplit
 from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidURI
 from websockets.sync.client import ClientConnection, connect
 
-from ..errors import ConfigError, InputError
+from ..config import check
+from ..errors import InputError
 from .guard import SUBPROTOCOL
 from .live import TOO_MUCH, UNFIT
 from .requests import END
@@ -43,8 +44,9 @@ def stream_address(server: str, fields: Mapping[str, object]) -> str:
     """
     parts = urlsplit(server)
     scheme = {"http": "ws", "https": "wss"}.get(parts.scheme, parts.scheme)
-    if scheme not in ("ws", "wss") or not parts.netloc:
-        raise ConfigError(f"server {server!r}", expected="an address such as ws://127.0.0.1:8008", fix="check --server")
+    is_address = scheme in ("ws", "wss") and parts.netloc
+    expected = "an address such as ws://127.0.0.1:8008"
+    check(is_address, f"server {server!r}", expected=expected, fix="check --server")
     path = parts.path if parts.path.strip("/") else "/v1/stream"
     return urlunsplit((scheme, parts.netloc, path, urlencode(fields), ""))
 
@@ -98,19 +100,18 @@ class RemoteStream:
     def _run(self) -> None:
         """Hear events, on one connection after the other."""
         held_at = time.monotonic()
-        n_tries = 0
+        pauses = iter(_PAUSES_S)
         try:
             while not self._is_over:
                 began = time.monotonic()
                 if self._hear() or time.monotonic() - began > self._patience_s:  # nothing may be said for long
                     held_at = time.monotonic()
-                    n_tries = 0
+                    pauses = iter(_PAUSES_S)
                 if self._is_over:
                     return
                 if time.monotonic() - held_at > self._patience_s:
                     raise self._refused()
-                time.sleep(_PAUSES_S[min(n_tries, len(_PAUSES_S) - 1)])
-                n_tries += 1
+                time.sleep(next(pauses, _PAUSES_S[-1]))
                 self._begin(self._connect(self._patience_s))
         except Exception as error:
             self._error = error
@@ -141,38 +142,27 @@ class RemoteStream:
                 event = json.loads(text)
                 is_heard = True
                 if "state" in event:
-                    self._keep(event, event["n_messages"] - n_held)
+                    with self._changed:  # the messages that the state holds are forgotten
+                        for _ in range(event["n_messages"] - n_held):
+                            self._messages.popleft()
+                        self._n_sent -= event["n_messages"] - n_held
+                        self._state = event
+                        self._changed.notify_all()
                     n_held = event["n_messages"]
+                elif "end" in event:
+                    self._is_over = True
+                elif self._n_passed:
+                    self._n_passed -= "provisional" not in event
                 else:
-                    self._tell(event)
+                    self._n_told += "provisional" not in event
+                    self._on_event(event)
         if connection.close_code in _REFUSED:
             raise self._refused()
         return is_heard
 
-    def _keep(self, state: Event, n_taken: int) -> None:
-        """Keep a state, and forget the messages that it holds."""
-        with self._changed:
-            for _ in range(n_taken):
-                self._messages.popleft()
-            self._state = state
-            self._n_sent = self._n_sent - n_taken
-            self._changed.notify_all()
-
     def _refused(self) -> InputError:
         reason = self._connection.close_reason or "it does not answer"
         return InputError(f"the service ended the stream: {reason}", expected="what it takes", fix="check the options")
-
-    def _tell(self, event: Event) -> None:
-        if "end" in event:
-            self._is_over = True
-        elif "provisional" in event:
-            if not self._n_passed:
-                self._on_event(event)
-        elif self._n_passed:
-            self._n_passed -= 1
-        else:
-            self._n_told += 1
-            self._on_event(event)
 
     def _send(self, connection: ClientConnection) -> None:
         """Say messages on a connection, in order, while it is the stream's."""
@@ -193,7 +183,7 @@ class RemoteStream:
     def _connect(self, tries_s: float) -> ClientConnection:
         """A connection; tries for a while.  Raises InputError if there is none."""
         ends = time.monotonic() + tries_s
-        n_tries = 0
+        pauses = iter(_PAUSES_S)
         headers = {"Authorization": f"Bearer {self._token}"} if self._token else None
         while True:
             try:
@@ -205,5 +195,4 @@ class RemoteStream:
                         expected="one that was started by `t5punct serve`",
                         fix="check --server, and its token in T5PUNCT_TOKEN",
                     ) from None
-            time.sleep(_PAUSES_S[min(n_tries, len(_PAUSES_S) - 1)])
-            n_tries += 1
+            time.sleep(next(pauses, _PAUSES_S[-1]))

@@ -13,8 +13,7 @@ import math
 from dataclasses import dataclass, fields
 from typing import Annotated
 
-from ..config import check_range
-from ..errors import ConfigError
+from ..config import check, check_range
 
 _LARGEST_PORT = 65_535
 _LOCAL = ("127.0.0.1", "localhost", "[::1]")
@@ -38,12 +37,9 @@ class Limits:
     ] = 20.0
 
     def __post_init__(self) -> None:
-        for limit in fields(Limits):
-            value = getattr(self, limit.name)
-            if limit.name.startswith("max_"):
-                check_range(self, "", 1, limit.name)
-            elif not 0 < value < math.inf:
-                raise ConfigError(f"{limit.name} {value}", expected="seconds, more than 0", fix=f"set {limit.name}")
+        check_range(self, "", 1, *(limit.name for limit in fields(Limits) if limit.name.startswith("max_")))
+        for name, value in {"idle_s": self.idle_s, "ending_s": self.ending_s}.items():
+            check(0 < value < math.inf, f"{name} {value}", expected="seconds, more than 0", fix=f"set {name}")
 
 
 @dataclass(frozen=True)
@@ -58,10 +54,10 @@ class ServeConfig(Limits):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not 0 <= self.port <= _LARGEST_PORT:
-            raise ConfigError(f"port {self.port}", expected=f"0 to {_LARGEST_PORT}", fix="set --port")
-        if self.token is not None and not (self.token.isascii() and self.token.isprintable() and self.token.strip()):
-            raise ConfigError("an empty token, or one with odd characters", expected="ascii", fix="choose another")
+        is_port = 0 <= self.port <= _LARGEST_PORT
+        check(is_port, f"port {self.port}", expected=f"0 to {_LARGEST_PORT}", fix="set --port")
+        is_token = self.token is None or (self.token.isascii() and self.token.isprintable() and self.token.strip())
+        check(is_token, "an empty token, or one with odd characters", expected="ascii", fix="choose another")
 
     @property
     def allowed_hosts(self) -> tuple[str, ...]:

@@ -22,7 +22,7 @@ from concurrent.futures import Future
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import groupby
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import torch
 
@@ -79,9 +79,8 @@ class _TextGroup:
     """Texts of several requests, which are decided together."""
 
     def __init__(self, punctuator: Punctuator, calls: Sequence[_TextCall]) -> None:
-        # of the texts that were begun
         self._calls = calls
-        self._owners = list[_TextCall]()
+        self._owners = list[_TextCall]()  # of the texts that were begun
         self._parts = punctuator.iter_parts(self._texts())
         self.n_words = sum(call.n_words for call in calls)
         self.is_long = self.n_words > _GROUP_WORDS
@@ -121,9 +120,8 @@ class Engine:
         self._punctuators: OrderedDict[str, Punctuator] = OrderedDict()
         self._streams: OrderedDict[str, Streams] = OrderedDict()
         self._thread = threading.Thread(target=self._run, name="t5punct-model", daemon=True)
-        # of texts
         self._lock = threading.Lock()
-        self.n_waiting_words = 0
+        self.n_waiting_words = 0  # of texts
         self._thread.start()
 
     @property
@@ -142,13 +140,11 @@ class Engine:
         self, settings: StreamSettings, action: str, state: StreamState, words: Sequence[TimedWord] = ()
     ) -> Step:
         """Push words into a stream, `flush` what it has heard, or `finish` it.  Raises InputError as `Streams.push`."""
-        step: Step = await self._call(settings, action, state, words)
-        return step
+        return cast(Step, await self._call(settings, action, state, words))
 
     async def provisional(self, settings: StreamSettings, state: StreamState) -> tuple[AnnotatedWord, ...]:
         """Return a stream's words that are not final yet."""
-        words: tuple[AnnotatedWord, ...] = await self._call(settings, "provisional", state)
-        return words
+        return cast(tuple[AnnotatedWord, ...], await self._call(settings, "provisional", state))
 
     def punctuator(self, config: PunctuatorConfig) -> Punctuator:
         """Return the model with these settings.  Raises ConfigError for what it cannot do."""
@@ -185,12 +181,9 @@ class Engine:
                         self._move_streams(alike)
             waiting += text_calls
             # short texts gather while others are decided; a long one keeps nobody waiting
-            if all(group.is_long for group in groups):
-                beginning = waiting
-                waiting = []
-            else:
-                beginning = [call for call in waiting if call.n_words > _GROUP_WORDS]
-                waiting = [call for call in waiting if call.n_words <= _GROUP_WORDS]
+            is_free = all(group.is_long for group in groups)
+            beginning = [call for call in waiting if is_free or call.n_words > _GROUP_WORDS]
+            waiting = [call for call in waiting if not is_free and call.n_words <= _GROUP_WORDS]
             groups += self._begin(beginning)
             groups = [group for group in groups if self._advance(group)]  # in turns
 
@@ -213,9 +206,11 @@ class Engine:
         return stream_calls, text_calls, is_open
 
     def _move_streams(self, calls: Sequence[_StreamCall]) -> None:
-        """Make the steps of streams of one kind together."""
+        """Make the same step of streams with like settings together."""
+        settings, action = calls[0].settings, calls[0].action
+        words = [[call.words for call in calls]] if action == "push" else []
         try:
-            steps = self._steps(calls)
+            steps = getattr(self.streams(settings), action)([call.state for call in calls], *words)
         except Exception as error:
             if isinstance(error, T5PunctError) and len(calls) > 1:  # of one of them: the others have done nothing wrong
                 for call in calls:
@@ -227,40 +222,27 @@ class Engine:
         for call, step in zip(calls, steps, strict=True):
             call.answer.set_result(step)
 
-    def _steps(self, calls: Sequence[_StreamCall]) -> Sequence[Any]:
-        """What the streams of like settings become by the same action."""
-        settings, action = calls[0].settings, calls[0].action
-        streams = self.streams(settings)
-        states = [call.state for call in calls]
-        if action == "push":
-            return streams.push(states, [call.words for call in calls])
-        steps: Sequence[Any] = getattr(streams, action)(states)
-        return steps
-
     def _begin(self, calls: Sequence[_TextCall]) -> list[_TextGroup]:
         """Groups of texts with like settings; a long text is one alone."""
         groups = list[_TextGroup]()
         for alike in _alike(calls, lambda call: repr(call.config)):
-            together = list[_TextCall]()
+            try:
+                punctuator = self.punctuator(alike[0].config)
+            except Exception as error:  # settings that the model cannot have
+                for call in alike:
+                    self._count(-call.n_words)
+                    call.decided.put(error)
+                continue
+            together = list[list[_TextCall]]()
             n_words = 0
             for call in alike:
-                if together and n_words + call.n_words > _GROUP_WORDS:
-                    groups += self._group(together)
-                    together = []
-                    n_words = 0
-                together.append(call)
                 n_words += call.n_words
-            groups += self._group(together)
+                if not together or n_words > _GROUP_WORDS:
+                    together.append([])
+                    n_words = call.n_words
+                together[-1].append(call)
+            groups += [_TextGroup(punctuator, some) for some in together]
         return groups
-
-    def _group(self, calls: Sequence[_TextCall]) -> list[_TextGroup]:
-        try:
-            return [_TextGroup(self.punctuator(calls[0].config), calls)]
-        except Exception as error:  # settings that the model cannot have
-            for call in calls:
-                self._count(-call.n_words)
-                call.decided.put(error)
-            return []
 
     def _advance(self, group: _TextGroup) -> bool:
         """Decide a slice of a group; whether more is to come."""

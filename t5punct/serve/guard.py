@@ -12,7 +12,6 @@ In: an ASGI application and the service's config.  Out: one that such requests d
 from __future__ import annotations
 
 import hmac
-from collections.abc import Mapping
 from http import HTTPStatus
 from typing import Any
 from urllib.parse import urlsplit
@@ -42,17 +41,24 @@ class Guard:
         if scope["type"] not in ("http", "websocket"):
             await self._app(scope, receive, send)
             return
-        headers = Headers(scope=scope)
-        if (refusal := self._refusal(scope, headers)) is not None:
-            await _refuse(scope, receive, send, refusal)
-            return
-        await self._app(scope, receive, send)
+        status = self._refusal(scope, Headers(scope=scope))
+        if status is None:
+            await self._app(scope, receive, send)
+        elif scope["type"] == "websocket":  # which was not accepted: a 403 to the client
+            await WebSocketClose(1008, _REFUSALS[status][0])(scope, receive, send)
+        else:
+            headers = {"WWW-Authenticate": "Bearer"} if status is HTTPStatus.UNAUTHORIZED else None
+            await JSONResponse(error_body(*_REFUSALS[status]), status, headers)(scope, receive, send)
 
     def _refusal(self, scope: Scope, headers: Headers) -> HTTPStatus | None:
         """Why a request is refused; None: it is not."""
-        if not _is_named(headers.get("host", ""), self._config.allowed_hosts):
+        host = headers.get("host", "")
+        name, _, port = host.rpartition(":")
+        name = name if port.isdecimal() else host  # `[::1]` has no port
+        if name.lower() not in self._config.allowed_hosts:
             return HTTPStatus.MISDIRECTED_REQUEST
-        if not self._is_own_page(headers):
+        origin = headers.get("origin")  # None: of no page
+        if origin is not None and origin not in self._config.origins and urlsplit(origin).netloc != host:
             return HTTPStatus.FORBIDDEN
         if scope["path"] not in _OPEN_PATHS and not self._has_token(headers):
             return HTTPStatus.UNAUTHORIZED
@@ -60,13 +66,6 @@ class Guard:
         if length.isdecimal() and int(length[:20]) > self._config.max_body_bytes:
             return HTTPStatus.REQUEST_ENTITY_TOO_LARGE
         return None
-
-    def _is_own_page(self, headers: Headers) -> bool:
-        """Whether a request comes from no page, one of this service, or one of a site that may use it."""
-        origin = headers.get("origin")
-        if origin is None or origin in self._config.origins:
-            return True
-        return urlsplit(origin).netloc == headers.get("host", "")
 
     def _has_token(self, headers: Headers) -> bool:
         if self._config.token is None:
@@ -79,10 +78,9 @@ class Guard:
         return sum(hmac.compare_digest(token.encode(), wanted) for token in tokens) > 0  # all are compared
 
 
-def error_body(what: str, expected: str = "", fix: str = "") -> dict[str, Any]:
+def error_body(found: str, expected: str, fix: str) -> dict[str, Any]:
     """Return an error as clients get it."""
-    parts: Mapping[str, str] = {"found": what, "expected": expected, "fix": fix}
-    return {"error": {name: part for name, part in parts.items() if part}}
+    return {"error": {"found": found, "expected": expected, "fix": fix}}
 
 
 TOO_LARGE = ("a body that is too large", "at most max_body_bytes", "send it in parts")
@@ -100,17 +98,3 @@ _REFUSALS = {
     HTTPStatus.UNAUTHORIZED: ("no token, or a wrong one", "Authorization: Bearer TOKEN", "send the service's token"),
     HTTPStatus.REQUEST_ENTITY_TOO_LARGE: TOO_LARGE,
 }
-
-
-async def _refuse(scope: Scope, receive: Receive, send: Send, status: HTTPStatus) -> None:
-    if scope["type"] == "websocket":  # which was not accepted: a 403 to the client
-        await WebSocketClose(1008, _REFUSALS[status][0])(scope, receive, send)
-        return
-    headers = {"WWW-Authenticate": "Bearer"} if status is HTTPStatus.UNAUTHORIZED else None
-    await JSONResponse(error_body(*_REFUSALS[status]), status, headers)(scope, receive, send)
-
-
-def _is_named(host: str, names: tuple[str, ...]) -> bool:
-    """Whether a Host header, with its port or not, has one of these names."""
-    name = host.rpartition(":")[0] if host.rpartition(":")[2].isdecimal() and not host.endswith("]") else host
-    return name.lower() in names

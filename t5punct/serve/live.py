@@ -18,6 +18,7 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
@@ -29,7 +30,7 @@ from ..streaming.events import committed_events, provisional_event
 from ..text.words import readable
 from .engine import Engine
 from .metrics import Metrics
-from .requests import Message, Saved, StreamRequest, message_of
+from .requests import Message, StreamFields, StreamSettings, message_of
 
 _WAITING_EVENTS = 1000  # of one who does not read; then the oldest are dropped
 _READ_AHEAD = 256_000  # characters of messages that wait
@@ -39,61 +40,54 @@ ENDED, GOING_AWAY, UNFIT, TOO_MUCH, BROKEN, RESTARTING, BUSY = 1000, 1001, 1008,
 
 
 class _Inbox:
-    """What a client has said, message by message."""
+    """What a client has said, message by message, until it leaves or the service ends."""
 
     def __init__(self, socket: WebSocket) -> None:
-        self.gone = asyncio.Event()
         self._socket = socket
-        self._texts = asyncio.Queue[str | None]()
+        self._messages = asyncio.Queue[str | bytes | None]()  # None: the service ends
         self._n_chars = 0
         self._room = asyncio.Event()
 
     async def fill(self) -> None:
         """Read messages until the client leaves."""
-        try:
+        with suppress(RuntimeError):  # it has left before
             while (received := await self._socket.receive())["type"] != "websocket.disconnect":
                 text = received.get("text")
                 self._n_chars += len(text or "")
-                self._texts.put_nowait(text)
+                self._messages.put_nowait(b"" if text is None else text)
                 while self._n_chars > _READ_AHEAD:
                     self._room.clear()
                     await self._room.wait()
-        finally:
-            self.gone.set()
 
-    async def next(self) -> str:
-        """Return the next message.  Raises InputError for one that is no text."""
-        text = await self._texts.get()
-        if text is None:
+    def end(self) -> None:
+        """Let what was said by now be the last."""
+        self._messages.put_nowait(None)
+
+    async def next(self) -> str | None:
+        """Return the next message, or None where there is no other.  Raises InputError for one that is no text."""
+        message = await self._messages.get()
+        if isinstance(message, bytes):
             raise InputError("bytes", expected="text messages", fix="send words as text")
-        self._n_chars -= len(text)
+        self._n_chars -= len(message or "")
         self._room.set()
-        return text
+        return message
 
 
+@dataclass
 class LiveStream:
     """A stream and its client."""
 
-    def __init__(
-        self,
-        socket: WebSocket,
-        engine: Engine,
-        request: StreamRequest,
-        metrics: Metrics,
-        idle_s: float = 300.0,
-        on_event: Callable[[str], None] | None = None,
-    ) -> None:
-        """`on_event` is told each event of words as well."""
-        self._socket = socket
-        self._engine = engine
-        self._metrics = metrics
-        self._idle_s = idle_s
-        self._on_event = on_event
-        self._request = request
-        self._settings = request.settings
-        self._state = StreamState()
-        self._n_chars = 0
-        self._n_messages = self._n_told = 0  # of the client, and words that were committed when the state was last told
+    socket: WebSocket
+    engine: Engine
+    settings: StreamSettings
+    fields: StreamFields
+    metrics: Metrics
+    idle_s: float
+    on_event: Callable[[str], None] | None  # told each event of words as well
+    _state: StreamState = field(default_factory=StreamState, init=False)
+    _n_chars: int = field(default=0, init=False)
+    _n_messages: int = field(default=0, init=False)  # of the client
+    _n_told: int = field(default=0, init=False)  # words that were committed when the state was last told
 
     async def run(self, stopping: asyncio.Event) -> None:
         """Serve the stream to its end; once the service is stopping, the last words are committed and told."""
@@ -105,100 +99,85 @@ class LiveStream:
             return
         except TimeoutError:
             code = GOING_AWAY
-            reason = f"nothing was said or read for {self._idle_s:g} s"
+            reason = f"nothing was said or read for {self.idle_s:g} s"
         except T5PunctError as error:
             code = UNFIT
             reason = str(error)
         finally:
-            await close(self._socket, code, reason)
+            await close(self.socket, code, reason)
 
     async def _serve(self, stopping: asyncio.Event) -> tuple[int, str]:
         """Serve the client until it has gone.  Raises WebSocketDisconnect then: what it has said before is dropped."""
-        inbox = _Inbox(self._socket)
+        inbox = _Inbox(self.socket)
         reading = asyncio.ensure_future(inbox.fill())
-        gone = asyncio.ensure_future(inbox.gone.wait())
         serving = asyncio.ensure_future(self._answer(inbox, stopping))
         try:
-            await asyncio.wait({serving, gone}, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait({serving, reading}, return_when=asyncio.FIRST_COMPLETED)
             if serving.done():
                 return serving.result()
             raise WebSocketDisconnect
         finally:
-            for task in (serving, reading, gone):
-                task.cancel()
-            await asyncio.gather(serving, reading, gone, return_exceptions=True)
+            serving.cancel()
+            reading.cancel()
+            await asyncio.wait({serving, reading})
 
     async def _answer(self, inbox: _Inbox, stopping: asyncio.Event) -> tuple[int, str]:
         """Answer the messages one by one; the code and the reason by which the stream ends."""
         stop = asyncio.ensure_future(stopping.wait())
+        stop.add_done_callback(lambda _: inbox.end())
         try:
-            while True:
-                message = await self._next(inbox, stop)
-                if message is None:
-                    await self._leave()
-                    return RESTARTING, "the service is ending"
+            while (text := await asyncio.wait_for(inbox.next(), self.idle_s)) is not None:
+                self._n_messages += 1
+                message = message_of(text)
                 if message.order == "end":
                     await self._finish()
                     return ENDED, ""
                 await self._take(message)
         finally:
             stop.cancel()
-
-    async def _next(self, inbox: _Inbox, stop: asyncio.Future[Any]) -> Message | None:
-        """The client's next message; None once the service is stopping.  Raises TimeoutError if nothing comes."""
-        coming = asyncio.ensure_future(inbox.next())
-        try:
-            done, _ = await asyncio.wait({coming, stop}, timeout=self._idle_s, return_when=asyncio.FIRST_COMPLETED)
-            if coming not in done:
-                if stop in done:
-                    return None
-                raise TimeoutError
-        finally:
-            coming.cancel()
-        text = coming.result()
-        self._n_messages += 1
-        return message_of(text)
+        if self.fields.state_every:  # a client that can go on elsewhere is told where it is
+            await self._tell_state()
+        else:
+            await self._finish()
+        return RESTARTING, "the service is ending"
 
     async def _take(self, message: Message) -> None:
         """Do what a message asks for, and tell what became final by it."""
         if message.saved is not None:
             if self._n_messages > 1:
                 raise InputError("a state in the midst of a stream", expected="it first", fix="open a new stream")
-            self._state, self._n_chars = message.saved.state, message.saved.n_chars
+            self._state, self._n_chars = message.saved
             self._n_told = self._state.n_committed
             return
         for words in in_steps(message.words) or [()]:
             started = time.perf_counter()
-            step = await self._engine.step(self._settings, message.order or "push", self._state, words)
-            self._metrics.stream_words.inc(max(0, step.state.n_seen - self._state.n_seen))
+            step = await self.engine.step(self.settings, message.order or "push", self._state, words)
+            self.metrics.stream_words.inc(max(0, step.state.n_seen - self._state.n_seen))
             self._state = step.state
             await self._tell(step.committed, started)
-        if self._request.provisional:
-            tail = await self._engine.provisional(self._settings, self._state)
+        if self.fields.provisional:
+            tail = await self.engine.provisional(self.settings, self._state)
             await self._send(provisional_event(tail))
-        if self._request.state_every and self._state.n_committed - self._n_told >= self._request.state_every:
-            self._n_told = self._state.n_committed
-            await self._send(Saved(self._state, self._n_chars).as_event(self._n_messages))
+        if self.fields.state_every and self._state.n_committed - self._n_told >= self.fields.state_every:
+            await self._tell_state()
 
-    async def _leave(self) -> None:
-        """Let the client go: one that can go on elsewhere is told where it is, others get their last words."""
-        if self._request.state_every:
-            await self._send(Saved(self._state, self._n_chars).as_event(self._n_messages))
-        else:
-            await self._finish()
+    async def _tell_state(self) -> None:
+        self._n_told = self._state.n_committed
+        event = {"state": json.loads(self._state.to_json()), "n_chars": self._n_chars, "n_messages": self._n_messages}
+        await self._send(event)
 
     async def _finish(self) -> None:
         """Tell the last words, and that they are the last."""
         started = time.perf_counter()
         if not self._state.finished:
-            step = await self._engine.step(self._settings, "finish", self._state)
+            step = await self.engine.step(self.settings, "finish", self._state)
             self._state = step.state
             await self._tell(step.committed, started)
         await self._send({"end": {"n_words": self._state.n_committed, "n_chars": self._n_chars}})
 
     async def _tell(self, words: Sequence[Committed], started: float) -> None:
         spent_s = time.perf_counter() - started
-        self._metrics.stream_seconds.observe(spent_s)
+        self.metrics.stream_seconds.observe(spent_s)
         events, self._n_chars = committed_events(words, self._n_chars, round(1000 * spent_s, 1))
         for event in events:
             await self._send(event)
@@ -206,9 +185,9 @@ class LiveStream:
     async def _send(self, event: dict[str, Any]) -> None:
         text = json.dumps(event, ensure_ascii=False)
         text = text if text == readable(text) else json.dumps(event)  # half a character has a name in json alone
-        if self._on_event and "state" not in event:
-            self._on_event(text)
-        await asyncio.wait_for(self._socket.send_text(text), self._idle_s)
+        if self.on_event and "state" not in event:
+            self.on_event(text)
+        await asyncio.wait_for(self.socket.send_text(text), self.idle_s)
 
 
 def in_steps(words: Sequence[TimedWord]) -> list[tuple[TimedWord, ...]]:
@@ -236,10 +215,8 @@ async def close(socket: WebSocket, code: int, reason: str) -> None:
     """Close a connection with a reason of at most 123 bytes, if it is still there."""
     if socket.client_state is WebSocketState.DISCONNECTED or socket.application_state is WebSocketState.DISCONNECTED:
         return
-    try:
+    with suppress(RuntimeError, TimeoutError, OSError):  # the client is gone, or reads nothing
         await asyncio.wait_for(socket.close(code, reason.encode()[:120].decode(errors="ignore")), 5)
-    except (RuntimeError, TimeoutError, OSError):  # the client is gone, or reads nothing
-        return
 
 
 class Watchers:
@@ -258,10 +235,19 @@ class Watchers:
     async def watch(self, socket: WebSocket, name: str, stopping: asyncio.Event) -> None:
         """Tell the events of a name until the client leaves, or the service ends."""
         events = asyncio.Queue[str](_WAITING_EVENTS)
+
+        async def tell_events() -> None:
+            with suppress(WebSocketDisconnect, RuntimeError):  # the client has left meanwhile
+                while True:
+                    await socket.send_text(await events.get())
+
+        async def hear_nothing() -> None:
+            with suppress(RuntimeError):  # the client has left before
+                while (await socket.receive())["type"] != "websocket.disconnect":
+                    pass
+
         self._queues[name].add(events)
-        tasks = [
-            asyncio.ensure_future(work) for work in (_send_events(socket, events), _until_gone(socket), stopping.wait())
-        ]
+        tasks = [asyncio.ensure_future(work) for work in (tell_events(), hear_nothing(), stopping.wait())]
         try:
             await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
         finally:
@@ -270,16 +256,3 @@ class Watchers:
             self._queues[name].discard(events)
             if not self._queues[name]:
                 del self._queues[name]
-
-
-async def _send_events(socket: WebSocket, events: asyncio.Queue[str]) -> None:
-    with suppress(WebSocketDisconnect, RuntimeError):  # it has left meanwhile
-        while True:
-            await socket.send_text(await events.get())
-
-
-async def _until_gone(socket: WebSocket) -> None:
-    """Wait until the client leaves; what it says is passed over."""
-    with suppress(RuntimeError):  # it has left before
-        while (await socket.receive())["type"] != "websocket.disconnect":
-            pass

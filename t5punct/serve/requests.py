@@ -1,6 +1,6 @@
 """What a client asks for, and what it and its stream say to each other.
 
-In: names and values of a query, a form or a json; text messages.  Out: a `TextRequest` or a `StreamRequest`;
+In: names and values of a query, a form or a json; text messages.  Out: a `TextRequest` or `StreamSettings`;
 `Message`s: words, an order, or where an earlier stream was.  Events go the other way; those of words are the ones of
 `t5punct stream --json` (`streaming/events.py`).
 
@@ -26,7 +26,8 @@ from typing import Annotated, Any, TypeVar
 
 from pydantic import Field, TypeAdapter, ValidationError
 
-from ..errors import ConfigError, InputError, T5PunctError
+from ..config import check
+from ..errors import InputError, T5PunctError
 from ..options import ModelOptions, StreamOptions, TranscriptOptions, check_needs, help_of, names_of, options_of
 from ..punctuator import PunctuatorConfig
 from ..streaming import StreamConfig, StreamState, TimedWord
@@ -64,16 +65,6 @@ class StreamSettings:
 
 
 @dataclass(frozen=True)
-class StreamRequest:
-    """How a stream is decided, and what its client is told besides committed words."""
-
-    settings: StreamSettings = field(default_factory=StreamSettings)
-    provisional: bool = False  # the words that may still change, after each message
-    state_every: int = 0  # the state, after so many committed words; 0: never
-    show: str = ""  # the name under which others may watch it; empty: nobody may
-
-
-@dataclass(frozen=True)
 class StreamFields(StreamOptions):
     """The options of a stream, and what its client is told beside its words."""
 
@@ -108,19 +99,17 @@ def text_request(values: Mapping[str, Any], service: ModelOptions) -> TextReques
     terms = str(values.get("terms", ""))
     asked = {name: value for name, value in values.items() if name != "terms"}
     options = _read(TranscriptOptions, asked, service, {"html": None, "output_dir": None, "ray": None})
-    if options.preset.lower().endswith(PRESET_SUFFIXES):
-        raise ConfigError(
-            f"preset {options.preset!r}, a file", expected="a name of `t5punct presets`", fix="give window and so on"
-        )
+    is_name = not options.preset.lower().endswith(PRESET_SUFFIXES)
+    expected, fix = "a name of `t5punct presets`", "give window and so on"
+    check(is_name, f"preset {options.preset!r}, a file", expected=expected, fix=fix)
     spellings = Terms.of(terms.splitlines()) if terms.strip() else None
     return TextRequest(options.config(options.render()), options.writer(), spellings, options.input_format)
 
 
-def stream_request(values: Mapping[str, Any], service: ModelOptions) -> StreamRequest:
-    """Return what a stream asks for.  Raises FieldError or ConfigError."""
-    options = _read(StreamFields, values, service, {"json": True})
-    settings = StreamSettings(options.stream(), options.config(options.render()))
-    return StreamRequest(settings, options.provisional, options.state_every, options.show)
+def stream_request(values: Mapping[str, Any], service: ModelOptions) -> tuple[StreamSettings, StreamFields]:
+    """Return what a stream is decided by, and all that it asks for.  Raises FieldError or ConfigError."""
+    fields = _read(StreamFields, values, service, {"json": True})
+    return StreamSettings(fields.stream(), fields.config(fields.render())), fields
 
 
 def _read(kind: type[Options], values: Mapping[str, Any], service: ModelOptions, more: Mapping[str, Any]) -> Options:
@@ -135,30 +124,15 @@ def _read(kind: type[Options], values: Mapping[str, Any], service: ModelOptions,
         options: Options = _READERS[kind].validate_python(dict(values))
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False, include_context=False)[0]
-        name = ".".join(map(str, first["loc"]))
-        raise FieldError(
-            f"the field {name}: {first['msg']}", expected="a value of its kind", fix="see /openapi.json for it"
-        ) from None
+        found = f"the field {'.'.join(map(str, first['loc']))}: {first['msg']}"
+        raise FieldError(found, expected="a value of its kind", fix="see /openapi.json for it") from None
     for name in [name for name in values if name in _MOST]:
-        if (getattr(options, name) or 0) > _MOST[name]:
-            raise FieldError(
-                f"the field {name}: {getattr(options, name)}", expected=f"at most {_MOST[name]}", fix="lower it"
-            )
+        value, most = getattr(options, name), _MOST[name]
+        is_possible = value is None or value <= most
+        check(is_possible, f"the field {name}: {value}", expected=f"at most {most}", fix="lower it", kind=FieldError)
     typed = {name: name for name in values if getattr(options, name) not in (None, False, "")}
     check_needs(typed, {**more, **asdict(options)})
     return replace(options, **options_of(ModelOptions, service))
-
-
-@dataclass(frozen=True, slots=True)
-class Saved:
-    """Where a stream is: a client that has it can go on with another server."""
-
-    state: StreamState
-    n_chars: int  # of the text of all committed words
-
-    def as_event(self, n_messages: int) -> dict[str, Any]:
-        """Return the event that tells a client; n_messages: how many of its messages it holds, on this connection."""
-        return {"state": json.loads(self.state.to_json()), "n_chars": self.n_chars, "n_messages": n_messages}
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,7 +141,7 @@ class Message:
 
     words: tuple[TimedWord, ...] = ()
     order: str | None = None
-    saved: Saved | None = None
+    saved: tuple[StreamState, int] | None = None  # and the characters of the text of all committed words
 
 
 def message_of(text: str) -> Message:
@@ -180,7 +154,10 @@ def message_of(text: str) -> Message:
         if name in ORDERS and values[name] is True:
             return Message(order=name)
         if name == "state":
-            return Message(saved=_saved_of(values))
+            n_chars = values.get("n_chars", 0)
+            if type(n_chars) is not int or n_chars < 0:
+                raise ValueError(n_chars)
+            return Message(saved=(StreamState.from_json(json.dumps(values["state"])), n_chars))
         if name == "words":
             words = values["words"]
             return Message((TimedWord(words),) if isinstance(words, str) else tuple(map(timed_word, words)))
@@ -200,10 +177,3 @@ def words_message(words: Sequence[TimedWord]) -> str:
     '{"words": [{"word": "so", "start": 0.1, "end": 0.4}, {"word": "we"}]}'
     """
     return json.dumps({"words": [{"word": word.word, **seconds(word.start_ms, word.end_ms)} for word in words]})
-
-
-def _saved_of(values: Mapping[str, Any]) -> Saved:
-    n_chars = values.get("n_chars", 0)
-    if type(n_chars) is not int or n_chars < 0:
-        raise ValueError(n_chars)
-    return Saved(StreamState.from_json(json.dumps(values["state"])), n_chars)

@@ -16,7 +16,8 @@ from itertools import islice
 from typing import Any
 
 from ..batch.work import Work
-from ..errors import ConfigError, InputError
+from ..config import check
+from ..errors import InputError
 from ..text.io.files import decode
 from ..text.words import checked_text
 from ..transcripts.formats import FORMATS, INPUTS
@@ -78,10 +79,9 @@ def texts_of_json(body: Body, field_names: Container[str]) -> JsonTexts | None:
         is_asked = isinstance(text, str) and len(more) < len(values) and not has_lists  # one may be mistyped
         return JsonTexts((text,), values, is_one=True) if is_asked else None
     texts = values.pop("texts")
-    if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
-        raise FieldError(
-            "texts that are no list of strings", expected='{"texts": ["how are you", "so"]}', fix="send it so"
-        )
+    is_list = isinstance(texts, list) and all(isinstance(text, str) for text in texts)
+    found, expected = "texts that are no list of strings", '{"texts": ["how are you", "so"]}'
+    check(is_list, found, expected=expected, fix="send it so", kind=FieldError)
     return JsonTexts(tuple(texts), values)
 
 
@@ -100,38 +100,47 @@ def answer_of(body: Body, request: TextRequest, engine: Engine, max_words: int) 
     Raises ConfigError or InputError for what cannot be, TooLongError for too many words.
     """
     windows = request.config.windows
-    if windows.window > _MOST_READS * windows.stride_words:
-        raise ConfigError(
-            f"windows of {windows.window} words, {windows.stride_words} apart",
-            expected=f"each word read at most {_MOST_READS} times",
-            fix="raise stride, or take another preset",
-        )
+    check(
+        windows.window <= _MOST_READS * windows.stride_words,
+        f"windows of {windows.window} words, {windows.stride_words} apart",
+        expected=f"each word read at most {_MOST_READS} times",
+        fix="raise stride, or take another preset",
+    )
     asked = engine.punctuator(request.config)  # a mistake is said before anything waits
     work = Work(asked, request.writer, request.terms)
     name = body.name or "the text"
     if body.asked is not None:
         return _answer_in_json(body.asked, request, work, engine, max_words)
     lines = decode(io.BytesIO(body.data), name, keep_bom=True)
-    format = request.format or _shown(body)
-    transcript = work.read(name, format, lines)
+    shown = FORMAT_OF_TYPE.get(body.content_type.partition(";")[0].strip().lower())
+    # of `text/plain` the name tells, and what is no text is refused as one
+    transcript = work.read(name, request.format or (None if shown == "text" else shown), lines)
     texts = transcript.texts
-    if (n_words := sum(map(len, texts))) > max_words:
-        raise TooLongError(f"{n_words} words", expected=f"at most {max_words}", fix="send it in parts")
+    n_words = sum(map(len, texts))
+    check(
+        n_words <= max_words,
+        f"{n_words} words",
+        expected=f"at most {max_words}",
+        fix="send it in parts",
+        kind=TooLongError,
+    )
     pieces = iter(work.pieces(transcript, engine.annotate(texts, request.config), name))
     return Answer(pieces, f"{FORMATS[request.writer.format or transcript.format].mimes[0]}; charset=utf-8", n_words)
 
 
 def _answer_in_json(asked: JsonTexts, request: TextRequest, work: Work, engine: Engine, max_words: int) -> Answer:
     """The answer to texts of a json: `{"texts": [..]}`, in their order; they are decided together."""
-    if request.format not in (None, "text", "lines") or request.writer.format not in (None, "text"):
-        raise FieldError("texts with another format", expected="format and to of text", fix="send them one by one")
+    is_text = request.format in (None, "text", "lines") and request.writer.format in (None, "text")
+    found, fix = "texts with another format", "send them one by one"
+    check(is_text, found, expected="format and to of text", fix=fix, kind=FieldError)
     read = [
         work.read(f"text {number}", request.format or "text", io.StringIO(checked_text(text), newline="\n"))
         for number, text in enumerate(asked.texts, start=1)
     ]
     parts = [part for transcript in read for part in transcript.texts]
-    if (n_words := sum(map(len, parts))) > max_words:
-        raise TooLongError(f"{n_words} words", expected=f"at most {max_words}", fix="send them in parts")
+    n_words = sum(map(len, parts))
+    fix = "send them in parts"
+    check(n_words <= max_words, f"{n_words} words", expected=f"at most {max_words}", fix=fix, kind=TooLongError)
     words = engine.annotate(parts, request.config)
 
     def pieces() -> Iterator[str]:
@@ -143,9 +152,3 @@ def _answer_in_json(asked: JsonTexts, request: TextRequest, work: Work, engine: 
         yield "}\n" if asked.is_one else "]}\n"
 
     return Answer(pieces(), "application/json; charset=utf-8", n_words)
-
-
-def _shown(body: Body) -> str | None:
-    """The format that the content type tells; None: the name tells, and what is no text is refused as one."""
-    format = FORMAT_OF_TYPE.get(body.content_type.partition(";")[0].strip().lower())
-    return None if format == "text" else format

@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-import gzip
 import io
 import json
 import os
 import subprocess
 import sys
-import tracemalloc
 from pathlib import Path
 
 import pytest
 from command import Invoke, pipe_of
 
-from t5punct import __version__, model
-from t5punct.model import Model
-from t5punct.punctuator import Punctuator
-from t5punct.text.marks import Case
-from t5punct.text.render import Decision
+from t5punct import __version__
 from t5punct.text.words import split
 
 ROOT = Path(__file__).parents[2]
@@ -36,17 +30,6 @@ def test_standard_input_is_read_without_inputs_and_for_a_dash(
     assert run("punctuate", "-", "--no-case")[1] == out
     assert [word.text for word in split(out).words] == ["We", "know", "🙂"]
     assert json.loads(run("evaluate", "-", "--json")[1])["words"] == 3
-
-
-def test_a_file_or_a_folder_of_outputs_is_written(invoke: Invoke, folder: str, text: Path, tmp_path: Path) -> None:
-    target, folder_out, other = tmp_path / "out.txt", tmp_path / "outs", tmp_path / "other.txt.gz"
-    folder_out.mkdir()
-    other.write_bytes(gzip.compress(text.read_bytes()))
-    assert invoke("punctuate", text, "-o", target, "--model", folder)[0] == 0
-    assert invoke("punctuate", text, other, "--output-dir", folder_out, "--model", folder)[0] == 0
-    outputs = sorted(path for path in folder_out.iterdir() if not path.name.startswith("."))
-    assert [path.name for path in outputs] == ["other.txt", "talk.txt"]
-    assert all(path.read_text() == target.read_text() for path in outputs)
 
 
 def test_white_space_stays_as_it_was_up_to_the_last_line_end(
@@ -83,25 +66,6 @@ def test_json_gives_words_with_label_case_and_confidence(invoke: Invoke, folder:
     assert set(words[0]) == names
     plain = invoke("punctuate", text, "--model", folder)[1]
     assert [plain[word["start_char"] : word["end_char"]] for word in words] == [word["text"] for word in words]
-
-
-@pytest.mark.parametrize("decoder", ["slots", "generate"])
-def test_evaluate_gives_the_promised_keys(invoke: Invoke, folder: str, tmp_path: Path, decoder: str) -> None:
-    data = tmp_path / "test.tsv"
-    data.write_text("do\tO\nn't\tCOMMA\ngo\tPERIOD\nwhy\tQUESTION\n", encoding="utf-8")
-    code, out, _ = invoke("evaluate", data, "--model", folder, "--decoder", decoder, "--json")
-    report = json.loads(out)
-    assert code == 0
-    promised = {"micro_f1", "macro_f1", "per_class", "slot_error_rate", "words_changed", "words", "seconds"}
-    assert promised <= set(report)
-    assert (report["words"], report["words_changed"]) == (4, 0)
-    assert [scores["reference"] for scores in report["per_class"].values()] == [1, 1, 1]
-    assert (report["generated_words"] is None) == (decoder == "slots")
-
-
-def test_a_window_can_be_set_value_by_value(invoke: Invoke, folder: str, text: Path) -> None:
-    shape = ("window=4", "stride=1", "mask_left=1", "mask_right=1", "combine=vote")
-    assert invoke("punctuate", text, "--model", folder, *shape)[0] == 0
 
 
 def test_what_the_shell_hands_over_may_be_closed_or_full(folder: str, text: Path) -> None:
@@ -151,36 +115,12 @@ def test_a_fragment_may_begin_and_end_inside_a_sentence(invoke: Invoke, folder: 
     assert part != whole
 
 
-@pytest.mark.parametrize("precision", ["bf16", "int8"])
-def test_a_lower_precision_changes_no_word(invoke: Invoke, folder: str, text: Path, precision: str) -> None:
-    code, out, _ = invoke("punctuate", text, "--model", folder, "--precision", precision, "--no-case")
-    assert code == 0
-    assert [word.text for word in split(out).words] == [word.text for word in split(text.read_text()).words]
-
-
-def test_marks_can_be_restricted(invoke: Invoke, folder: str, text: Path) -> None:
-    _, out, _ = invoke("punctuate", text, "--model", folder, "--marks", ".", "max_marks=1", "--json")
-    assert {word["label"] for word in json.loads(out)["words"]} <= {"", "."}
-
-
 def test_marks_can_be_made_likelier(invoke: Invoke, folder: str, text: Path) -> None:
     def n_commas(odds: str) -> int:
         return invoke("punctuate", text, "--model", folder, "--mark-odds", odds)[1].count(",")
 
     n_words = len(text.read_text(encoding="utf-8").split())
     assert n_commas(",=1e-9") == 0 < n_words // 2 < n_commas(",=1e9 .=1")
-
-
-def test_the_sign_of_disfluent_words_has_odds_where_it_is_asked_for(
-    invoke: Invoke, signing_model: Model, text: Path, tmp_path: Path
-) -> None:
-    model.save(signing_model, tmp_path / "signing")
-    options = ("punctuate", text, "--model", tmp_path / "signing", "--mark-odds", "~=1e9")
-    code, out, _ = invoke(*options, "--disfluencies", "mark")
-    assert (code, out.count("~")) == (0, 6)
-    code, _, err = invoke(*options)
-    assert code == 2
-    assert "'~', the sign of disfluent words, among marks or their odds; expected it with --disfluencies" in err
 
 
 def test_a_page_has_paragraphs_and_the_subtitles_beside_it_stay(invoke: Invoke, folder: str, tmp_path: Path) -> None:
@@ -232,32 +172,3 @@ def test_tuning_writes_a_preset_that_punctuate_takes(invoke: Invoke, folder: str
     assert code == 0
     assert out.startswith("windows:"), "standard output holds the strategy alone"
     assert "micro F1" in err
-
-
-def test_json_is_written_as_it_is_made(
-    folder: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, invoke: Invoke
-) -> None:
-    """A long text is held as values, not as json; its words are decided here without a model, to be quick."""
-    n_words, target = 7_000, tmp_path / "out.json"
-    (tmp_path / "long.txt").write_text("word " * n_words, encoding="utf-8")
-    certain = Decision("", Case.LOWER, 1.0, 1.0)
-    monkeypatch.setattr(
-        Punctuator,
-        "iter_parts",
-        lambda self, texts: (
-            (number, self.write_words([word], [certain])) for number, text in enumerate(texts) for word in text
-        ),
-    )
-    invoke("punctuate", ROOT / "tests/data/lecture.txt", "--json", "-o", target, "--model", folder)  # loads all
-    tracemalloc.start()
-    try:
-        arguments = ("punctuate", tmp_path / "long.txt", "--json", "-o", target, "--model", folder)
-        assert invoke(*arguments)[0] == 0
-        peak = tracemalloc.get_traced_memory()[1]
-    finally:
-        tracemalloc.stop()
-    text = target.read_text(encoding="utf-8")
-    assert len(json.loads(text)["words"]) == n_words
-    assert text == json.dumps(json.loads(text)) + "\n"
-    assert peak < 1_000 * n_words, "as the objects of json the words take a kilobyte each"
-    assert invoke(*arguments[:3], "--model", folder)[1] == text

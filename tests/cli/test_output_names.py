@@ -55,23 +55,3 @@ def test_the_name_of_the_output_decides_its_format(
     assert text.lower().startswith(begins.lower()), text
     if "-o out.text" in words or "--lines" in words:
         assert "  " in text, "plain text keeps its white space"
-
-
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        ("talk.json --to text -o out.srt", "--to text and -o out.srt, whose name says srt; expected one format"),
-        ("talk.json --json -o out.srt", "--json and -o out.srt, whose name says srt; expected one format"),
-        ("talk.srt --to srt -o out.txt", "--to srt and -o out.txt, whose name says text"),
-        ("talk.txt -o out.docx", "output out.docx, whose name says that it is a document with layout (.docx)"),
-        ("talk.txt -o out.mp3", "output out.mp3, whose name says that it is a recording (.mp3)"),
-        ("talk.txt --resegment -o out.txt", "--resegment, which does nothing here"),
-    ],
-)  # fmt: skip
-def test_a_name_that_contradicts_is_refused(
-    words: str, message: str, invoke: Invoke, inputs: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(inputs)
-    code, _, err = invoke("punctuate", *words.split(), "--model", "nowhere/none")
-    assert (code, err.count("\n")) == (2, 1)
-    assert message in err

@@ -89,12 +89,6 @@ def test_text_goes_to_a_terminal_as_to_a_file(command: str, lively_folder: str, 
     assert on_a_terminal(whole, text) == done.stdout.decode()
 
 
-def test_the_bar_is_seen_where_the_text_goes_to_a_file(commands: dict[str, list[str]], tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "t5punct", *commands["punctuating"]]
-    assert "punctuating" in on_a_terminal(command)
-    assert "punctuating" not in (tmp_path / "out.txt").read_text(encoding="utf-8")
-
-
 def test_two_models_share_one_bar(commands: dict[str, list[str]], folder: str, terminal: Terminal) -> None:
     run([*commands["evaluating"][:2], "--compare", folder, folder], terminal)
     numbers = [int(number.replace(",", "")) for number in re.findall(r"([\d,]+) words,", terminal.shown)]

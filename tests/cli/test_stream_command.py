@@ -161,6 +161,8 @@ def test_a_bad_event_is_told_and_the_stream_goes_on(run: Run) -> None:
     assert [json.loads(line)["word"] for line in out.splitlines()] == ["how", "you"]
     assert err.count("\n") == 1
     assert 't5punct: an event that reads \'{"said"' in err
+    code, _, err = run("we know", "--timed")
+    assert code == 2 and "an event that reads 'we know'" in err
 
 
 def test_a_silence_in_the_times_commits_everything(run: Run) -> None:
@@ -184,16 +186,3 @@ def test_times_and_places_come_out_with_the_words(run: Run, policy: str) -> None
     ]  # fmt: skip
     _, text, _ = run(lines, "--timed", "--policy", policy)
     assert [text[word["start_char"] : word["end_char"]] for word in words] == [word["text"] for word in words]
-
-
-@pytest.mark.parametrize(
-    "arguments",
-    ["--policy eager", "--lookahead 40", "--policy entropy threshold=0.1,0.2", "--policy entropy threshold=low"],
-)
-def test_mistakes_are_one_line(run: Run, arguments: str) -> None:
-    code, out, err = run("we know", *arguments.split())
-    assert (code, out, err.count("\n")) == (2, "", 1)
-    assert err.startswith("t5punct: ")
-    code, _, err = run("we know", "--timed")
-    assert code == 2
-    assert "an event that reads 'we know'" in err

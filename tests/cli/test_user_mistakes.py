@@ -105,12 +105,39 @@ MISTAKES = (
       for output, page in (("-o {tmp}/out.txt", "{tmp}/bare/../out.txt"), ("-o {tmp}/link.txt", "{tmp}/out.txt"),
                            ("--output-dir {tmp}/bare", "{tmp}/bare/talk.txt"))),
     ("punctuate {text} --html {tmp}/bare/../talk.txt", "talk.txt is an input"),
+    # what people try first
+    ("talk.txt", "no command 'talk.txt'; expected one before a text or a file; say: t5punct punctuate talk.txt"),
+    ("{tmp}/bare --no-case", "say: t5punct punctuate {tmp}/bare --no-case"),
+    ("'how are you'", "expected one before a text or a file; say: echo 'how are you' | t5punct punctuate"),
+    ("punctuat x", "No such command 'punctuat'. Did you mean 'punctuate'?"),
+    ("punctuate 'how are you'", "no file 'how are you'; expected an existing text file; give a text so: echo 'how"),
+    ("punctuate 'how are you?'", "no file 'how are you?'; expected existing files; give a text so: echo 'how are"),
+    ("evaluate 'How are you?'", "no file 'How are you?'; expected an existing text file; give a text so: echo"),
+    ("punctuate {tmp}/talk.mp3", "talk.mp3, which is a recording; expected a transcript of it: t5punct reads words"),
+    ("punctuate {tmp}/talk.MP4", "transcribe it first by a speech recogniser, such as Whisper, and give its .json or"),
+    ("punctuate {text} --language xx", "language 'xx', which no bundled model knows; expected one of en, de, fr,"),
+    ("punctuate {text} --language de --model base", "--language de with --model base, which knows English alone; "),
+    ("punctuate {text} --marks '' --no-case", "neither marks nor capitals; expected one of them; drop --no-case"),
+    ("stream talk.txt --lookahead 2",
+     "talk.txt behind t5punct stream; expected options and KEY=VALUE alone: it reads standard input; say: t5punct str"),
+    ("punctuate https://a.org/b.txt", "no file https://a.org/b.txt; expected an existing text file; save it to a file"),
+    ("evaluate a b", "b behind t5punct evaluate; expected options and KEY=VALUE alone; see t5punct evaluate --help"),
+    ("stream --language de --server ws://127.0.0.1:9", "--language with --server; expected the service's own"),
+    # the name of an output says another format
+    ("punctuate {text} --to text -o {tmp}/out.srt", "--to text and -o {tmp}/out.srt, whose name says srt; expected"),
+    ("punctuate {text} --json -o {tmp}/out.srt", "--json and -o {tmp}/out.srt, whose name says srt; expected"),
+    ("punctuate {text} --to srt -o {tmp}/out.txt", "--to srt and -o {tmp}/out.txt, whose name says text"),
+    ("punctuate {text} -o {tmp}/out.docx", "out.docx, whose name says that it is a document with layout (.docx)"),
+    ("punctuate {text} -o {tmp}/out.mp3", "out.mp3, whose name says that it is a recording (.mp3)"),
     # values beyond all measure
     (f"punctuate {{text}} window={GIANT}", f"a window of {GIANT} words; expected at most 100000"),
     (f"punctuate {{text}} window={2**63 - 1}", "expected at most 100000"),
     (f"punctuate {{text}} --decoder tagger delay_words={GIANT}", "expected 0 to 100000, and the decoder tagger"),
     (f"stream window={GIANT}", "expected at most 100000"),
     (f"stream --lookahead {GIANT}", "less than the window"),
+    ("stream --policy eager", "policy 'eager'; expected one of "),
+    ("stream --policy entropy threshold=0.1,0.2", "threshold"),
+    ("stream --policy entropy threshold=low", "threshold 'low'; expected a number, or several with commas; use 0.5"),
     (f"stream --policy delay --lookahead {GIANT}", "expected 0 to 100000, and no decide"),
     (f"tune {{text}} windows=[{GIANT}] grain=1", "expected at most 100000"),
     ("punctuate {text} --decoder generate beams=100000", "100000 beams; expected 1 to 64: each holds"),
@@ -130,7 +157,7 @@ def test_a_mistake_is_one_clear_line_and_exit_code_2_and_writes_nothing(
     for name, content in {
         "binary": b"\x7fELF\0\0\1", "latin": "caf\xe9".encode("latin1"), "empty": b"\n", "broken": b"a\tO\nb\tDOT\n",
         "header.tsv": b"Word\tLabel\na\tO\n", "terms": b"PyTorch\na b=c\n", "broken.json": b'{"text": "so',
-        "talk.txt.gz": gzip.compress(b"so"),
+        "talk.txt.gz": gzip.compress(b"so"), "talk.mp3": b"we know", "talk.MP4": b"we know",
     }.items():  # fmt: skip
         places[name] = tmp_path / name
         (tmp_path / name).write_bytes(content)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.console import Console
+from scripted import Scripted
 
 from t5punct.errors import ConfigError, InputError
 from t5punct.evaluation.comparison import compare_file, compare_reports, f1_of
@@ -20,26 +20,9 @@ from t5punct.evaluation.scores import scores_of
 from t5punct.evaluation.significance import gain_interval, interval, micro_f1, paired_test
 from t5punct.model import Model
 from t5punct.punctuator import Punctuator, PunctuatorConfig
-from t5punct.text.marks import case_of
-from t5punct.text.render import AnnotatedWord, Decision, RenderConfig
-from t5punct.text.words import Word, split
+from t5punct.text.render import RenderConfig
 
 TEXT = "We know, that. Right?\nYes! So it goes.\nWhat, now?\n"
-
-
-class Told(Punctuator):
-    """Writes what it was told to; the same text for the same words, however often it is asked."""
-
-    def __init__(self, model: Model, output: str) -> None:
-        super().__init__(model)
-        self.lines = {tuple(word.normal for word in split(line).words): line for line in output.splitlines()}
-
-    def iter_parts(
-        self, texts: Iterable[Sequence[Word]], *, is_hurried: bool = True
-    ) -> Iterator[tuple[int, list[AnnotatedWord]]]:
-        for number, words in enumerate(texts):
-            output = split(self.lines[tuple(word.normal for word in words)]).words
-            yield number, self.write_words(words, [Decision(out.label, case_of(out.text), 1.0, 1.0) for out in output])
 
 
 @pytest.fixture
@@ -50,7 +33,10 @@ def text(tmp_path: Path) -> Path:
 
 
 def test_scores_are_those_of_each_system_alone_and_the_gain_is_their_difference(tiny_model: Model, text: Path) -> None:
-    worse, better = Told(tiny_model, TEXT.replace(",", "").replace("!", "")), Told(tiny_model, TEXT.replace(",", ""))
+    worse, better = (
+        Scripted(tiny_model, TEXT.replace(",", "").replace("!", "")),
+        Scripted(tiny_model, TEXT.replace(",", "")),
+    )
     comparison = compare_file(text, worse, better)
     assert comparison.first.scores == evaluate_file(text, worse).scores
     assert comparison.second.scores == evaluate_file(text, better).scores
@@ -65,7 +51,7 @@ def test_scores_are_those_of_each_system_alone_and_the_gain_is_their_difference(
 
 
 def test_a_system_gains_nothing_over_itself(tiny_model: Model, text: Path) -> None:
-    system = Told(tiny_model, TEXT.replace(",", "."))
+    system = Scripted(tiny_model, TEXT.replace(",", "."))
     for change in compare_file(text, system, system).differences:
         assert change.gain is not None
         assert (change.gain.low, change.gain.score, change.gain.high, change.p_value) == (0.0, 0.0, 0.0, 1.0)
@@ -73,7 +59,7 @@ def test_a_system_gains_nothing_over_itself(tiny_model: Model, text: Path) -> No
 
 def test_one_document_has_a_difference_and_no_test(tiny_model: Model, text: Path) -> None:
     text.write_text("We know, that. Right?\n")
-    worse, better = Told(tiny_model, "we know that right"), Told(tiny_model, "We know, that. Right?")
+    worse, better = Scripted(tiny_model, "we know that right"), Scripted(tiny_model, "We know, that. Right?")
     comparison = compare_file(text, worse, better)
     micro = comparison.of("micro")
     assert (micro.first, micro.second, micro.gain, micro.p_value) == (0.0, 100.0, None, None)
@@ -81,8 +67,8 @@ def test_one_document_has_a_difference_and_no_test(tiny_model: Model, text: Path
 
 
 def test_a_model_of_fewer_marks_is_scored_against_those_of_both(tiny_model: Model, text: Path) -> None:
-    few = Told(tiny_model.with_task(marks=".,?"), TEXT.replace("!", "."))
-    many = Told(tiny_model, TEXT)
+    few = Scripted(tiny_model.with_task(marks=".,?"), TEXT.replace("!", "."))
+    many = Scripted(tiny_model, TEXT)
     text.write_text(TEXT.replace("Yes!", "Yes:"))  # without a colon among its marks, `yes:` would be a word
     comparison = compare_file(text, few, many, max_words=10)
     for report in (comparison.first, comparison.second):
@@ -93,7 +79,7 @@ def test_a_model_of_fewer_marks_is_scored_against_those_of_both(tiny_model: Mode
 def test_words_decided_are_told_of_both_systems_in_turn(tiny_model: Model, text: Path) -> None:
     text.write_text("\n".join(["we know that right"] * 20))
     counts: list[int] = []
-    system = Told(tiny_model, "we know that right")
+    system = Scripted(tiny_model, "we know that right")
     compare_file(text, system, system, on_progress=counts.append)
     evaluate_file(text, system, on_progress=counts.append)
     assert counts == [*range(4, 161, 4), *range(4, 81, 4)]
@@ -113,7 +99,7 @@ def test_reports_of_different_texts_are_not_compared(tiny_model: Model, text: Pa
 
 
 def test_the_table_shows_scores_gain_interval_and_p(tiny_model: Model, text: Path) -> None:
-    comparison = compare_file(text, Told(tiny_model, TEXT.replace("!", "")), Told(tiny_model, TEXT))
+    comparison = compare_file(text, Scripted(tiny_model, TEXT.replace("!", "")), Scripted(tiny_model, TEXT))
     console = Console(width=120)
     with console.capture() as captured:
         console.print(comparison_table(comparison, ("old", "new")))

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from command import pipe_of
 from rich.console import Console
+from scripted import Scripted
 
 from t5punct.decoding.inputs import DecodingConfig
 from t5punct.decoding.slots import SlotDecoder
@@ -21,31 +22,14 @@ from t5punct.evaluation.evaluate import Report, evaluate_file
 from t5punct.evaluation.references import read_references
 from t5punct.evaluation.score_table import as_json, report_table
 from t5punct.model import Model
-from t5punct.punctuator import Punctuator, PunctuatorConfig, SentencePosition
+from t5punct.punctuator import Punctuator, PunctuatorConfig
 from t5punct.text.io.iwslt import TO_BE_LEFT_OUT, read_rows
-from t5punct.text.marks import Alphabet, case_of
-from t5punct.text.render import AnnotatedWord, Decision, RenderConfig
-from t5punct.text.words import Word, split
+from t5punct.text.marks import Alphabet
+from t5punct.text.render import AnnotatedWord, RenderConfig
 from t5punct.windows.combine import CombineConfig
 
 DATA = Path(__file__).parents[1] / "data"
 CLITICS = DATA / "hand-counted.tsv"
-
-
-class Scripted(Punctuator):
-    """Decides what it was told to, word after word; `heard` are the words it was asked about."""
-
-    def __init__(self, model: Model, output: str, config: PunctuatorConfig | None = None) -> None:
-        super().__init__(model, config)
-        self.script = list(split(output).words)
-        self.heard: list[str] = []
-
-    def decide_word(
-        self, word: Word, votes: object, sentence: SentencePosition, combine: object = None
-    ) -> tuple[Decision, SentencePosition]:
-        self.heard.append(word.text)
-        told = self.script.pop(0)
-        return Decision(told.label, case_of(told.text), 1.0, 1.0), sentence
 
 
 def test_a_model_of_fewer_marks_is_scored_by_the_same_reference(tiny_model: Model, tmp_path: Path) -> None:
@@ -84,12 +68,6 @@ def test_an_iwslt_file_is_scored_by_its_own_rows(tiny_model: Model) -> None:
     assert report.scores.slot_error_rate == 100.0
     assert report.scores.case_accuracy is None  # the file has no capitals
     assert report.micro_interval is None  # one document tells no spread
-
-
-def test_the_label_of_a_joined_word_is_that_of_its_last_row(tiny_model: Model) -> None:
-    report = evaluate_file(CLITICS, Scripted(tiny_model, "i'm, well don't stop. what is it? we, know right."))
-    assert report.scores.micro.f1 == report.scores.macro_f1 == 100.0
-    assert report.scores.slot_error_rate == 0.0
 
 
 @pytest.mark.parametrize(

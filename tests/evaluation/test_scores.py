@@ -58,8 +58,3 @@ def test_macro_is_the_mean_over_the_classes_that_a_side_has(wanted: list[str], p
     scores = scores_of(count([Slot(label) for label in wanted], [Slot(label) for label in predicted]))
     assert scores.macro_f1 == 50.0
     assert scores.micro.f1 == pytest.approx(200 / 3)
-
-
-def test_the_error_rate_can_exceed_a_hundred() -> None:
-    counts = count([Slot("."), Slot(""), Slot("")], [Slot(","), Slot(","), Slot(",")])
-    assert scores_of(counts).slot_error_rate == 300.0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
@@ -15,16 +16,19 @@ from t5punct.errors import ConfigError
 from t5punct.evaluation.counts import ClassCounts, Counts
 from t5punct.evaluation.evaluate import evaluate_file, references_for
 from t5punct.evaluation.plots import save
-from t5punct.evaluation.tuning import Trial, Trials, TuneConfig, VoteCache, find_frontier, tune
+from t5punct.evaluation.references import TextReference
+from t5punct.evaluation.tuning import Trial, Trials, TuneConfig, find_frontier, tune
 from t5punct.model import Model
 from t5punct.punctuator import Punctuator, PunctuatorConfig
+from t5punct.text.marks import Alphabet
 from t5punct.text.words import Word
-from t5punct.windows.combine import CombineConfig
-from t5punct.windows.plan import WindowConfig, iter_views
+from t5punct.windows.combine import CombineConfig, WindowVotes
+from t5punct.windows.plan import View, WindowConfig, iter_views
 from t5punct.windows.presets import Preset, list_presets, load_preset
 
 CLITICS = Path(__file__).parents[1] / "data" / "hand-counted.tsv"
-WORDS = [Word(word) for word in "we know that this is right what how are you today well i think it is".split()]
+TEXT = "we know that this is right what how are you today well i think it is"
+DOCUMENT = TextReference(tuple(map(Word, TEXT.split())), Alphabet(), case=True)
 
 
 class Counting(Punctuator):
@@ -32,9 +36,9 @@ class Counting(Punctuator):
 
     n_windows = 0
 
-    def _votes(self, views, whole):  # type: ignore[no-untyped-def]
+    def window_votes(self, views: Sequence[View[Word]], *, whole: bool = False) -> list[WindowVotes]:
         self.n_windows += len(views)
-        return super()._votes(views, whole)
+        return super().window_votes(views, whole=whole)
 
 
 @pytest.mark.parametrize("decoder", ["slots", "generate"])
@@ -43,9 +47,9 @@ def test_cached_votes_decide_as_the_punctuator_does(tiny_model: Model, decoder: 
     small = Preset(WindowConfig(6, 2, 1, 1), CombineConfig("hamming"))
     strategy = small if name == "small" else load_preset(name)
     config = PunctuatorConfig(strategy.windows, strategy.combine, DecodingConfig(decoder))
-    cache = VoteCache(Punctuator(tiny_model, replace(config, windows=WindowConfig(8))), WORDS)
-    punctuator = Punctuator(tiny_model, config)
-    cached, (anew,) = punctuator.write_words(WORDS, cache.decisions(strategy)), punctuator.annotate_texts([WORDS])
+    trials = Trials(Punctuator(tiny_model, replace(config, windows=WindowConfig(8))), [DOCUMENT])
+    (cached,) = trials.annotate(strategy)
+    (anew,) = Punctuator(tiny_model, config).annotate_texts([DOCUMENT.words])
     assert [(word.text, word.label, word.case) for word in cached] == [
         (word.text, word.label, word.case) for word in anew
     ]
@@ -55,11 +59,13 @@ def test_cached_votes_decide_as_the_punctuator_does(tiny_model: Model, decoder: 
 
 def test_a_window_is_decoded_once_for_all_strategies(tiny_model: Model) -> None:
     punctuator = Counting(tiny_model)
-    cache = VoteCache(punctuator, WORDS)
+    trials = Trials(punctuator, [DOCUMENT])
     strategies = [Preset(WindowConfig(8, stride, mask)) for stride, mask in product((2, 4, 6), (0, 2))]
-    distinct = {(v.window.start, v.window.stop) for preset in strategies for v in iter_views(WORDS, preset.windows)}
+    distinct = {
+        (v.window.start, v.window.stop) for preset in strategies for v in iter_views(DOCUMENT.words, preset.windows)
+    }
     for strategy in [*strategies, *strategies]:
-        cache.decisions(strategy)
+        list(trials.annotate(strategy))
     assert punctuator.n_windows == len(distinct)
 
 

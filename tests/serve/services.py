@@ -18,10 +18,9 @@ from starlette.testclient import TestClient
 from t5punct.decoding.inputs import DecodingConfig
 from t5punct.options import ModelOptions
 from t5punct.punctuator import PunctuatorConfig
-from t5punct.serve.app import Service, make_app
+from t5punct.serve.app import Server, Service, listen, make_app
 from t5punct.serve.config import ServeConfig
 from t5punct.serve.engine import Engine
-from t5punct.serve.run import Server, listen
 
 FP32 = PunctuatorConfig(decoding=DecodingConfig(precision="fp32"))
 WORDS = (Path(__file__).parents[1] / "data" / "lecture.txt").read_text(encoding="utf-8").split()[:45]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from typing import Any
 
 import pytest
 import torch
@@ -54,13 +54,8 @@ def test_short_texts_gather_while_others_are_decided_and_none_waits_for_a_long_o
     engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(engines, "_GROUP_WORDS", 400)
-    n_texts, begin = list[int](), engines._TextGroup.__init__
-
-    def counted(group: engines._TextGroup, punctuator: Punctuator, calls: Sequence[engines._TextCall]) -> None:
-        n_texts.append(len(calls))
-        begin(group, punctuator, calls)
-
-    monkeypatch.setattr(engines._TextGroup, "__init__", counted)
+    groups, iter_parts = list[object](), Punctuator.iter_parts
+    monkeypatch.setattr(Punctuator, "iter_parts", lambda *given: groups.append(given) or iter_parts(*given))
     long = engine.annotate([[Word("so")] * 9_000], FP32)
     next(long)  # it is under way
     first = engine.annotate([[Word("we")] * 200], FP32)
@@ -69,7 +64,7 @@ def test_short_texts_gather_while_others_are_decided_and_none_waits_for_a_long_o
         later = list(pool.map(lambda n_words: len(list(engine.annotate([[Word("no")] * n_words], FP32))), [9] * 6))
     assert later == [9] * 6
     assert engine.n_waiting_words > 1_000, "the long text was decided before the short ones"
-    assert n_texts[:2] == [1, 1] and len(n_texts) < 2 + 6, "those that came while the first was decided are one group"
+    assert 2 < len(groups) < 2 + 6, "those that came while the first was decided are one group"
     long.close()  # type: ignore[attr-defined]  # a generator
 
 
@@ -98,15 +93,17 @@ def test_streams_together_are_what_each_is_alone(engine: Engine) -> None:
 def test_streams_are_moved_by_one_thread_and_texts_by_all(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     n_threads = dict[str, int]()
 
-    def counted(name: str, method: Callable[..., object]) -> Callable[..., object]:
+    def counted(kind: type[Any], name: str) -> None:
+        method = getattr(kind, name)
+
         def call(*arguments: object) -> object:
             n_threads[name] = torch.get_num_threads()
             return method(*arguments)
 
-        return call
+        monkeypatch.setattr(kind, name, call)
 
-    monkeypatch.setattr(Streams, "push", counted("streams", Streams.push))
-    monkeypatch.setattr(engines._TextGroup, "advance", counted("texts", engines._TextGroup.advance))
+    counted(Streams, "push")
+    counted(Punctuator, "write_words")
     before = torch.get_num_threads()
     torch.set_num_threads(3)
     threaded = Engine(Punctuator(engine.model, FP32))  # its thread takes what is set here
@@ -118,7 +115,7 @@ def test_streams_are_moved_by_one_thread_and_texts_by_all(engine: Engine, monkey
     finally:
         torch.set_num_threads(before)
         threaded.close()
-    assert n_threads == {"streams": 1, "texts": 3}
+    assert n_threads == {"push": 1, "write_words": 3}
 
 
 def test_a_mistake_of_one_stream_is_its_own(engine: Engine) -> None:

@@ -85,19 +85,24 @@ def served(engine: Engine) -> TestClient:
         ("?preset=mask-combine-9999", b"so", 400, "9999 votes"), ("?window=300&stride=2", b"so", 400, "apart"),
         ("?resegment=true", b"so", 400, "resegment"), ("?format=docx", b"so", 400, "docx"),
         ("?to=srt", b"so we know", 400, "times"), ("", b"so\xff\xfe", 400, "UTF-8"),
-        ("", b"WEBVTT\n\n00:01.000 --> 00:02.000\nso\n", 400, "vtt"),
-        ("?terms=a%20b%3Dc", b"so", 400, "terms"),
-        ("", b"so " * 51, 413, "51 words"),
-        ("", b"s" * 2_001, 413, "large"),
-        ("?format=json", b"{" * 900, 400, "json"),
+        ("", b"WEBVTT\n\n00:01.000 --> 00:02.000\nso\n", 400, "vtt"), ("?terms=a%20b%3Dc", b"so", 400, "terms"),
+        ("", b"so " * 51, 413, "51 words"), ("", b"s" * 2_001, 413, "large"), ("?format=json", b"{" * 900, 400, "json"),
+        # several texts of a json
+        ("", {"texts": ["so"], "stile": "talk"}, 422, "an unknown field stile; expected some of"),
+        ("", {"text": "so", "style": "talk", "no_cas": True}, 422, "an unknown field no_cas; expected some of"),
+        ("", {"texts": "so"}, 422, "texts that are no list"), ("", {"texts": [1]}, 422, "no list of strings"),
+        ("", {"texts": ["so"], "to": "srt"}, 422, "texts with another format"),
+        ("", {"texts": ["so"], "style": 3}, 422, "style"), ("", {"texts": ["so"], "style": "opera"}, 400, "opera"),
+        ("", {"texts": ["so " * 30] * 2}, 413, "60 words"),
     ],
 )  # fmt: skip
-def test_what_is_wrong_is_said(served: TestClient, query: str, body: bytes, status: int, says: str) -> None:
-    answer = served.post(f"/v1/punctuate{query}", content=body)
+def test_what_is_wrong_is_said(served: TestClient, query: str, body: Any, status: int, says: str) -> None:
+    sent = {"content": body} if isinstance(body, bytes) else {"json": body}
+    answer = served.post(f"/v1/punctuate{query}", **sent)
     assert answer.status_code == status, answer.text
-    assert says in answer.json()["error"]["found"] or says in str(answer.json()["error"]), answer.text
-    assert answer.json()["error"].keys() == {"found", "expected", "fix"}
-    assert "Traceback" not in answer.text
+    error = answer.json()["error"]
+    assert says in "; expected ".join([error["found"], error["expected"]])
+    assert error.keys() == {"found", "expected", "fix"}
 
 
 def test_what_nobody_serves_is_said_as_well(served: TestClient) -> None:
@@ -172,26 +177,6 @@ def test_several_texts_of_a_json_are_answered_in_their_order(served: TestClient,
     assert served.post("/v1/punctuate", json=whisper).json() == whisper | {
         "text": served.post("/v1/punctuate", content=texts[0].encode(), headers={"content-type": "text/plain"}).text
     }
-
-
-@pytest.mark.parametrize(
-    ("values", "status", "says"),
-    [
-        ({"texts": ["so"], "stile": "talk"}, 422, "an unknown field stile; expected some of"),
-        ({"text": "so", "style": "talk", "no_cas": True}, 422, "an unknown field no_cas; expected some of"),
-        ({"texts": "so"}, 422, "texts that are no list of strings"), ({"texts": [1]}, 422, "no list of strings"),
-        ({"texts": ["so"], "to": "srt"}, 422, "texts with another format"),
-        ({"texts": ["so"], "style": 3}, 422, "style"),
-        ({"texts": ["so"], "style": "opera"}, 400, "opera"), ({"texts": ["so " * 30] * 2}, 413, "60 words"),
-    ],
-)  # fmt: skip
-def test_what_is_wrong_with_several_texts_is_said(
-    served: TestClient, values: dict[str, object], status: int, says: str
-) -> None:
-    answer = served.post("/v1/punctuate", json=values)
-    assert answer.status_code == status
-    error = answer.json()["error"]
-    assert says in "; expected ".join([error["found"], error.get("expected", "")])
 
 
 def test_docs_show_the_api_without_another_site_or_a_script(served: TestClient) -> None:

@@ -17,7 +17,7 @@ from websockets.sync.client import connect
 from t5punct.punctuator import Punctuator
 from t5punct.serve.config import ServeConfig
 from t5punct.serve.engine import Engine, one_thread
-from t5punct.streaming import StreamConfig, StreamingPunctuator
+from t5punct.streaming import StreamConfig, StreamingPunctuator, Streams
 from t5punct.streaming.events import committed_events
 
 END = '{"end": true}'
@@ -124,12 +124,10 @@ def test_limits_close_a_stream_with_their_codes(engine: Engine) -> None:
         assert closed.value.rcvd is not None
         return closed.value.rcvd.code
 
-    narrow = ServeConfig(port=0, max_streams=1, max_message_bytes=1_000)
-    with server(engine, narrow) as (address, _):
-        with connect(f"ws://{address}/v1/stream"):
-            assert code_of(address) == 1013, "busy"
+    with server(engine, ServeConfig(port=0, max_streams=1)) as (address, _), connect(f"ws://{address}/v1/stream"):
+        assert code_of(address) == 1013, "busy"
+    with server(engine, ServeConfig(port=0, max_message_bytes=1_000, idle_s=0.5)) as (address, _):
         assert code_of(address, "s" * 1_001) == 1009, "too large"
-    with server(engine, ServeConfig(port=0, idle_s=0.5)) as (address, _):
         assert code_of(address) == 1001, "idle"
 
 
@@ -179,16 +177,16 @@ def test_a_client_that_goes_is_let_go_and_what_it_said_is_dropped(
 ) -> None:
     """The model decides a word when it is told to; the client has gone before the second one."""
     begun, may_go_on, n_steps = threading.Event(), threading.Event(), 0
-    steps = Engine._steps
+    push = Streams.push
 
-    def slow(self: Engine, calls: Any) -> Any:
+    def slow(*arguments: Any) -> Any:
         nonlocal n_steps
         n_steps += 1
         begun.set()
         assert may_go_on.wait(20)
-        return steps(self, calls)
+        return push(*arguments)
 
-    monkeypatch.setattr(Engine, "_steps", slow)
+    monkeypatch.setattr(Streams, "push", slow)
     with server(engine) as (address, run):
         socket = connect(f"ws://{address}/v1/stream", close_timeout=20)
         for text in [" ".join(WORDS * 5)] if as_one_message else WORDS * 5:
@@ -196,7 +194,7 @@ def test_a_client_that_goes_is_let_go_and_what_it_said_is_dropped(
         assert begun.wait(20)
         socket.close()  # waits for the answer to its close frame
         assert socket.close_code == 1000
-        while run._service.n_streams:
+        while run.service.n_streams:
             pass
         assert n_steps == 1, "it is let go while the model is at its first words"
         may_go_on.set()

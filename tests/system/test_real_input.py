@@ -69,16 +69,6 @@ def test_words_are_kept_whatever_comes(punctuator: Punctuator, name: str) -> Non
         assert [word.word for word in annotated] == [word.text for word in split(text).words]
 
 
-def test_a_text_that_starts_inside_a_sentence_may_stay_there(punctuator: Punctuator) -> None:
-    text = "of the people of this town were asked to wait for"
-    fragment = punctuator.with_config(fragment=True).punctuate(text)
-    assert fragment[0] == "o"
-    assert fragment.endswith("for")
-    whole = punctuator.punctuate(text)
-    assert whole[0] == "O"
-    assert whole[-1] in ".?!"
-
-
 def test_a_long_text_has_the_marks_of_its_parts(punctuator: Punctuator) -> None:
     """The lecture forty times over, some 10,000 words: inside, each copy is punctuated as the one before."""
     copy = LECTURE.strip() + "\n"
