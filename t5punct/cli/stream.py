@@ -130,7 +130,7 @@ def _here(options: StreamOptions, printer: _Printer, provisional: bool) -> Itera
             tell(partial(live.push, [word]))
             if not is_warned and len(heard) < _MOST_HEARD:
                 heard.append(word.word)
-                is_warned = len(heard) % _LOOK_EVERY == 0 and _warn_of_language(model_name, heard)
+                is_warned = len(heard) % _LOOK_EVERY == 0 and _warn_of_language(model_name, heard, printer)
         if not words:
             tell(live.flush)
         if provisional:
@@ -139,15 +139,17 @@ def _here(options: StreamOptions, printer: _Printer, provisional: bool) -> Itera
     yield say
     tell(live.finish)
     if not is_warned:
-        _warn_of_language(model_name, heard)
+        _warn_of_language(model_name, heard, printer)
 
 
-def _warn_of_language(model_name: str, words: Sequence[str]) -> bool:
+def _warn_of_language(model_name: str, words: Sequence[str], printer: _Printer) -> bool:
     """Warn if the words are in a language that the model does not know; return whether they are."""
     from ..model import unknown_language
 
     warning = unknown_language(model_name, words)
     if warning:
+        if printer.is_in_line and sys.stderr.isatty():
+            sys.stderr.write("\n")  # the terminal shows the warning on a line of its own; the text stays as it is
         _log.warning("the words seem to be in %s", warning)
     return warning is not None
 
@@ -232,6 +234,11 @@ class _Printer:
                 self._write(space + event["text"])
         if self._as_json:
             self._write(json.dumps(event, ensure_ascii=False) + "\n")
+
+    @property
+    def is_in_line(self) -> bool:
+        """Whether a terminal shows text whose line has not ended."""
+        return bool(self.n_chars) and not self._as_json and sys.stdout.isatty()
 
     def end(self) -> None:
         if self.n_chars and not self._as_json:

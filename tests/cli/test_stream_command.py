@@ -13,7 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from command import pipe_of
+from command import on_a_terminal, pipe_of
 
 from t5punct import model as models
 from t5punct.cli import main
@@ -153,6 +153,8 @@ def test_a_language_that_the_model_does_not_know_is_told_once(run: Run) -> None:
     assert error.startswith("t5punct: the words seem to be in German, which the model small does not know")
     assert run("wie geht es dir und was", "--model", "small")[2] == error, "short as it may be"
     assert run("how are you today and what do you do", "--model", "small")[2] == ""
+    sent = on_a_terminal([sys.executable, "-m", "t5punct", "stream", "--model", "small"], b"wie geht es dir und was")
+    assert sent.index(error) == sent.index("\n") + 1, "a line of its own on a terminal"
 
 
 def test_a_bad_event_is_told_and_the_stream_goes_on(run: Run) -> None:
