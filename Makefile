@@ -98,7 +98,8 @@ prepared/large/dataset_dict.json: configs/large-prepare.yaml
 prepared/large-2/dataset_dict.json: configs/large-prepare.yaml
 	$(BIN)/t5punct prepare --config $< root=$(CORPUS) seed=29 output=prepared/large-2
 
-# `base` and `small` learn from what `large` says of a data set.  They go on from what they were in git c0400a4, which a
+# `base` and `small` learn from what `large` says of a data set; those that ship were made by `make model-pupils` of git c0400a4
+# (docs/results/model.md).  They go on from what they were in git c0400a4, which a
 # clone of depth 1 does not have: git fetch --unshallow
 model-pupils: setup runs/base-read.done runs/small-read.done
 	$(BIN)/t5punct export runs/base-read -o t5punct/models/base --dtype int8 --task configs/task-bundled.yaml
