@@ -98,20 +98,20 @@ prepared/large/dataset_dict.json: configs/large-prepare.yaml
 prepared/large-2/dataset_dict.json: configs/large-prepare.yaml
 	$(BIN)/t5punct prepare --config $< root=$(CORPUS) seed=29 output=prepared/large-2
 
-# `base` and `small` learn from what `large` says of a data set; those that ship were made by `make model-pupils` of git c0400a4
-# (docs/results/model.md).  They go on from what they were in git c0400a4, which a
+# `base` and `small` learn from what `large` says of a data set; the `base` that ships was made by `make model-pupils` of git
+# c0400a4 (docs/results/model.md).  They go on from what they were in git c0400a4, which a
 # clone of depth 1 does not have: git fetch --unshallow
-model-pupils: setup runs/base-read.done runs/small-read.done
+model-pupils: setup runs/base-read.done runs/small-write.done
 	$(BIN)/t5punct export runs/base-read -o t5punct/models/base --dtype int8 --task configs/task-bundled.yaml
 	$(BIN)/python recipes/share_weights.py t5punct/models/base t5punct/models/large
-	$(BIN)/t5punct export runs/small-read -o t5punct/models/small --dtype int8 --task configs/task-bundled.yaml
+	$(BIN)/t5punct export runs/small-write -o t5punct/models/small --dtype int8 --task configs/task-bundled.yaml
 
 runs/base-read.done: runs/base-start/config.json prepared/pupils/labels-large/labels.yaml configs/base-1-read.yaml
 runs/base-start/config.json: runs/parent/base/config.json
 	$(BIN)/python recipes/join_base.py runs/parent/base runs/base-start
 
-runs/small-write.done: runs/parent/small/config.json prepared/large/dataset_dict.json configs/small-1-write.yaml
-runs/small-read.done: runs/small-write.done prepared/pupils/labels-large/labels.yaml configs/small-2-read.yaml
+runs/small-copy.done: runs/parent/small/config.json prepared/large/dataset_dict.json configs/small-1-copy.yaml
+runs/small-write.done: runs/small-copy.done prepared/pupils/labels-large/labels.yaml configs/small-2-write.yaml
 
 runs/parent/%/config.json:
 	mkdir -p runs/parent
