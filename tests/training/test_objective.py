@@ -159,6 +159,15 @@ def test_smoothed_losses_ask_for_a_little_of_every_class(uncased_model: Model) -
         assert float(getattr(smoothed, name)) != pytest.approx(float(getattr(exact, name)), rel=1e-4), name
 
 
+def test_without_a_loss_of_text_each_parameter_that_learns_gets_a_gradient() -> None:
+    """Several processes wait for all of them: a decoder that copies has a memory beside its layers."""
+    model = models.load("small")
+    objective = Objective(model, LossConfig(text_weight=0.0, tagger_weight=1.0))
+    objective(batch_of(model, rows(*CHUNKS))).total.backward()
+    learning = {name: value for name, value in objective.named_parameters() if value.requires_grad}
+    assert learning and all(value.grad is not None for value in learning.values())
+
+
 def test_a_frozen_encoder_gets_no_gradients_but_the_decoder_does(tiny_model: Model, batch: Batch) -> None:
     objective = Objective(replace(tiny_model, network=copy.deepcopy(tiny_model.network)), LossConfig())
     freeze(objective, ["encoder"])

@@ -29,6 +29,7 @@ model keeps it, to draft with.
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
+from itertools import chain
 from typing import TYPE_CHECKING
 
 import torch
@@ -95,7 +96,8 @@ class Objective(nn.Module):
         self.output_scale = output_scale(model)
         self._frozen_states = FrozenStates(config.kept_states) if config.kept_states else None
         if not config.text_weight:  # nothing asks the decoder
-            for parameter in self.network.get_decoder().parameters():
+            memory = getattr(self.network, "memory", None)  # which the decoder alone reads
+            for parameter in chain(self.network.get_decoder().parameters(), memory.parameters() if memory else ()):
                 still = parameter.requires_grad and parameter is self.network.get_input_embeddings().weight
                 parameter.requires_grad_(still)
         self.tagger = None
