@@ -97,8 +97,8 @@ def add_pieces(cut: Tokenizer, whole: Tokenizer, words: Mapping[str, int], n_pie
     old = {piece: _Piece(row, score) for row, (piece, score) in enumerate(_describe(cut)["model"]["vocab"])}
     named = [token["content"] for token in described["added_tokens"]]
     for token in named:
-        found, fix = f"a vocabulary without {token}", "name the encoder that it was cut from"
-        check(token in old, found, expected="one that was cut from the encoder's", fix=fix)
+        mistake, fix = f"a vocabulary without {token}", "name the encoder that it was cut from"
+        check(token in old, mistake, expected="one that was cut from the encoder's", fix=fix)
     lower = _in_lower_case(described["model"]["vocab"], named)
     _, n_before, _ = _count_pieces(_with_pieces(described, old), words)
     used, n_with_all, _ = _count_pieces(_with_pieces(described, lower | old), words)
@@ -236,8 +236,8 @@ def _check_same(model: Model, whole: Any, parent: torch.Tensor, source: str | Pa
     if alike:
         rows = mine[[places[piece] for piece in shared]], parent[[theirs[piece] for piece in shared]]
         alike = float(torch.nn.functional.cosine_similarity(*rows).mean()) > _SAME
-    found = f"{source}, whose embeddings are not those of {model.name}"
-    check(alike, found, expected="the encoder that its vocabulary was cut from", fix="name that encoder")
+    mistake = f"{source}, whose embeddings are not those of {model.name}"
+    check(alike, mistake, expected="the encoder that its vocabulary was cut from", fix="name that encoder")
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

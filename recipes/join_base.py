@@ -13,8 +13,17 @@ import argparse
 from dataclasses import replace
 
 from t5punct import model as models
+from t5punct.model import Model
 from t5punct.t5.layers import blocks_of
 from t5punct.training.start.starting_model import with_encoder_layers
+
+
+def join_models(encoder: Model, decoder: Model) -> Model:
+    """Return a model with the encoder and tagger of one, and all else of the other."""
+    layers = range(len(blocks_of(encoder.network.encoder)))
+    joined = with_encoder_layers(decoder, layers)
+    joined.network.encoder.load_state_dict(encoder.network.encoder.state_dict())
+    return replace(joined, tagger=encoder.tagger)
 
 
 def main() -> None:
@@ -24,11 +33,8 @@ def main() -> None:
     parser.add_argument("output", help="the folder of the joined model")
     parser.add_argument("--decoder", default="large", help="the model whose decoder is taken")
     arguments = parser.parse_args()
-    own = models.load(arguments.encoder)
-    layers = range(len(blocks_of(own.network.encoder)))
-    joined = with_encoder_layers(models.load(arguments.decoder), layers)
-    joined.network.encoder.load_state_dict(own.network.encoder.state_dict())
-    models.save(replace(joined, tagger=own.tagger), arguments.output)
+    joined = join_models(models.load(arguments.encoder), models.load(arguments.decoder))
+    models.save(joined, arguments.output)
 
 
 if __name__ == "__main__":

@@ -75,8 +75,8 @@ class ModelOptions:
         if self.model == usual:
             return replace(self, model=usual if best == BUNDLED else best)
         knows = self.model not in MODEL_LANGUAGES or best != "multi" or self.model == best
-        found = f"--language {self.language} with --model {self.model}, which knows English alone"
-        check(knows, found, expected=f"--model {best}", fix="drop --model")
+        mistake = f"--language {self.language} with --model {self.model}, which knows English alone"
+        check(knows, mistake, expected=f"--model {best}", fix="drop --model")
         return self
 
     def config(self) -> PunctuatorConfig:
@@ -257,9 +257,9 @@ class TranscriptOptions(WindowOptions):
         asked = "json" if self.json else self.to
         if named is None:
             return self
-        found = f"{'--json' if self.json else f'--to {self.to}'} and -o {output}, whose name says {named}"
+        mistake = f"{'--json' if self.json else f'--to {self.to}'} and -o {output}, whose name says {named}"
         fix = "drop the option, or name the output otherwise"
-        check(asked in (None, named), found, expected="one format", fix=fix)
+        check(asked in (None, named), mistake, expected="one format", fix=fix)
         return replace(self, to=named)
 
     def writer(self) -> WriterConfig:
@@ -330,8 +330,8 @@ class StreamOptions(DecodingOptions):
         try:
             thresholds = [float(number) for number in self.threshold.split(",")]
         except ValueError as error:
-            found, expected = f"threshold {self.threshold!r}", "a number, or several with commas"
-            raise ConfigError(found, expected=expected, fix="use 0.5") from error
+            mistake, expected = f"threshold {self.threshold!r}", "a number, or several with commas"
+            raise ConfigError(mistake, expected=expected, fix="use 0.5") from error
         return StreamConfig(**options_of(StreamConfig, self), thresholds=thresholds)
 
     def render(self) -> RenderConfig:
@@ -416,5 +416,5 @@ def check_needs(asked: Mapping[str, str], values: Values) -> None:
     for names, needed, is_met in NEEDS:
         for name in names.split():
             if name in asked and not is_met(values):
-                found, fix = f"{asked[name]}, which does nothing here", f"add that, or drop {asked[name]}"
-                raise ConfigError(found, expected=f"{needed} with it", fix=fix)
+                mistake, fix = f"{asked[name]}, which does nothing here", f"add that, or drop {asked[name]}"
+                raise ConfigError(mistake, expected=f"{needed} with it", fix=fix)

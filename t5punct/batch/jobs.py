@@ -197,10 +197,10 @@ def _find_files(name: str, output: Path | None, wrong: list[InputError]) -> list
 def _glob(base: Path, pattern: Sequence[str], name: str) -> list[Path]:
     """What a pattern stands for below a folder, but for what is hidden.  `name`: as the user has written it."""
     try:
-        found = [*base.glob("/".join(pattern))]
+        paths = [*base.glob("/".join(pattern))]
     except ValueError as error:  # `**` in the midst of a name, say
         raise InputError(f"pattern {name} ({error})", expected="one like talks/*.txt", fix="correct it") from None
-    return [path for path in found if not any(part.startswith(".") for part in path.relative_to(base).parts)]
+    return [path for path in paths if not any(part.startswith(".") for part in path.relative_to(base).parts)]
 
 
 def _is(path: Path, kind: Callable[[int], bool]) -> bool:

@@ -77,10 +77,10 @@ def evaluate(
     check_source(data)
     if compare:
         is_named = options.model is not None or options.revision is not None
-        found, fix = "--compare with --model or revision", "drop the others"
-        check(not is_named, found, expected="two models after --compare", fix=fix)
-        found, fix = "--compare with --disfluencies", "score the models one by one"
-        check(disfluencies == "keep", found, expected="one of them", fix=fix)
+        mistake, fix = "--compare with --model or revision", "drop the others"
+        check(not is_named, mistake, expected="two models after --compare", fix=fix)
+        mistake, fix = "--compare with --disfluencies", "score the models one by one"
+        check(disfluencies == "keep", mistake, expected="one of them", fix=fix)
     note_waiting([data])
     from rich.console import Console
 

@@ -128,8 +128,8 @@ def _check_output(output: Path, source: Path, task: Path | None, *, is_pushed: b
 
     for name, read, written in (("the source", source, output), ("--task", task, output / TASK_FILE)):
         is_apart = read is None or os.path.realpath(read) != os.path.realpath(written)
-        found = f"output {written} is {name} as well"
-        check(is_apart, found, expected="another folder", fix="choose another")
+        mistake = f"output {written} is {name} as well"
+        check(is_apart, mistake, expected="another folder", fix="choose another")
     names = {path.name for path in output.iterdir()} if output.is_dir() else set()
     check(
         not (is_pushed and names),

@@ -188,13 +188,13 @@ def _interruptible() -> Iterator[tuple[int, list[int]]]:
     that have come.
     """
     received = list[int]()
-    descriptor, told = os.pipe()
+    descriptor, writing_end = os.pipe()
 
     def stop(number: int, frame: object) -> None:
         if number in received:
             raise KeyboardInterrupt
         received.append(number)
-        os.write(told, b"!")
+        os.write(writing_end, b"!")
 
     signals = [signal.SIGINT, signal.SIGTERM]
     if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # under `nohup` it goes on
@@ -206,7 +206,7 @@ def _interruptible() -> Iterator[tuple[int, list[int]]]:
         for number, handler in before.items():
             signal.signal(number, handler)
         os.close(descriptor)
-        os.close(told)
+        os.close(writing_end)
 
 
 class _Printer:

@@ -122,9 +122,9 @@ def class_of(label: str) -> str | None:
 
 def count(reference: Sequence[Slot], output: Sequence[Slot]) -> Counts:
     """Compare two labellings of the same words, slot by slot.  Raises InputError if they differ in length."""
-    found = f"{len(output)} slots of output for {len(reference)} of reference"
+    mistake = f"{len(output)} slots of output for {len(reference)} of reference"
     is_aligned = len(reference) == len(output)
-    check(is_aligned, found, expected="the same words", fix="align the texts first", kind=InputError)
+    check(is_aligned, mistake, expected="the same words", fix="align the texts first", kind=InputError)
     kinds = Counter(_kind(wanted, output_slot) for wanted, output_slot in zip(reference, output, strict=True))
     rows = [[number * times for number in _count_slot(*kind).row()] for kind, times in kinds.items()]
     return Counts.of_row([sum(column) for column in zip(Counts().row(), *rows, strict=True)])

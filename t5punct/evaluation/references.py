@@ -65,8 +65,8 @@ class RowsReference:
         stretches = (slice(start, start + _STRETCH_WORDS) for start in range(0, len(self.rows), _STRETCH_WORDS))
         counts = [count(wanted[stretch], output[stretch]) + Counts(words=len(wanted[stretch])) for stretch in stretches]
         # how the words change in the text that t5punct writes
-        given = split(" ".join(word.text for word in self.words), self.alphabet).words
-        kept = compare_words(given, split(" ".join(word.text for word in annotated), self.alphabet).words, case=False)
+        spoken = split(" ".join(word.text for word in self.words), self.alphabet).words
+        kept = compare_words(spoken, split(" ".join(word.text for word in annotated), self.alphabet).words, case=False)
         counts[0] += Counts(
             words_changed=kept.words_changed, words_inserted=kept.words_inserted, words_dropped=kept.words_dropped
         )

@@ -85,8 +85,8 @@ def _bootstrap(score: Callable[[Drawn], float], n_documents: int, n_samples: int
 
 def _pair(ours: Sequence[Counts], theirs: Sequence[Counts]) -> tuple[Rows, Rows]:
     """The counts of two systems.  Raises InputError unless they are of the same documents."""
-    found, expected = f"{len(ours)} and {len(theirs)} documents", "the same documents for both"
-    check(ours and len(ours) == len(theirs), found, expected=expected, fix="score both again", kind=InputError)
+    mistake, expected = f"{len(ours)} and {len(theirs)} documents", "the same documents for both"
+    check(ours and len(ours) == len(theirs), mistake, expected=expected, fix="score both again", kind=InputError)
     return _rows(ours), _rows(theirs)
 
 

@@ -362,8 +362,8 @@ def listen(config: ServeConfig) -> socket.socket:
     except (OSError, UnicodeError) as error:
         listening.close()
         reason = getattr(error, "strerror", None) or str(error)
-        found = f"{config.host}:{config.port}: {reason}"
-        raise ConfigError(found, expected="an address that is free", fix="set --port or --host") from None
+        mistake = f"{config.host}:{config.port}: {reason}"
+        raise ConfigError(mistake, expected="an address that is free", fix="set --port or --host") from None
     return listening
 
 

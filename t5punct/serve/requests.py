@@ -124,8 +124,8 @@ def _read(kind: type[Options], values: Mapping[str, Any], service: ModelOptions,
         options: Options = _READERS[kind].validate_python(dict(values))
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False, include_context=False)[0]
-        found = f"the field {'.'.join(map(str, first['loc']))}: {first['msg']}"
-        raise FieldError(found, expected="a value of its kind", fix="see /openapi.json for it") from None
+        mistake = f"the field {'.'.join(map(str, first['loc']))}: {first['msg']}"
+        raise FieldError(mistake, expected="a value of its kind", fix="see /openapi.json for it") from None
     for name in [name for name in values if name in _MOST]:
         value, most = getattr(options, name), _MOST[name]
         is_possible = value is None or value <= most

@@ -80,8 +80,8 @@ def texts_of_json(body: Body, field_names: Container[str]) -> JsonTexts | None:
         return JsonTexts((text,), values, is_one=True) if is_asked else None
     texts = values.pop("texts")
     is_list = isinstance(texts, list) and all(isinstance(text, str) for text in texts)
-    found, expected = "texts that are no list of strings", '{"texts": ["how are you", "so"]}'
-    check(is_list, found, expected=expected, fix="send it so", kind=FieldError)
+    mistake, expected = "texts that are no list of strings", '{"texts": ["how are you", "so"]}'
+    check(is_list, mistake, expected=expected, fix="send it so", kind=FieldError)
     return JsonTexts(tuple(texts), values)
 
 
@@ -131,8 +131,8 @@ def answer_of(body: Body, request: TextRequest, engine: Engine, max_words: int) 
 def _answer_in_json(asked: JsonTexts, request: TextRequest, work: Work, engine: Engine, max_words: int) -> Answer:
     """The answer to texts of a json: `{"texts": [..]}`, in their order; they are decided together."""
     is_text = request.format in (None, "text", "lines") and request.writer.format in (None, "text")
-    found, fix = "texts with another format", "send them one by one"
-    check(is_text, found, expected="format and to of text", fix=fix, kind=FieldError)
+    mistake, fix = "texts with another format", "send them one by one"
+    check(is_text, mistake, expected="format and to of text", fix=fix, kind=FieldError)
     read = [
         work.read(f"text {number}", request.format or "text", io.StringIO(checked_text(text), newline="\n"))
         for number, text in enumerate(asked.texts, start=1)

@@ -50,7 +50,6 @@ _OWN_LETTERS = {
     "Slovak": "ľĺŕ", "Romanian": "ățșţ", "Turkish": "ğı",
     "Vietnamese": "ơưạảấầẩẫậắằẳẵặẹẻẽếềểễệỉịọỏốồổỗộớờởỡợụủứừửữựỳỵỷỹ",
 }  # fmt: skip
-_LETTERS = {language: frozenset(letters) for language, letters in _OWN_LETTERS.items()}
 _KNOWN_WORDS = {language: frozenset(words.split()) for language, words in _SMALL_WORDS.items()}
 _WORDS = 1000  # of a text, the first ones
 _FEWEST = 3  # words that say something; other texts are too short
@@ -73,7 +72,7 @@ def guess_language(words: Iterable[str]) -> str | None:
 
 def _tells(word: str, language: str) -> bool:
     """Whether a word is one of a language's small words, or has a letter of its own."""
-    return word in _KNOWN_WORDS[language] or not _LETTERS.get(language, frozenset()).isdisjoint(word)
+    return word in _KNOWN_WORDS[language] or any(letter in word for letter in _OWN_LETTERS.get(language, ""))
 
 
 def _alphabet(char: str) -> str:

@@ -76,8 +76,8 @@ def check_output(config: TrainConfig) -> None:
         (not config.resume and folder.is_dir() and any(folder.iterdir()), " holds other files", ""),
     ]
     for is_refused, what, way_out in refusals:
-        found, fix = f"output {folder}{what}", f"{way_out}choose another output"
-        check(not is_refused, found, expected="a new or empty folder", fix=fix)
+        mistake, fix = f"output {folder}{what}", f"{way_out}choose another output"
+        check(not is_refused, mistake, expected="a new or empty folder", fix=fix)
 
 
 def find_checkpoint(folder: Path) -> None:
@@ -106,8 +106,8 @@ def save_checkpoint(
 
     Raises ConfigError for a broken model, and OutputError if there is no room; the last checkpoint stays.
     """
-    found = f"weights that are not finite after step {state.step}"
-    check(not broken_weights(model.network), found, expected="finite weights", fix="lower optim.lr")
+    mistake = f"weights that are not finite after step {state.step}"
+    check(not broken_weights(model.network), mistake, expected="finite weights", fix="lower optim.lr")
     partial, aside = _beside(folder, PARTIAL), _beside(folder, REPLACED)
     shutil.rmtree(partial, ignore_errors=True)
     try:

@@ -111,8 +111,8 @@ class OptimConfig:
         check_range(self, "optim.", 0, "lr", "warmup_steps", "max_steps", "weight_decay", "clip_norm")
         check_range(self, "optim.", 1, "epochs", "accumulation_steps")
         for part, factor in self.factors.items():
-            found = f"a rate of {factor} times lr for {part}"
-            check(0 < factor < math.inf, found, expected="above 0", fix="set optim.factors")
+            mistake = f"a rate of {factor} times lr for {part}"
+            check(0 < factor < math.inf, mistake, expected="above 0", fix="set optim.factors")
 
 
 @dataclass(frozen=True)
@@ -266,8 +266,8 @@ class TrainConfig:
         for name, value in (("revision", self.revision), ("encoder_layers", self.encoder_layers)):
             is_possible = value is None or self.init_from is not None
             check(is_possible, f"{name} {value} of nothing", expected="a model to start from", fix="set init_from")
-        found = f"mixed_precision {self.mixed_precision!r}"
-        check(self.mixed_precision in ("no", "bf16"), found, expected="no or bf16", fix="T5 overflows in fp16")
+        mistake = f"mixed_precision {self.mixed_precision!r}"
+        check(self.mixed_precision in ("no", "bf16"), mistake, expected="no or bf16", fix="T5 overflows in fp16")
         check(self.data.path, "no training data", expected="data.path=FOLDER", fix="run `t5punct prepare` first")
         for name, is_set, fix in (
             ("validation.score tag_loss", self.validation.score == "tag_loss", "set validation.score=loss"),

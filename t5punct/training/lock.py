@@ -30,8 +30,8 @@ def is_first() -> bool:
 def check_own(folder: Path) -> None:
     """Raise ConfigError for the folder that the command is given in, or one above it: an output is moved as a whole."""
     is_here = Path.cwd().is_relative_to(folder.resolve())
-    found = f"output {folder} is the folder that this command is given in, or holds it"
-    check(not is_here, found, expected="a folder of its own", fix="set output, to runs/NAME for example")
+    mistake = f"output {folder} is the folder that this command is given in, or holds it"
+    check(not is_here, mistake, expected="a folder of its own", fix="set output, to runs/NAME for example")
 
 
 @contextmanager
@@ -51,8 +51,8 @@ def lock_folder(folder: Path) -> Iterator[bool]:
         path.write_text(f"{os.getpid()}\n", encoding="utf-8")
     except Timeout as error:
         owner = path.read_text(encoding="utf-8").strip()
-        found, fix = f"output {folder} is in use by process {owner}", f"wait for it, or end it with kill {owner}"
-        raise ConfigError(found, expected="one run in a folder at a time", fix=fix) from error
+        mistake, fix = f"output {folder} is in use by process {owner}", f"wait for it, or end it with kill {owner}"
+        raise ConfigError(mistake, expected="one run in a folder at a time", fix=fix) from error
     except OSError as error:
         _log.warning("no locks here (%s): take care that no other run writes to the same folder", error)
     try:

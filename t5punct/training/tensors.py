@@ -113,8 +113,8 @@ def check_sharded(accelerator: Any, optim: OptimConfig) -> None:
         return
     fix = "use configs/accelerate-fsdp.yaml, or no --config_file for whole weights on each device"
     check(accelerator.is_fsdp2, "FSDP of version 1", expected="fsdp_version: 2 in accelerate's config", fix=fix)
-    found = f"optim.embeddings {optim.embeddings} with FSDP"
-    check(optim.embeddings == "all", found, expected="all: the other needs whole matrices", fix=fix)
+    mistake = f"optim.embeddings {optim.embeddings} with FSDP"
+    check(optim.embeddings == "all", mistake, expected="all: the other needs whole matrices", fix=fix)
 
 
 def add_adapters(network: Any, config: LoraConfig) -> None:
@@ -131,8 +131,8 @@ def add_adapters(network: Any, config: LoraConfig) -> None:
     try:
         inject_adapter_in_model(adapters, network, adapter_name=_ADAPTER)
     except ValueError as error:
-        found = f"lora.target_modules {', '.join(config.target_modules)}"
-        raise ConfigError(found, expected="names of linear layers", fix="check lora.target_modules") from error
+        mistake = f"lora.target_modules {', '.join(config.target_modules)}"
+        raise ConfigError(mistake, expected="names of linear layers", fix="check lora.target_modules") from error
 
 
 def is_adapter(name: str) -> bool:

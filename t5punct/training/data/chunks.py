@@ -42,8 +42,8 @@ class ChunkConfig:
 
     def __post_init__(self) -> None:
         is_possible = 1 <= self.min_words <= self.max_words
-        found, expected = f"windows of {self.min_words} to {self.max_words} words", "1 <= min_words <= max_words"
-        check(is_possible, found, expected=expected, fix="set chunks.min_words and chunks.max_words")
+        mistake, expected = f"windows of {self.min_words} to {self.max_words} words", "1 <= min_words <= max_words"
+        check(is_possible, mistake, expected=expected, fix="set chunks.min_words and chunks.max_words")
         check_range(self, "chunks.", 1, "max_tokens")
 
 
@@ -88,9 +88,9 @@ def cut_into_chunks(
         length = rng.randint(config.min_words, config.max_words)
         chunk = chunk_of(words[start : start + length], style=style, cased=cased)
         while n_tokens and n_tokens(chunk) > config.max_tokens:
-            found = f"the word {chunk.source[:40]!r} alone has more than {config.max_tokens} tokens"
+            mistake = f"the word {chunk.source[:40]!r} alone has more than {config.max_tokens} tokens"
             expected, fix = "max_tokens above every word's tokens", "raise chunks.max_tokens or clean the text"
-            check(chunk.n_words > 1, found, expected=expected, fix=fix)
+            check(chunk.n_words > 1, mistake, expected=expected, fix=fix)
             chunk = chunk_of(words[start : start + chunk.n_words // 2], style=style, cased=cased)
         yield chunk
         start += chunk.n_words

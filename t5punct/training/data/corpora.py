@@ -47,16 +47,16 @@ def find_sources(corpus: CorpusConfig) -> tuple[list[Path], list[str]]:
     check(corpus.path, "a corpus without a path", expected="corpora: [{path: FILE}]", fix="name a file")
     path, notes = Path(corpus.path), list[str]()
     if path.is_dir() and not is_saved(path):
-        found = sorted(
+        files_inside = sorted(
             file
             for file in path.rglob("*")
             if file.is_file() and not any(part.startswith(".") for part in file.relative_to(path).parts)
         )
-        files = [file for file in found if ending_of(file) in READERS]
+        files = [file for file in files_inside if ending_of(file) in READERS]
         if not files:
             expected = f"files that end with {', '.join(READERS)}"
             raise InputError(f"folder {path} holds no text", expected=expected, fix="name the files")
-        notes = _count_endings((file for file in found if ending_of(file) not in READERS), "no reader for it")
+        notes = _count_endings((file for file in files_inside if ending_of(file) not in READERS), "no reader for it")
     elif path.exists() or not glob.has_magic(corpus.path):
         if not path.is_dir():
             check_source(path)
@@ -119,8 +119,8 @@ def read_documents(corpus: CorpusConfig, pauses_ms: tuple[int, ...], cache: str,
         )
     numbers = array("q", (number for number, n_words in enumerate(rows["n_words"][:]) if n_words))
     if not numbers:
-        found = f"no text in {corpus.title}, {len(rows):,} empty rows"
-        raise InputError(found, expected="rows with text", fix="check corpora.column")
+        mistake = f"no text in {corpus.title}, {len(rows):,} empty rows"
+        raise InputError(mistake, expected="rows with text", fix="check corpora.column")
     return Documents(corpus, rows, numbers, find_sources(corpus)[1])
 
 

@@ -133,8 +133,8 @@ def prepare(config: PrepareConfig) -> PrepareReport:
         folder, is_inside = Path(corpus.path).resolve(), False
         if corpus.path and folder.is_dir():
             is_inside = Path(config.output).resolve().is_relative_to(folder)
-        found = f"output {config.output} lies in the corpus {corpus.path}"
-        check(not is_inside, found, expected="another folder", fix="choose another output")
+        mistake = f"output {config.output} lies in the corpus {corpus.path}"
+        check(not is_inside, mistake, expected="another folder", fix="choose another output")
     with (
         make_data_folder(Path(config.output)) as output,
         tempfile.TemporaryDirectory(dir=output, prefix=".cache-") as cache,
@@ -168,9 +168,9 @@ def make_data_folder(folder: Path) -> Iterator[Path]:
     is_file = folder.exists() and not folder.is_dir()
     check(not is_file, f"output {folder} is a file", expected="a folder", fix="choose another output")
     for name in _MADE:
-        found = f"output {folder} holds {name} already"
+        mistake = f"output {folder} holds {name} already"
         expected = "a folder without a data set"
-        check(not (folder / name).exists(), found, expected=expected, fix="remove it or choose another output")
+        check(not (folder / name).exists(), mistake, expected=expected, fix="remove it or choose another output")
     with lock_folder(folder), partial_folder(folder) as beside:
         try:
             beside.mkdir()
@@ -180,8 +180,8 @@ def make_data_folder(folder: Path) -> Iterator[Path]:
             at = getattr(error, "filename", None)  # an input that cannot be read has one, in another folder
             if not refused_by_system(error) or (at and not Path(str(at)).is_relative_to(beside)):
                 raise
-            found = f"{folder} cannot be written ({error})"
-            raise OutputError(found, expected="a folder with room", fix="free some space") from error
+            mistake = f"{folder} cannot be written ({error})"
+            raise OutputError(mistake, expected="a folder with room", fix="free some space") from error
 
 
 def check_text(documents: Documents, *, cased: bool) -> list[str]:

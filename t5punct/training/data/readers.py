@@ -66,11 +66,11 @@ class CorpusConfig:
             self.words >= 0, f"{self.words} words of {self.path}", expected="0 (all) or more", fix="set corpora.words"
         )
         check(self.join >= 1, f"join {self.join} of {self.path}", expected="1 or more", fix="set corpora.join")
-        found = f"holdout_every {self.holdout_every} of {self.path}"
+        mistake = f"holdout_every {self.holdout_every} of {self.path}"
         is_possible = self.holdout_every == 0 or self.holdout_every >= 2
-        check(is_possible, found, expected="0, or 2 and more", fix="set corpora.holdout_every")
-        found = f"path {self.path} and dataset {self.dataset}"
-        check(not self.path or self.dataset is None, found, expected="one of them", fix="drop one")
+        check(is_possible, mistake, expected="0, or 2 and more", fix="set corpora.holdout_every")
+        mistake = f"path {self.path} and dataset {self.dataset}"
+        check(not self.path or self.dataset is None, mistake, expected="one of them", fix="drop one")
         is_possible = not self.streaming or self.join == 1
         check(is_possible, f"join {self.join} of a stream", expected="documents one by one", fix="set corpora.join=1")
 
@@ -281,8 +281,8 @@ def saved_documents(folder: Path, corpus: CorpusConfig) -> Iterator[str]:
         rows = load_from_disk(str(folder))
     if isinstance(rows, DatasetDict):
         if corpus.split not in rows:
-            found = f"no split {corpus.split!r} in {folder}"
-            raise InputError(found, expected=f"one of {', '.join(rows)}", fix="set corpora.split")
+            mistake = f"no split {corpus.split!r} in {folder}"
+            raise InputError(mistake, expected=f"one of {', '.join(rows)}", fix="set corpora.split")
         rows = rows[corpus.split]
     yield from _texts(rows, corpus.column, str(folder))
 
@@ -317,13 +317,13 @@ def _texts(rows: Iterable[Any], column: str, name: str) -> Iterator[str]:
     rows = iter(rows)
     first = list(islice(rows, 1))
     if first and column not in first[0]:
-        found = f"no column {column!r} in {name}"
-        raise InputError(found, expected=f"one of {', '.join(first[0])}", fix="set corpora.column")
+        mistake = f"no column {column!r} in {name}"
+        raise InputError(mistake, expected=f"one of {', '.join(first[0])}", fix="set corpora.column")
     for number, row in enumerate(chain(first, rows), start=1):
         text = row[column]
         if text is not None and not isinstance(text, str):
-            found = f"{name} row {number}: {str(text)[:40]!r} under {column!r}"
-            raise InputError(found, expected="text", fix="set corpora.column")
+            mistake = f"{name} row {number}: {str(text)[:40]!r} under {column!r}"
+            raise InputError(mistake, expected="text", fix="set corpora.column")
         yield text or ""
 
 

@@ -63,8 +63,8 @@ class NoiseConfig:
         check_range(self, "data.noise.", 0, "share", most=1)
         object.__setattr__(self, "rates", rates_of_all("data.noise.rates", self.rates, KINDS_OF_NOISE))
         substitute, delete = self.rates["substitute"], self.rates["delete"]
-        found = f"noise that substitutes {substitute} and deletes {delete}"
-        check(substitute + delete <= 1, found, expected="at most 1 together", fix="check data.noise.rates")
+        mistake = f"noise that substitutes {substitute} and deletes {delete}"
+        check(substitute + delete <= 1, mistake, expected="at most 1 together", fix="check data.noise.rates")
 
 
 def rates_of_all(name: str, rates: Mapping[str, float], kinds: Sequence[str]) -> dict[str, float]:

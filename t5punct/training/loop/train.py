@@ -74,8 +74,8 @@ def take_steps(run: Run, progress: RunLog) -> bool:
                     continue
                 step, losses = run.state.step, losses.on_cpu()
                 loss = losses.total.item()  # after one that is not finite nothing can be learned
-                found = f"loss {loss} in step {step}"
-                check(math.isfinite(loss), found, expected="a finite loss", fix="lower optim.lr")
+                mistake = f"loss {loss} in step {step}"
+                check(math.isfinite(loss), mistake, expected="a finite loss", fix="lower optim.lr")
                 # groups of parameters with a factor have other rates
                 lr = config.optim.lr * float(run.schedule.lr_lambdas[0](run.schedule.last_epoch))
                 progress.update(run.state, losses, lr, config.log_every_steps)

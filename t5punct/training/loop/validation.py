@@ -43,8 +43,8 @@ class Validator:
         self.rows = rows.select(range(min(_MAX_CHUNKS, len(rows)))) if rows is not None and len(rows) else None
         if path is not None:  # read as the evaluation will
             words = read_rows(path) if is_iwslt(path) else [line for line in read_lines(path) if line.strip()]
-            found = f"{path} holds no words"
-            check(words, found, expected="punctuated text", fix="check validation.file", kind=InputError)
+            mistake = f"{path} holds no words"
+            check(words, mistake, expected="punctuated text", fix="check validation.file", kind=InputError)
         check(
             self.rows is not None or path is not None or not every,
             f"validation every {every} steps, and nothing to validate with",

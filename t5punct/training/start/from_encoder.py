@@ -111,16 +111,18 @@ def read_encoder(folder: Path, dropout_rate: float) -> Any:
     except ModelError:
         raise
     except Exception as error:  # a damaged file raises errors without a common base class
-        found = f"{folder} cannot be loaded ({first_line(error)})"
-        raise ModelError(found, expected=_EXPECTED, fix="check init_from") from error
+        mistake = f"{folder} cannot be loaded ({first_line(error)})"
+        raise ModelError(mistake, expected=_EXPECTED, fix="check init_from") from error
     missing = [*info["missing_keys"], *broken_weights(encoder)]
     if missing:
-        found = f"{folder}: a {kind} of which {len(missing)} weights are missing or not finite, such as {min(missing)}"
-        raise ModelError(found, expected=_EXPECTED, fix="copy the folder again")
+        mistake = (
+            f"{folder}: a {kind} of which {len(missing)} weights are missing or not finite, such as {min(missing)}"
+        )
+        raise ModelError(mistake, expected=_EXPECTED, fix="copy the folder again")
     width = encoder.get_input_embeddings().weight.shape[1]
-    found = f"{folder}: embeddings of {width} channels, states of {config.hidden_size}"
+    mistake = f"{folder}: embeddings of {width} channels, states of {config.hidden_size}"
     expected = "an encoder with one width, since the decoder writes with its embeddings"
-    check(width == config.hidden_size, found, expected=expected, fix="name another encoder", kind=ModelError)
+    check(width == config.hidden_size, mistake, expected=expected, fix="name another encoder", kind=ModelError)
     return encoder
 
 
@@ -132,11 +134,11 @@ def own_tokenizer(folder: Path) -> Any:
         own = AutoTokenizer.from_pretrained(str(folder), trust_remote_code=False)
         own.backend_tokenizer  # noqa: B018  (some have none)
     except Exception as error:  # what a damaged file raises has no common base
-        found = f"no tokenizer in {folder} ({first_line(error)})"
-        raise ModelError(found, expected=_EXPECTED, fix="copy its files into the folder") from error
+        mistake = f"no tokenizer in {folder} ({first_line(error)})"
+        raise ModelError(mistake, expected=_EXPECTED, fix="copy its files into the folder") from error
     is_whole = None not in (*_ends(own), own.pad_token)
-    found = f"{folder}: a tokenizer without opening, end or pad token"
-    check(is_whole, found, expected=_EXPECTED, fix="name another encoder", kind=ModelError)
+    mistake = f"{folder}: a tokenizer without opening, end or pad token"
+    check(is_whole, mistake, expected=_EXPECTED, fix="name another encoder", kind=ModelError)
     return own
 
 

@@ -66,9 +66,9 @@ def make_starting_model(config: TrainConfig) -> Model:
     if delays.any:
         encoder_layers(model.network.get_encoder()).check_delay()
         n_layers = model.network.config.num_layers
-        found = f"look-ahead in layers {delays.layers} of an encoder with {n_layers}"
+        mistake = f"look-ahead in layers {delays.layers} of an encoder with {n_layers}"
         is_possible = all(0 <= layer < n_layers for layer in delays.layers)
-        check(is_possible, found, expected=f"some of 0 to {n_layers - 1}", fix="check data.delays.layers")
+        check(is_possible, mistake, expected=f"some of 0 to {n_layers - 1}", fix="check data.delays.layers")
         model = model.with_task(delay_left_words=LEFT_WORDS, delay_layers=delays.layers)
     model = replace(model, spellings=model.spellings.including(read_table(Path(config.data.path))))
     data = read_prepare_config(config.data.path)
