@@ -178,12 +178,10 @@ class Objective(nn.Module):
         """
         decided = next_word_ids != IGNORED
         wanted = wanted[decided]
-        following = torch.searchsorted(pieces, next_word_ids[decided])[:, None]  # (n_decided, 1)
-        deciding = torch.searchsorted(pieces, self.deciding_ids).expand(len(wanted), -1)  # (n_decided, n_deciding)
         # the place of the wanted token among the deciding ones; that of the next word, the last, if it is none of them
         taken = (wanted[:, None] == self.deciding_ids).int()
         classes = torch.where(taken.any(-1), taken.argmax(-1), len(self.deciding_ids))
-        choices = logits[decided.nonzero(), torch.cat([deciding, following], -1)]
+        choices = self._choices(logits, pieces, decided.nonzero()[:, 0], next_word_ids[decided])
         summed = cross_entropy(choices, classes, reduction="sum", label_smoothing=self.config.label_smoothing)
         return summed / max(1, len(classes))
 
@@ -198,15 +196,24 @@ class Objective(nn.Module):
             return logits.new_zeros(())
         taught = (batch.taught > 0).any(-1)  # (n_batch, n_words)
         rows = (real.flatten().cumsum(0).view_as(real) - 1).gather(1, batch.slot_starts)[taught]  # (n_taught,)
-        next_word_ids = batch.next_word_ids.gather(1, batch.slot_starts)[taught]
-        following = torch.searchsorted(pieces, next_word_ids)[:, None]
-        deciding = torch.searchsorted(pieces, self.deciding_ids).expand(len(rows), -1)
-        choices = logits[rows[:, None], torch.cat([deciding, following], -1)]
+        choices = self._choices(logits, pieces, rows, batch.next_word_ids.gather(1, batch.slot_starts)[taught])
         is_mark = torch.zeros(choices.shape[1], dtype=torch.bool, device=choices.device)
         is_mark[list(self._mark_places)] = True
         no_mark = choices[:, ~is_mark].logsumexp(-1, keepdim=True)
         marks = torch.cat([no_mark, choices[:, list(self._mark_places)]], -1)  # (n_taught, n_classes)
         return divergence(marks, batch.taught[taught][:, : marks.shape[1]])
+
+    def _choices(
+        self, logits: torch.Tensor, pieces: torch.Tensor, rows: torch.Tensor, next_word_ids: torch.Tensor
+    ) -> torch.Tensor:
+        """The logits (n_rows, n_deciding + 1) of the deciding tokens and of the next word, the last.
+
+        logits: float32 (n_tokens, n_pieces), of the `pieces`; rows: int64 (n_rows,), tokens of the targets;
+        next_word_ids: int64 (n_rows,).
+        """
+        following = torch.searchsorted(pieces, next_word_ids)[:, None]
+        deciding = torch.searchsorted(pieces, self.deciding_ids).expand(len(rows), -1)
+        return logits[rows[:, None], torch.cat([deciding, following], -1)]
 
     def _pieces(self, wanted: torch.Tensor) -> torch.Tensor:
         """The ids whose logits are computed, int64 (n_pieces,), ascending: all, or those that are asked for and others.
