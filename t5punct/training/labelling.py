@@ -2,6 +2,7 @@
 
 `label("prepared/pupils", "large")` writes `prepared/pupils/labels-large`, which `data.labels` of a config names.
 Labelling that was stopped goes on where it was: a file of labels is written whole or not at all.
+A bundled model says nothing of a chunk that is not clearly in a language that it knows.
 """
 
 from __future__ import annotations
@@ -18,10 +19,11 @@ from ..config import check
 from ..decoding.batching import batch_by_length
 from ..decoding.precision import with_precision
 from ..errors import ConfigError, InputError
-from ..model import Model
-from ..t5.tagger import states_at_words
+from ..model import Model, known_languages
+from ..t5.tagger import TAGGED_CASES, states_at_words
 from ..t5.weights import weights_fingerprint
 from ..text.io.files import take_place, whole_file
+from ..text.languages import guess_language
 from .examples.batches import make_collator
 from .examples.example import ChunkExamples, Example
 from .examples.loading import chunks_fingerprint, load_split
@@ -62,7 +64,8 @@ def label(
         chunk_numbers = range(first, min(first + ROWS_IN_PART, len(rows)))
         file = folder / part_name(number)
         if not file.is_file():
-            codes = _codes(model, [examples[row] for row in chunk_numbers], batch_tokens)
+            is_known = [_knows_language(teacher, rows[row]["source"]) for row in chunk_numbers]
+            codes = _codes(model, [examples[row] for row in chunk_numbers], is_known, batch_tokens)
             ends = torch.tensor([len(words) for words in codes]).cumsum(0)
             with whole_file(file) as partial:
                 save_file({"codes": torch.cat(codes), "ends": ends}, partial)
@@ -73,13 +76,26 @@ def label(
     return folder
 
 
+def _knows_language(teacher: str, text: str) -> bool:
+    """Whether a chunk is clearly in a language that the teacher knows; True for a model of which nothing is said."""
+    known = known_languages(teacher)
+    return known is None or guess_language(text.split()) in known
+
+
 @torch.inference_mode()
-def _codes(model: Model, examples: Sequence[Example], batch_tokens: int) -> list[torch.Tensor]:
-    """The codes of each example's words, uint8 (n_words, n_codes)."""
+def _codes(
+    model: Model, examples: Sequence[Example], is_known: Sequence[bool], batch_tokens: int
+) -> list[torch.Tensor]:
+    """The codes of each example's words, uint8 (n_words, n_codes), all 0 where its language is not known."""
     make, tagger = make_collator(model.tokenizer.pad_id), model.tagger
     assert tagger is not None  # noqa: S101  (the caller has checked it)
-    codes: dict[int, torch.Tensor] = {}
-    for places in batch_by_length([len(example.source) for example in examples], batch_tokens):
+    n_codes = len(tagger.mark_classes) + len(TAGGED_CASES)
+    codes = {
+        place: torch.zeros(len(example.word_ends), n_codes, dtype=torch.uint8) for place, example in enumerate(examples)
+    }
+    known = [place for place in codes if is_known[place]]
+    for batch_of_known in batch_by_length([len(examples[place].source) for place in known], batch_tokens):
+        places = [known[index] for index in batch_of_known]
         batch = make([examples[place] for place in places]).to(model.device)
         states = model.encode(batch.input_ids, batch.attention_mask)
         logits = tagger(states_at_words(states, batch.word_ends))

@@ -1,7 +1,8 @@
 """Labels of a teacher: what a larger model predicts for every word of a data set, on disk, a dozen bytes a word.
 
 In: a folder of labels (`t5punct label`), the number of a chunk.  Out: a code for each of its words, and the loss of a
-model that learns from them (Hinton 2015).  Nothing is known of words that noise has put in.
+model that learns from them (Hinton 2015).  Nothing is known of words that noise has put in, and of text in a language
+that the teacher does not know.
 
 A code is a byte for each class of marks, then one for each case: how many sixteenths of a bit improbable the class is,
 255 at most.  So probabilities of 1, 1/2 and 1/1000 are 0, 16 and 159, and none is wrong by more than 2.2 %.
@@ -12,6 +13,7 @@ A code is a byte for each class of marks, then one for each case: how many sixte
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -21,7 +23,8 @@ from safetensors import safe_open
 from torch.nn.functional import kl_div
 
 from .. import config as settings
-from ..errors import ConfigError, InputError
+from ..config import check
+from ..errors import InputError
 
 LABELS_FILE = "labels.yaml"  # it makes a folder one of labels, and is written last
 ROWS_IN_PART = 4096  # chunks of one file
@@ -50,35 +53,42 @@ class Taught:
 
 
 class Labels:
-    """A folder of labels, ready to be read.  Raises InputError where there is none, or one that is not finished."""
+    """A folder of labels, ready to be read by a pupil whose classes of marks are `classes` (None: the teacher's)."""
 
-    def __init__(self, folder: str | Path) -> None:
+    def __init__(self, folder: str | Path, classes: Sequence[str] | None = None) -> None:
+        """Raises InputError where there are no labels, or they are not finished; ConfigError if they lack a class."""
         self._folder = Path(folder)
         if not is_labels(folder):
             raise InputError(
                 f"no labels in {folder}", expected=f"a folder with {LABELS_FILE}", fix="run `t5punct label` (again)"
             )
         self.info = settings.load_plain(LabelsInfo, self._folder / LABELS_FILE)
+        known = self.info.classes
+        wanted = known if classes is None else list(classes)
+        check(
+            set(wanted) <= set(known),
+            f"labels {self._folder} of marks {known}",
+            expected=f"the pupil's, {wanted}",
+            fix="label with a teacher of the same marks, or set data.disfluencies.marked as it was trained",
+        )
+        self._columns = [known.index(mark) for mark in wanted]
 
-    def check(self, data: str, n_rows: int, classes: tuple[str, ...]) -> None:
-        """Raise ConfigError for labels of another data set, or of a teacher with other marks than `classes`."""
-        if (self.info.data, self.info.rows) != (data, n_rows):
-            raise ConfigError(
-                f"labels {self._folder} of another data set", expected="those of data.path", fix="label it (again)"
-            )
-        if tuple(self.info.classes) != classes:
-            raise ConfigError(
-                f"labels {self._folder} of marks {self.info.classes}",
-                expected=f"the pupil's, {list(classes)}",
-                fix="label with a teacher of the same marks, or set data.disfluencies.marked as it was trained",
-            )
+    def check(self, data: str, n_rows: int) -> None:
+        """Raise ConfigError for labels of another data set."""
+        is_own = (self.info.data, self.info.rows) == (data, n_rows)
+        check(
+            is_own, f"labels {self._folder} of another data set", expected="those of data.path", fix="label it (again)"
+        )
 
     def of_row(self, row: int) -> list[bytes]:
-        """Return the codes of a chunk's words."""
+        """Return the codes of a chunk's words, each empty where the teacher has said nothing."""
         part, place = divmod(row, ROWS_IN_PART)
         codes, ends = _part(self._folder / part_name(part))
         start = int(ends[place - 1]) if place else 0
-        return [bytes(code) for code in codes[start : int(ends[place])].numpy()]
+        n_codes = codes.shape[1]
+        columns = [*self._columns, *range(len(self.info.classes), n_codes)]
+        own = codes[start : int(ends[place]), columns]
+        return [bytes(code) if code.any() else b"" for code in own.numpy()]
 
 
 def is_labels(folder: str | Path) -> bool:

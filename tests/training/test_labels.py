@@ -10,7 +10,7 @@ import pytest
 import torch
 from chunk_rows import batch_of
 from command import Invoke
-from datasets import load_from_disk
+from datasets import Dataset, DatasetDict, load_from_disk
 from hypothesis import given
 from hypothesis import strategies as st
 from left_by_runs import log_lines
@@ -146,9 +146,9 @@ def test_labels_of_other_data_or_marks_are_refused(
 ) -> None:
     stored = Labels(labels)
     with pytest.raises(ConfigError, match=r"labels .* of another data set; expected those of data.path"):
-        stored.check("0123", stored.info.rows, tuple(stored.info.classes))
+        stored.check("0123", stored.info.rows)
     with pytest.raises(ConfigError, match=r"labels .* of marks .*; expected the pupil's"):
-        stored.check(stored.info.data, stored.info.rows, ("", ",", "."))
+        Labels(labels, ("", ",", "…"))
     other = models.load(teacher)
     with torch.no_grad():
         other.network.get_input_embeddings().weight.add_(0.1)
@@ -158,6 +158,27 @@ def test_labels_of_other_data_or_marks_are_refused(
     models.save(replace(other, tagger=None), tmp_path / "plain")
     with pytest.raises(ConfigError, match="without a tagger"):
         label(str(tiny_data), str(tmp_path / "plain"))
+
+
+def test_a_pupil_with_fewer_marks_reads_their_columns(labels: Path) -> None:
+    whole, part = Labels(labels), Labels(labels, ("", "?"))
+    classes = whole.info.classes
+    columns = [0, classes.index("?"), *range(len(classes), len(classes) + 3)]
+    wanted = [bytes(code[column] for column in columns) for code in whole.of_row(3)]
+    assert part.of_row(3) == wanted and len(classes) > 2
+
+
+def test_a_bundled_teacher_says_nothing_of_other_languages(tmp_path: Path) -> None:
+    texts = [
+        "how are you today and what do you do with the car",
+        "wie geht es dir heute und was machst du mit dem wagen",
+    ]
+    rows = [{"source": text, "target": text, "style": "talk", "n_words": len(text.split())} for text in texts]
+    DatasetDict({"train": Dataset.from_list(rows)}).save_to_disk(str(tmp_path))
+    stored = Labels(label(str(tmp_path), "small"))
+    english, german = stored.of_row(0), stored.of_row(1)
+    assert all(english) and len(english) == 12
+    assert german == [b""] * 12
 
 
 def test_the_command_labels_beside_the_data_set(teacher: Path, tiny_data: Path, tmp_path: Path, invoke: Invoke) -> None:

@@ -44,11 +44,11 @@ def load_data(
     rows = load_split(path, "train")
     if rows is None:
         raise InputError(f"no examples in {path}", expected="a split `train` with chunks", fix="prepare more text")
-    labels = None if config.data.labels is None else Labels(config.data.labels)
+    labels = None if config.data.labels is None else Labels(config.data.labels, (NO_LABEL, *model.task.slot_marks))
     lengths = stored_lengths(Path(path), rows, model.tokenizer, config.data.workers)
     examples = ChunkExamples(rows, model.tokenizer, config.data, config.seed, labels, lengths)
     if labels is not None:
-        labels.check(chunks_fingerprint(examples), len(rows), (NO_LABEL, *model.task.slot_marks))
+        labels.check(chunks_fingerprint(examples), len(rows))
     sampler = BatchSampler(examples.lengths, config.data.batch_tokens, config.seed, n_processes)
     loader = torch.utils.data.DataLoader(
         examples,
