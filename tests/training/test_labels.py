@@ -171,9 +171,6 @@ def test_a_pupil_with_fewer_marks_reads_their_columns(labels: Path) -> None:
 def test_a_bundled_teacher_says_nothing_of_other_languages(tmp_path: Path) -> None:
     german = "wie geht es dir heute und was machst du mit dem wagen"
     texts = ["how are you today and what do you do with the car", german]
-        "how are you today and what do you do with the car",
-        "wie geht es dir heute und was machst du mit dem wagen",
-    ]
     rows = [{"source": text, "target": text, "style": "talk", "n_words": len(text.split())} for text in texts]
     DatasetDict({"train": Dataset.from_list(rows)}).save_to_disk(str(tmp_path))
     stored = Labels(label(str(tmp_path), "small"))
