@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from browser import CHROMIUM, Page, browser
-from services import FP32, server
+from services import FP32, GERMAN, GERMAN_WARNING, server
 
 from t5punct.punctuator import Punctuator
 from t5punct.serve.engine import Engine
@@ -162,6 +162,19 @@ def test_at_the_start_there_is_an_example(engine: Engine, tmp_path: Path) -> Non
         other.visit(f"http://{address}/")
         assert other.ask("document.getElementById('input').value").startswith("good morning everyone")
         other.until("document.getElementById('about').textContent.startsWith('model fresh, version ')")
+
+
+def test_a_language_that_the_model_does_not_know_is_told(english_engine: Engine, tmp_path: Path) -> None:
+    with server(english_engine) as (address, _), browser(tmp_path) as other:
+        other.visit(f"http://{address}/")
+        other.ask(f"document.getElementById('input').value = {GERMAN!r}")
+        other.point("document.getElementById('punctuate')", click=True)
+        other.until(f"document.getElementById('problem').textContent === {GERMAN_WARNING!r}")
+        other.point("document.getElementById('tab-live')", click=True)
+        other.ask("document.getElementById('typed').focus()")
+        other.press(*GERMAN)
+        other.point("document.getElementById('stop')", click=True)
+        other.until(f"document.getElementById('live-warning').textContent === {GERMAN_WARNING!r}")
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -89,6 +89,7 @@ $("form").addEventListener("submit", async (event) => {
     }
     result = {text: pieces.join(""), type: answer.headers.get("content-type"), name: nameOf(to)};
     const words = $("input").value.split(/\s+/).filter(Boolean).length;
+    $("problem").textContent = answer.headers.get("t5punct-warning") ?? "";
     $("status").textContent = `About ${words.toLocaleString()} words in ${((performance.now() - started) / 1000).toFixed(1)} s`;
   } catch (error) {
     $("status").textContent = "";
@@ -155,6 +156,7 @@ function connect(name, fields) {
 }
 
 function open() {
+  $("live-warning").textContent = "";
   const fields = {policy: $("policy").value, provisional: "true", show: shown};
   if (["fixed", "delay"].includes(fields.policy)) fields.lookahead = $("lookahead").value;
   const opened = connect("stream", fields);
@@ -184,7 +186,9 @@ function sayWords(text) {
 }
 
 function hear(event) {
-  if (event.provisional) {
+  if (event.warning) {
+    $("live-warning").textContent = event.warning;
+  } else if (event.provisional) {
     coming = event.provisional;
   } else if (event.text !== undefined) {
     coming = coming.slice(1);  // the word that is committed now was the first of them
