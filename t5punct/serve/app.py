@@ -327,8 +327,8 @@ _RESPONSES = {
         "headers": {
             WARNING_HEADER: {
                 "schema": {"type": "string"},
-                "description": "That the model does not know the language of the text.  Answers to `text` and `texts` of "
-                "json have `warnings`, too.",
+                "description": "That the model does not know the language of the text.  Answers to `text` and `texts` "
+                "of json have `warnings`, too.",
             }
         },
     },

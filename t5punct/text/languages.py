@@ -50,7 +50,7 @@ _OWN_LETTERS = {
     "Slovak": "ľĺŕ", "Romanian": "ățșţ", "Turkish": "ğı",
     "Vietnamese": "ơưạảấầẩẫậắằẳẵặẹẻẽếềểễệỉịọỏốồổỗộớờởỡợụủứừửữựỳỵỷỹ",
 }  # fmt: skip
-_KNOWN_WORDS = {language: frozenset(words.split()) for language, words in _SMALL_WORDS.items()}
+SMALL_WORDS = {language: frozenset(words.split()) for language, words in _SMALL_WORDS.items()}
 _WORDS = 1000  # of a text, the first ones
 _FEWEST = 3  # words that say something; other texts are too short
 _LEAST_SHARE = 0.15  # of all words: of a text in the language it is a third or more
@@ -65,14 +65,14 @@ def guess_language(words: Iterable[str]) -> str | None:
     (alphabet, _), *_ = alphabets.most_common(1)
     if alphabet != "Latin":
         return "Chinese characters" if alphabet == "Cjk" else f"{alphabet} letters"
-    counts = {language: sum(_tells(word, language) for word in first) for language in _KNOWN_WORDS}
+    counts = {language: sum(_tells(word, language) for word in first) for language in SMALL_WORDS}
     (language, most), (_, second), *_ = sorted(counts.items(), key=lambda pair: -pair[1])[:2]
     return language if most >= max(_FEWEST, second + 1, _LEAST_SHARE * len(first)) else None
 
 
 def _tells(word: str, language: str) -> bool:
     """Whether a word is one of a language's small words, or has a letter of its own."""
-    return word in _KNOWN_WORDS[language] or any(letter in word for letter in _OWN_LETTERS.get(language, ""))
+    return word in SMALL_WORDS[language] or any(letter in word for letter in _OWN_LETTERS.get(language, ""))
 
 
 def _alphabet(char: str) -> str:

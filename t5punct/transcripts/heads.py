@@ -20,6 +20,8 @@ from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
+from ..text.languages import LANGUAGES, SMALL_WORDS
+
 _DATE = r"(?:\d{4}-\d\d-\d\d|\d{1,2}[./]\d{1,2}[./]\d{2,4}),?[T ]"  # before a time, as chats and logs have it
 _WITH_HOURS = r"\d{1,3}:\d\d:\d\d"
 # `0:03`, `1:02:03.5`, and with frames as editing programs have them: `00:00:01;12`
@@ -69,23 +71,34 @@ _RUNNING = re.compile(r"\d+(?:\.[A-Za-z]\w{1,3})?$")  # of an id: what tells it 
 _ID_BEHIND = re.compile(r"\((?=[^()]*\d)([A-Za-z0-9]+(?:[-_.][A-Za-z0-9]+)+)\)\s*$")  # sclite's: `so what (ann-01)`
 _NUMBER = re.compile(r"\s*(\d{1,6})(?=[ \t])[ \t]*")  # of a line, where all lines are counted
 _LIST_NUMBER = re.compile(r"\s*(\d{1,3})[.)](?=[ \t])[ \t]*")  # `1.` or `1)`, of an item in a list
+_BULLET = re.compile(r"\s*([-*•–—])[ \t]+(?=\S)")  # before an item in a list
 _FEWEST_COUNTED = 3  # lines; `1 thing` and `2 things` may be said
 # NIST's STM: file, channel, speaker, begin, end, and maybe labels
 _STM = re.compile(r"\S+\s+\S+\s+(\S+)\s+(\d+(?:\.\d+)?)\s+(\d+(?:\.\d+)?)\s+(?:<[^<>\s]*>\s*)?")
 _STM_COMMENT = ";;"
 _OPENING_CHARS = 300  # of a line; a head is in them
+# words of which one in a "label" says that it is a clause: `the question is this:`; and words that stand in names, too
+_IN_NAMES = "the of and for der die das den de le la les du des el los las il di della do da o van een het en et y"
+_OPENERS = (
+    "he she but or if so then when where why who which said says here's it's that's note remember first "
+    "example beispiel exemple ejemplo esempio exemplo bijvoorbeeld przykład például"
+)
+_CLAUSE_WORDS = {*_OPENERS.split()}.union(*(SMALL_WORDS[name] for name in LANGUAGES.values())) - {*_IN_NAMES.split()}
+_MOST_UNCAPITALISED = 3  # words of a label without capitals
 
 
 @dataclass(frozen=True, slots=True)
 class Head:
     """How many characters of a line are no speech, and what tells its speaker or recording from others.
 
-    behind: how many characters at the line's end are no speech either.
+    behind: how many characters at the line's end are no speech either; begins: whether a sentence begins behind it, as
+    an item of a list does.
     """
 
     length: int = 0
     group: str = ""
     behind: int = 0
+    begins: bool = False
 
 
 @dataclass(frozen=True)
@@ -99,6 +112,7 @@ class Heads:
     has_numbers: bool = False
     has_ids_behind: bool = False
     has_list: bool = False
+    bullets: frozenset[str] = frozenset()
 
     @classmethod
     def of(cls, lines: Sequence[str]) -> Heads:
@@ -110,6 +124,7 @@ class Heads:
             is_stm=_are_stm(spoken),
             has_numbers=_are_counted(spoken),
             has_list=_have_list(spoken),
+            bullets=_bullets_of(spoken),
             has_ids_behind=_have_ids([match[1] for line in lines if (match := _id_behind(line))], len(spoken)),
         )
         return replace(structure, labels=labels_of(line[structure.head_of(line).length :] for line in spoken))
@@ -123,18 +138,23 @@ class Heads:
             return Head(match.end(), _RUNNING.sub("", match[1]))
         if _TIME_LINE.fullmatch(line):
             return Head(len(line))
-        if number := self._number_of(line):
-            return Head(number.end())
+        if item := self._item_of(line):
+            return Head(item.end(), begins=True)
         if self.has_ids_behind and (match := _id_behind(line)):
             return Head(0, _RUNNING.sub("", match[1]), behind=len(line) - len(line[: match.start()].rstrip()))
-        match = _SURE_TIME.match(line) or (_ANY_TIME.match(line) if self.has_times else None)
+        match = (
+            (_NUMBER.match(line) if self.has_numbers else None)
+            or _SURE_TIME.match(line)
+            or (_ANY_TIME.match(line) if self.has_times else None)
+        )
         return Head(match.end()) if match else Head()
 
-    def _number_of(self, line: str) -> re.Match[str] | None:
-        """The number of a line, where all lines are counted, or of an item in a list."""
-        if self.has_numbers:
-            return _NUMBER.match(line)
-        return _LIST_NUMBER.match(line) if self.has_list else None
+    def _item_of(self, line: str) -> re.Match[str] | None:
+        """The number or bullet of an item in a list."""
+        if self.has_list and (match := _LIST_NUMBER.match(line)):
+            return match
+        match = _BULLET.match(line) if self.bullets else None
+        return match if match and match[1] in self.bullets else None
 
 
 def labels_of(lines: Iterable[str]) -> frozenset[str]:
@@ -147,7 +167,8 @@ def labels_of(lines: Iterable[str]) -> frozenset[str]:
     """
     openings = [line[:_OPENING_CHARS] for line in lines]
     n_spoken = sum(any(map(str.isalpha, line)) for line in openings)
-    counts = Counter(speaker_of(label[0]) for line in openings if (label := _ANY_LABEL.match(line)))
+    labels_found = (label[0] for line in openings if (label := _ANY_LABEL.match(line)))
+    counts = Counter(speaker_of(label) for label in labels_found if not _is_clause(label))
     are_labelled = counts.total() > max(1, n_spoken // 2)
     labels = {name for name, n_lines in counts.items() if are_labelled or n_lines > 1}
     unmarked = Counter(label[1] for line in openings if (label := _UNMARKED_LABEL.match(line)))
@@ -176,6 +197,17 @@ def speaker_of(label: str) -> str:
     return re.sub(rf"{BRACKETED}|{TIME}|[\[\]():<>]", "", label).strip(" \t\r\n-–—").lower()
 
 
+def _is_clause(label: str) -> bool:
+    """Whether what stands before a colon is a part of a sentence and no name: `the question is this:`.
+
+    >>> [label for label in ("the chair:", "here is the thing:", "i:", "zum beispiel:") if _is_clause(label)]
+    ['here is the thing:', 'zum beispiel:']
+    """
+    words = re.findall(r"[\w']+", speaker_of(label).replace("’", "'"))
+    is_long = len(words) > _MOST_UNCAPITALISED and label.islower()
+    return is_long or any(word in _CLAUSE_WORDS for word in words if len(word) > 1)
+
+
 def _id_behind(line: str) -> re.Match[str] | None:
     """The id in brackets at the end of a line."""
     return _ID_BEHIND.match(line, max(0, line.rfind("(")))
@@ -198,6 +230,16 @@ def _have_list(lines: Sequence[str]) -> bool:
     """Whether numbers with a full stop or bracket open some lines, and count from 1: the items of a list."""
     numbers = [int(match[1]) for line in lines if (match := _LIST_NUMBER.match(line))]
     return any(pair == (1, 2) for pair in pairwise(numbers))
+
+
+def _bullets_of(lines: Sequence[str]) -> frozenset[str]:
+    """The bullets that open two lines in a row; lines that are indented go on with an item."""
+    marks = [bullet[1] if (bullet := _BULLET.match(line)) else "" for line in lines if not _goes_on(line)]
+    return frozenset(mark for mark, after in pairwise(marks) if mark and mark == after)
+
+
+def _goes_on(line: str) -> bool:
+    return line[:1].isspace() and not _BULLET.match(line)
 
 
 def _have_times(lines: Sequence[str]) -> bool:

@@ -50,8 +50,13 @@ HEADS = {  # files whose lines open with what nobody says, and what is said
     "Zoom's captions": ("[Ann Lee] 10:02:11\nso what\n\n[Tom] 10:02:15\nyes\n", ["so what", "yes"]),
     "numbers that are said": ("3 people came\n4 people went\n", ["3 people came 4 people went"]),
     "counted lines": ("1 so what\n2 yes\n3 people know\n", ["so what yes people know"]),
-    "a list": ("what we do\n1. so what\n2. yes\n", ["what we do so what yes"]),
-    "a list with brackets": ("1) so what\n2) yes\n", ["so what yes"]),
+    "a list": ("what we do\n1. so what\n2. yes\n", ["what we do", "so what", "yes"]),
+    "a list with brackets": ("1) so what\n2) yes\n", ["so what", "yes"]),
+    "a list with hyphens": ("what we do\n\n- so what\n  we know\n- yes\n", ["what we do", "so what we know", "yes"]),
+    "a list with stars": ("* so what\n* yes\n", ["so what", "yes"]),
+    "a list in a list": ("- so\n  - what\n  - yes\n", ["so", "what", "yes"]),
+    "dashes of a dialogue": ("– so what\n– yes\n", ["so what", "yes"]),
+    "a dash that opens a line": ("so what\n- we know\nyes\n", ["so what - we know yes"]),
     "a number that is said": ("so what\n2. we know\n", ["so what 2 we know"]),
     "file names": ("clips/a1.wav so what\nclips/a2.wav yes\n", ["so what yes"]),
     "LJSpeech": ("LJ001-0001|so what\nLJ001-0002|yes\n", ["so what yes"]),
@@ -84,6 +89,21 @@ HEADS = {  # files whose lines open with what nobody says, and what is said
     "brackets that are said": ("so (what-1)\nyes\n", ["so (what-1) yes"]),
     "a bracket that opens a line": ("so\n(and this is it) yes\nwe\nknow\n", ["so (and this is it) yes we know"]),
     "names of things": ("r2d2 is here\nand so\n", ["r2d2 is here and so"]),
+    "a clause twice": (
+        "the question is this: so what\nand yes\nthe question is this: we\nknow\n",
+        ["the question is this so what and yes the question is this we know"],
+    ),
+    "clauses in most lines": ("he said: so what\nfor example: yes\n", ["he said so what for example yes"]),
+    "a clause twice in German": (
+        "zum beispiel: so\nwir\nwissen\nzum beispiel: das\n", ["zum beispiel so wir wissen zum beispiel das"]),
+    "a clause twice without a small word": (
+        "one last important thing: so\nwe\nknow\none last important thing: yes\n",
+        ["one last important thing so we know one last important thing yes"],
+    ),
+    "a clause among labels": (
+        "maria: so\nmy point is: yes\ntom: what\nmaria: we\nmy point is: no\n",
+        ["so my point is yes", "what", "we my point is no"],
+    ),
     "a colon once": ("remember this: so what\nand yes\n", ["remember this so what and yes"]),
 }  # fmt: skip
 
@@ -120,7 +140,7 @@ def test_the_head_of_a_line_is_kept(name: str) -> None:
 
 
 def test_in_a_text_with_a_list_a_number_without_a_full_stop_is_said() -> None:
-    assert said("1. so what\n2. yes\n3 people know\n") == ["so what yes 3 people know"]
+    assert said("1. so what\n2. yes\n3 people know\n") == ["so what", "yes 3 people know"]
 
 
 def test_a_name_in_capitals_on_a_line_of_its_own_is_a_label() -> None:
@@ -171,6 +191,8 @@ def test_a_table_with_tabs_is_read_as_one_whatever_its_name(text: str, format: s
             "-",
             "CHAT in standard input, whose codes stand inside words; expected text; exp",
         ),
+        ("so", "talk.docx", "document with layout (.docx); expected one of text, lines, srt"),
+        ("so", "talk.pdf", "; save its text as .txt in the program that opens it"),
         ("*MOT:\tso what ?\n", "talk.cha", "talk.cha, whose name says that it is a transcript with times (.cha)"),
     ],
 )
