@@ -148,6 +148,7 @@ let sentAt = [];  // when each word that is not committed yet was said
 let said = "";  // all committed words
 let coming = [];  // the words that may still change
 let typing = null;  // the timer that types the example
+let recognition = null;  // the browser's recogniser, where it has one
 const shown = asked_for.get("show") || Math.random().toString(36).slice(2, 10);  // the name of this page's streams
 
 function connect(name, fields) {
@@ -212,6 +213,7 @@ function showCaptions() {
 function end() {
   clearInterval(typing);
   typing = null;
+  if (recognition) recognition.stop();
   if (socket) say({end: true});
   socket = null;
   sentAt = [];
@@ -274,7 +276,7 @@ function watch() {
 
 const Recognition = window.SpeechRecognition || window.webkitSpeechRecognition;
 if (Recognition) {
-  const recognition = new Recognition();
+  recognition = new Recognition();
   recognition.continuous = true;
   recognition.onresult = (event) => {
     for (const heard of [...event.results].slice(event.resultIndex)) {
