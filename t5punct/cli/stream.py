@@ -56,10 +56,14 @@ def stream(
     disfluencies: shared.Disfluencies = "keep",
     timed: Annotated[
         bool,
-        typer.Option("--timed", help='INPUT is lines of {"word": .., "start": .., "end": ..}, in seconds, or of Vosk.'),
+        typer.Option(
+            "--timed",
+            help='INPUT is lines of {"word": .., "start": .., "end": ..}, in seconds, or as Vosk writes them.',
+        ),
     ] = False,
     provisional: Annotated[
-        bool, typer.Option("--provisional", help="With --json: also the tail that may still change.")
+        bool,
+        typer.Option("--provisional", help="With --json: print the last words, too, whose marks may still change."),
     ] = False,
     json: shared.Json = False,
     server: Annotated[
