@@ -52,12 +52,14 @@ _ANY_LABEL = re.compile(  # maria:, [Maria]:, ANNA SMITH, CEO:, participant 3 (0
     (?:\ (?:{BRACKETED}))?:(?=\s|$)\s*""",
     re.VERBOSE,
 )
+_QUESTIONS = {"Q.", "A."}
 _TAGS = r"(?:[abipqu]|br|em|li|td|th|tr|div|span|font|strong|sub|sup|h\d)>"
-# (tom), <anna> as chats have it, or ANNA alone on a line, as scripts do
+# (tom), <anna> as chats have it, ANNA alone on a line, as scripts do, or Q. and A., as courts do
 _UNMARKED_LABEL = re.compile(
     rf"""\s*(?:(?:{BRACKETED})\s*)?(
         (?:\((?=[^()]+\))|<(?!{_TAGS})(?=[^<>]+>))[^\W\d_][\w.'’\ -]{{0,30}}[)>](?=\s)
       | {_CAPITAL}{{2}}[{_CAPITAL[1:-1]}\d.'’\ -]{{0,30}}(?=\s*$)
+      | [QA]\.(?=\s)
     )\s*""",
     re.VERBOSE,
 )
@@ -172,6 +174,10 @@ def labels_of(lines: Iterable[str]) -> frozenset[str]:
     are_labelled = counts.total() > max(1, n_spoken // 2)
     labels = {name for name, n_lines in counts.items() if are_labelled or n_lines > 1}
     unmarked = Counter(label[1] for line in openings if (label := _UNMARKED_LABEL.match(line)))
+    if unmarked.keys() >= _QUESTIONS:
+        labels |= _QUESTIONS
+    for name in _QUESTIONS:
+        del unmarked[name]
     n_lower = sum(any(map(str.islower, line)) for line in openings)
     # a part of what is said looks the same: they must be in as many lines as speakers would be
     are_unmarked = unmarked.total() > 1 and n_spoken <= 3 * unmarked.total() and n_spoken <= 2 * n_lower
@@ -220,10 +226,17 @@ def _have_ids(ids: Sequence[str], n_lines: int) -> bool:
 
 
 def _are_counted(lines: Sequence[str]) -> bool:
-    """Whether each line begins with its number: 1, 2, 3."""
+    """Whether each line begins with its number: 1, 2, 3, on each page anew."""
     numbers = [int(match[1]) for line in lines if (match := _NUMBER.match(line))]
     is_all = len(numbers) == len(lines) >= _FEWEST_COUNTED
-    return is_all and numbers[0] in (0, 1) and numbers == [*range(numbers[0], numbers[0] + len(numbers))]
+    return (
+        is_all
+        and numbers[0] in (0, 1)
+        and all(
+            after == before + 1 or (after == numbers[0] and before >= _FEWEST_COUNTED)
+            for before, after in pairwise(numbers)
+        )
+    )
 
 
 def _have_list(lines: Sequence[str]) -> bool:

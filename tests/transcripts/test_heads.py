@@ -50,6 +50,12 @@ HEADS = {  # files whose lines open with what nobody says, and what is said
     "Zoom's captions": ("[Ann Lee] 10:02:11\nso what\n\n[Tom] 10:02:15\nyes\n", ["so what", "yes"]),
     "numbers that are said": ("3 people came\n4 people went\n", ["3 people came 4 people went"]),
     "counted lines": ("1 so what\n2 yes\n3 people know\n", ["so what yes people know"]),
+    "counted lines of two pages": ("1 so what\n2 yes\n3 people\n1 know\n2 it\n", ["so what yes people know it"]),
+    "a court's": (
+        "THE COURT: so\nBY MR. SMITH:\nQ. so what\nA. yes\nand so\nwe\nknow\nand so\non\nQ. when\n",
+        ["so", "so what", "yes and so we know and so on", "when"],
+    ),
+    "a name's first letter": ("so what says\nA. Smith\nyes\n", ["so what says A Smith yes"]),
     "a list": ("what we do\n1. so what\n2. yes\n", ["what we do", "so what", "yes"]),
     "a list with brackets": ("1) so what\n2) yes\n", ["so what", "yes"]),
     "a list with hyphens": ("what we do\n\n- so what\n  we know\n- yes\n", ["what we do", "so what we know", "yes"]),
