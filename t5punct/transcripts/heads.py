@@ -80,7 +80,10 @@ _STM = re.compile(r"\S+\s+\S+\s+(\S+)\s+(\d+(?:\.\d+)?)\s+(\d+(?:\.\d+)?)\s+(?:<
 _STM_COMMENT = ";;"
 _OPENING_CHARS = 300  # of a line; a head is in them
 # words of which one in a "label" says that it is a clause: `the question is this:`; and words that stand in names, too
-_IN_NAMES = "the of and for der die das den de le la les du des el los las il di della do da o van een het en et y"
+_IN_NAMES = (
+    "the of and for der die das den de le la les du des el los las il di della do da o van een het en et y "
+    "al dan ed han per tam"
+)
 _OPENERS = (
     "he she but or if so then when where why who which said says here's it's that's note remember first "
     "example beispiel exemple ejemplo esempio exemplo bijvoorbeeld przykład például"
