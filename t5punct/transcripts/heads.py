@@ -25,7 +25,7 @@ from ..text.languages import LANGUAGES, SMALL_WORDS
 _DATE = r"(?:\d{4}-\d\d-\d\d|\d{1,2}[./]\d{1,2}[./]\d{2,4}),?[T ]"  # before a time, as chats and logs have it
 _WITH_HOURS = r"\d{1,3}:\d\d:\d\d"
 # `0:03`, `1:02:03.5`, and with frames as editing programs have them: `00:00:01;12`
-TIME = rf"(?:{_DATE})?\d{{1,3}}:\d\d(?::\d\d(?:[.,;:]\d{{1,3}})?|[.,]\d{{1,3}})?"
+TIME = rf"(?:{_DATE})?\d{{1,3}}:\d\d(?::\d\d(?:[.,;:]\d{{1,3}})?|[.,]\d{{1,3}})?(?:\s?[AaPp]\.?[Mm]\b\.?)?"
 _SPAN = rf"{TIME}(?:\s*(?:-{{1,2}}>|[-–—,])\s*|\s+){TIME}"
 _SECONDS_SPAN = r"\d{1,6}\.\d{1,3}s?(?:[ ]*(?:-{1,2}>|[-–—])[ ]*|[ ]+)\d{1,6}\.\d{1,3}s?"  # `0.00s -> 2.50s`
 BRACKETED = rf"\[(?:{TIME}|{_SPAN}|{_SECONDS_SPAN})\]|\({TIME}\)"
@@ -44,6 +44,7 @@ _SURE_LABEL = re.compile(  # at the start of a line
       | (?=[^:\n]{{1,44}}:)[^\W\d_][\w.'’-]*(?:\ [\w.'’-]+){{0,4}}\s{{2,}}{TIME}(?=\s*$)  # jane doe  0:03
       | (?=[^:\n]{{1,44}}:){_NAME}\ (?:{_WITH_HOURS}|0\d:\d\d)(?=\s*$)  # Speaker 1 00:03
       | (?=[^:\n]{{1,44}}:)\[{_NAME}\]\ {TIME}(?=\s*$)                 # [Jane Doe] 10:02:11, as Zoom has it
+      | [^\W\d_][\w.'’ -]{{0,40}}\ —\ (?:(?:to|yester)day\ at\ |(?={_DATE})){TIME}(?=\s*$)  # jane — Today at 10:02
     )\s*""",
     re.VERBOSE | re.IGNORECASE,
 )

@@ -77,6 +77,13 @@ HEADS = {  # files whose lines open with what nobody says, and what is said
     "numbers with points that are said": ("1.5 2.5 so what\nyes\nwe\nknow\n", ["1.5 2.5 so what yes we know"]),
     "a chat": (
         "12/05/2024, 10:02 - Ann: so what\n12/05/2024, 10:03 - tom: yes\n", ["so what", "yes"]),
+    "a chat of WhatsApp's": (
+        "12/5/24, 10:02 AM - Ann: so what\n12/5/24, 1:03\u202fPM - tom: yes\n", ["so what", "yes"]),
+    "a chat of WhatsApp's in brackets": (
+        "[12/5/24, 10:02:11 AM] Ann: so what\n[12/5/24, 1:03:11\u202fPM] tom: yes\n", ["so what", "yes"]),
+    "a chat of Discord's": ("ann — Today at 10:02\nso what\ntom — 12/05/2024 10:03 AM\nyes\n", ["so what", "yes"]),
+    "a chat of Slack's": ("Ann Lee  10:02 AM\nso what\n\ntom  10:03 AM\nyes\n", ["so what", "yes"]),
+    "a time with its half of the day that is said": ("10:30 am is when\nwe meet\n", ["10:30 am is when we meet"]),
     "a log": ("2024-05-01 10:02:11 ann: so what\n2024-05-01 10:03:11 tom: yes\n", ["so what", "yes"]),
     "a log in brackets": ("[2024-05-01 10:02:11] ann: so\n[2024-05-01 10:03:11] tom: yes\n", ["so", "yes"]),
     "YouTube's SubViewer": ("0:00:01.000,0:00:02.000\nso what\n\n0:00:02.000,0:00:03.000\nyes\n", ["so what yes"]),
