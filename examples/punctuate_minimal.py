@@ -47,5 +47,7 @@ def punctuate(text: str, model: Model, config: WindowConfig) -> str:
 
 
 if __name__ == "__main__":
+    if len(sys.argv) != 2:
+        sys.exit(f"usage: python {sys.argv[0]} FILE")
     windows = WindowConfig(window=64, stride=32, mask_left=16, mask_right=16)
     print(punctuate(Path(sys.argv[1]).read_text("utf-8"), models.load(), windows))

@@ -57,6 +57,8 @@ def fine_tune(model: Model, data: str, n_steps: int, *, lr: float, warmup_steps:
 
 
 if __name__ == "__main__":
+    if len(sys.argv) != 5:
+        sys.exit(f"usage: python {sys.argv[0]} DATA START OUTPUT STEPS")
     data, source, output, n_steps = sys.argv[1:]
     set_seed(SEED)
     tuned = fine_tune(models.load(source), data, int(n_steps), lr=1e-4, warmup_steps=20, batch_tokens=3072)

@@ -148,17 +148,18 @@ def known_languages(name: str) -> tuple[str, ...] | None:
     return None if codes is None else tuple(LANGUAGES[code] for code in codes)
 
 
-def unknown_language(name: str, words: Iterable[str]) -> str | None:
+def language_warning(name: str, words: Iterable[str], source: str = "the text") -> str | None:
     """Return a warning about words in a language that a bundled model does not know; None if nothing is known of that.
 
-    >>> unknown_language("large", "wie geht es dir heute und was machst du".split())
-    'German, which the model large does not know, so its marks will be poor; --model multi knows it'
+    >>> language_warning("large", "wie geht es dir heute und was machst du".split(), "it")
+    'it seems to be in German, which the model large does not know, so its marks will be poor; --model multi knows it'
     """
     known, language = known_languages(name), guess_language(words)
     if known is None or language is None or language in known:
         return None
     help = "--model multi knows it" if language in LANGUAGES.values() else "no bundled model knows it"
-    return f"{language}, which the model {name} does not know, so its marks will be poor; {help}"
+    poor = f"{language}, which the model {name} does not know, so its marks will be poor"
+    return f"{source} seems to be in {poor}; {help}"
 
 
 def model_for(language: str) -> str:

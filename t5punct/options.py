@@ -29,18 +29,22 @@ if TYPE_CHECKING:
     from .transcripts.writers import WriterConfig
 
 _REVIEW_ALTERNATIVES = 3
+_MODEL = (
+    "A model that comes along (large, base, small, multi; see `t5punct models`), a folder with one, or the id of one "
+    "on the Hugging Face hub (OWNER/NAME)."
+)
 
 
 @dataclass(frozen=True)
 class ModelOptions:
     """Which model, and how it computes."""
 
-    model: Annotated[str | None, "A model that ships (large, base, small, multi), a folder or a hub id."] = None
+    model: Annotated[str | None, _MODEL] = None
     language: Annotated[
         str | None,
         "The language of the text: en, de, fr, es, it, pt, nl, pl or hu.  Chooses the model that knows it.",
     ] = None
-    revision: Annotated[str | None, "The branch, tag or commit where --model is a hub id; else main."] = None
+    revision: Annotated[str | None, "The branch, tag or commit, if --model is an id on the hub; else main."] = None
     precision: Annotated[
         str,
         "What numbers the model computes with: fp32 (exact), int8 (two to three times as fast on a CPU), bf16 (fast on "
@@ -113,8 +117,14 @@ class DecodingOptions(ModelOptions):
         "How many marks may follow a word, as in `?!`; else as the style has it (large: 1, in prose and chat 3), and 1 "
         "where the tagger decides.",
     ] = None
-    fragment: Annotated[bool, "The text may begin and end in the middle of a sentence."] = False
-    beams: Annotated[int, "Decoder generate: how many texts its search keeps (beam search)."] = 1
+    fragment: Annotated[
+        bool,
+        "true: the text may begin and end in the middle of a sentence, so that its first word needs no capital, "
+        "and its last one no mark.",
+    ] = False
+    beams: Annotated[
+        int, "Decoder generate: how many ways to write the text it follows side by side (beam search)."
+    ] = 1
     min_alignment: Annotated[
         float,
         "Decoder generate: where the model's text matches your words worse than this (0 to 1), use it only if no other "
@@ -150,7 +160,9 @@ class WindowOptions(DecodingOptions):
     """The same, and how documents are cut into windows."""
 
     preset: Annotated[
-        str, "How a text is cut into overlapping windows: a name of `t5punct presets`, or a YAML file of one."
+        str,
+        "The model reads a text in overlapping windows; this says how long they are, and how far apart: a name that "
+        "`t5punct presets` lists, or a YAML file.",
     ] = DEFAULT_PRESET
     window: Annotated[int | None, "How many words the model reads at once; else the preset's."] = None
     stride: Annotated[int | None, "How many words later the next window begins; else the preset's."] = None
@@ -189,8 +201,9 @@ class WindowOptions(DecodingOptions):
 _KEEP_MARKS = "Keep the marks the input has, and add others."
 _NO_CASE = "Leave every letter as it is."
 _DISFLUENCIES = (
-    "Fillers, words said twice and words taken back: keep, mark (by ~ behind them; in json by a field) or remove, the "
-    "only way in which words go.  For models that were trained for it."
+    "What becomes of fillers (um), words said twice and words taken back: keep, mark (a ~ behind each; in json a "
+    "field) or remove; no other option leaves out words.  For models that were trained for it, as all that come along "
+    "but multi were."
 )
 
 
@@ -198,17 +211,20 @@ _DISFLUENCIES = (
 class TranscriptOptions(WindowOptions):
     """The same, and what is read and written."""
 
-    format: Annotated[str | None, "What INPUT is: text, lines, srt, vtt, ass, json, ctm, tsv or csv."] = None
+    format: Annotated[
+        str | None,
+        "The format of INPUT: text, lines (each line is a text of its own), srt, vtt, ass, json, ctm, tsv or csv.",
+    ] = None
     to: Annotated[
         str | None,
         "Write as text, srt, vtt, ass, json (words with confidence, times and places), ctm, tsv, csv or html (a page "
         "for review).",
     ] = None
-    json: Annotated[bool, "Machine-readable output."] = False
+    json: Annotated[bool, "Write json, for other programs."] = False
     lines: Annotated[bool, "Each line is a text of its own, as in a chat."] = False
     keep_marks: Annotated[bool, _KEEP_MARKS] = False
     no_case: Annotated[bool, _NO_CASE] = False
-    keep_case: Annotated[bool, "Keep the capitals that INPUT has."] = False
+    keep_case: Annotated[bool, "Keep the capitals that INPUT has, and add others."] = False
     disfluencies: Annotated[str, _DISFLUENCIES] = "keep"
     terms: Annotated[str | None, "A file of your own spellings, one a line: pytorch=PyTorch, ASR, gonna=going to."] = (
         None
@@ -224,13 +240,18 @@ class TranscriptOptions(WindowOptions):
         "With --json and pages for review: list this many of the next most likely marks for each word; else 0, and "
         f"{_REVIEW_ALTERNATIVES} on pages.",
     ] = None
-    resegment: Annotated[bool, "With --to srt, vtt or ass: new cues, which hold sentences."] = False
-    max_chars: Annotated[int, "With --resegment: characters of a cue."] = 84
-    max_lines: Annotated[int, "With --resegment: lines of a cue."] = 2
+    resegment: Annotated[
+        bool,
+        "With --to srt, vtt or ass: divide the words anew into cues (what is shown at one time), so that each holds a "
+        "sentence, or a part of one.",
+    ] = False
+    max_chars: Annotated[int, "With --resegment: how many characters a cue has at most."] = 84
+    max_lines: Annotated[int, "With --resegment: how many lines a cue has at most."] = 2
     max_duration_ms: Annotated[int, "With --resegment: how long a cue is shown at most."] = 7000
     min_duration_ms: Annotated[int, "With --resegment: how long a cue is shown at least, where there is time."] = 833
     max_chars_per_second: Annotated[
-        float, "With --resegment: show a cue so long that nobody must read faster, where there is time."
+        float,
+        "With --resegment: show each cue so long that nobody must read more characters a second, where there is time.",
     ] = 20.0
     max_words_per_minute: Annotated[float, "With --resegment: the same in words a minute."] = 180.0
 
@@ -294,7 +315,7 @@ class TranscriptOptions(WindowOptions):
 class StreamOptions(DecodingOptions):
     """How a stream is decided: a light model, as it waits for every word, and windows too small for many threads."""
 
-    model: Annotated[str, "A model that ships (large, base, small, multi), a folder or a hub id."] = "base"
+    model: Annotated[str, _MODEL] = "base"
     threads: Annotated[int, "Processor threads."] = 1
     policy: Annotated[
         str,
@@ -303,7 +324,9 @@ class StreamOptions(DecodingOptions):
         "(when its sentence has ended).",
     ] = "fixed"
     lookahead: Annotated[int, "Policies fixed and delay: decide when this many more words were heard."] = 4
-    max_delay_ms: Annotated[int | None, "Print all that was heard when nothing follows for this long."] = None
+    max_delay_ms: Annotated[int | None, "Print all that was heard when nothing follows for so many milliseconds."] = (
+        None
+    )
     decide: Annotated[
         str,
         "What the model is asked for: seq2seq (all marks of the last words) or classify (one mark at a time; for "

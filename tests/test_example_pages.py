@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
@@ -35,6 +37,13 @@ def test_the_page_that_punctuates_does_what_the_tagger_does(monkeypatch: pytest.
     written = example("punctuate_minimal", monkeypatch).punctuate(text, model, windows)
     assert written.lower() == Punctuator(model, config).punctuate(text).lower()
     assert sum(map(written.count, ".?,")) > 10
+
+
+def test_a_page_without_its_file_says_what_it_needs() -> None:
+    for page, usage in (("punctuate_minimal.py", "FILE"), ("train_minimal.py", "DATA START OUTPUT STEPS")):
+        ran = subprocess.run([sys.executable, ROOT / "examples" / page], capture_output=True, text=True, check=False)
+        assert (ran.returncode, ran.stdout, ran.stderr.count("\n")) == (1, "", 1)
+        assert ran.stderr.startswith("usage: python ") and usage in ran.stderr
 
 
 def test_prose_of_pages_is_sentences_without_code_and_tables(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -49,6 +49,10 @@ def test_a_container_is_made_of_the_checkout_and_all_that_it_copies_is_there() -
     assert {step for step, _ in steps} <= {*"FROM RUN COPY USER WORKDIR ENV EXPOSE ENTRYPOINT CMD".split()}
     copied = [name for step, words in steps if step == "COPY" and "--from" not in words for name in words.split()[:-1]]
     assert "t5punct" in copied and [name for name in copied if not (ROOT / name).exists()] == []
+    tracked = subprocess.run(
+        ["git", "ls-files", "--error-unmatch", *copied], cwd=ROOT, capture_output=True, check=False
+    )
+    assert tracked.returncode == 0 or not (ROOT / ".git").exists(), tracked.stderr
     asked_for = {PROJECT["readme"], *PROJECT["license-files"], "pyproject.toml", "t5punct"}
     assert asked_for <= {*copied}, "what building the package reads"
     (extras,) = re.findall(r"t5punct\[([\w,]+)\] @ file:///src", text)

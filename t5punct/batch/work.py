@@ -16,7 +16,7 @@ from itertools import chain, groupby
 from pathlib import Path
 
 from ..errors import InputError, T5PunctError, first_line
-from ..model import unknown_language
+from ..model import language_warning
 from ..punctuator import Punctuator
 from ..text.io.files import STANDARD, named_place, open_writer
 from ..text.render import AnnotatedWord
@@ -88,6 +88,16 @@ class Work:
         """Return the file that is to be written as `Punctuator.file_pieces` does."""
         return self._punctuator.file_pieces(transcript, words, self._config, source)
 
+    def language_warning(self, transcript: Transcript, source: str) -> str | None:
+        """Return a warning, once of each language that the model does not know."""
+        words = (item.word.normal for item in transcript.items if isinstance(item, SpokenWord))
+        warning = language_warning(self._punctuator.model.name, words, source)
+        told = (warning or "").removeprefix(source)
+        if told in self._warned:
+            return None
+        self._warned.add(told)
+        return warning
+
     def _decide(self, jobs: Iterable[Job]) -> Iterator[_File]:
         """The files, with their words; those of a file that is a group alone are decided as they are written."""
         for group in iter_pools(map(self._read, jobs), _GROUP_WORDS, lambda file: file.n_words):
@@ -107,19 +117,11 @@ class Work:
     def _read(self, job: Job) -> _File:
         try:
             transcript = self.read(job.source, job.format)
-            self._warn_of_language(transcript, job.source)
+            if warning := self.language_warning(transcript, "the text" if job.source == STANDARD else job.source):
+                _log.warning("%s", warning)
         except Exception as error:  # whatever it is, it is this file's
             return _File(job, error)
         return _File(job, transcript, transcript.texts)
-
-    def _warn_of_language(self, transcript: Transcript, source: str) -> None:
-        """Warn once of each language that the model does not know."""
-        words = (item.word.normal for item in transcript.items if isinstance(item, SpokenWord))
-        warning = unknown_language(self._punctuator.model.name, words)
-        if warning is None or warning in self._warned:
-            return
-        self._warned.add(warning)
-        _log.warning("%s seems to be in %s", "the text" if source == STANDARD else source, warning)
 
     def _parts(self, group: Sequence[_File]) -> Iterator[tuple[int, list[AnnotatedWord]]]:
         """The words of files as they are decided; tells how far the work is: bytes are done as words are."""

@@ -32,9 +32,7 @@ Dtype = StrEnum("Dtype", "BFLOAT16 FLOAT32 INT8")  # what the weights are writte
 OnnxWeights = StrEnum("OnnxWeights", "FP32 INT8")  # what an encoder in ONNX computes in
 Weights = Annotated[
     Dtype,
-    typer.Option(
-        help="bfloat16 halves the size, int8 halves it again: matrices are rounded, each row with a scale of its own."
-    ),
+    typer.Option(help="How exact the weights are: float32 takes all the room, bfloat16 half of it, int8 a quarter."),
 ]
 
 
@@ -47,7 +45,8 @@ def export(
     task: Annotated[
         Path | None,
         typer.Option(
-            show_default="as the source has them", help="A YAML file of the task's settings: odds of marks, style, .."
+            show_default="as the source has them",
+            help="A YAML file of what the model does unless asked otherwise: marks, their odds, style.",
         ),
     ] = None,
     onnx: Annotated[
@@ -76,9 +75,9 @@ def export(
     overrides: shared.Overrides = None,
     quiet: shared.Quiet = False,
 ) -> None:
-    """Write a trained model as it is shared, with a card.
+    """Write a trained model into a folder that can be shared.
 
-    With --push-to-hub it is sent to the hub, too.
+    A page about it, the model card, is written too.  With --push-to-hub it is sent to the hub, too.
     """
     import torch
 

@@ -26,7 +26,7 @@ WORDS_A_SECOND = {"large": 2000, "base": 3100, "small": 6200, "multi": 3900}  # 
 
 
 def models(quiet: Quiet = False) -> None:
-    """List the models that ship with t5punct: what they are for, size, speed and languages."""
+    """List the models that come along: languages, speed, size."""
     rows = [("model", "take it for", "words/s", "MB", "languages")]
     for name, languages in MODEL_LANGUAGES.items():
         size = sum(path.stat().st_size for path in bundled_folder(name).iterdir() if path.is_file())
@@ -45,7 +45,7 @@ def presets(
     ] = None,
     quiet: Quiet = False,
 ) -> None:
-    """List the window strategies with their values, in words."""
+    """List the ways to cut a text into windows, in numbers of words."""
     if name is not None:
         typer.echo(as_yaml(load_preset(name)), nl=False)
         return

@@ -73,7 +73,7 @@ Quiet = Annotated[
 ]
 Settings = Annotated[
     list[str] | None,
-    typer.Argument(metavar="KEY=VALUE", show_default=False, help="Settings of the list below; see there."),
+    typer.Argument(metavar="KEY=VALUE", show_default=False, help="Settings, which are listed below."),
 ]
 Config = Annotated[
     Path | None, typer.Option(show_default="none", help="A YAML file of settings, which KEY=VALUE changes.")
@@ -82,7 +82,7 @@ Overrides = Annotated[
     list[str] | None,
     typer.Argument(
         metavar="KEY=VALUE",
-        help="Settings, as docs/settings.md lists those of prepare and train; an unknown name is told the nearest.",
+        help="Settings, which docs/settings.md lists; of an unknown name the nearest ones are told.",
         show_default=False,
     ),
 ]

@@ -42,7 +42,7 @@ class BatchOptions(TranscriptOptions):
         "With --output-dir: share the files out to Ray workers, each with a model of its own and `threads` processors "
         "(1); local, or the address of a cluster whose machines see the same files at the same paths.",
     ] = None
-    ray_workers: Annotated[int | None, "With ray: workers; else as many as there are processors for."] = None
+    ray_workers: Annotated[int | None, "With ray: how many workers; else as many as there are processors for."] = None
 
     def work(
         self, writer: WriterConfig, terms: Terms | None, output_dir: Path | None, *, for_review: bool = False
@@ -85,7 +85,7 @@ OutputDir = Annotated[
     Path | None,
     place(
         show_default="none",
-        help="Write a file for each INPUT here, in the same tree.  What is done and up to date is skipped.",
+        help="Write a file for each INPUT into this folder, in the same subfolders.  What is up to date is skipped.",
     ),
 ]
 Html = Annotated[
@@ -97,7 +97,7 @@ Html = Annotated[
     ),
 ]
 Overwrite = Annotated[
-    bool, typer.Option("--overwrite", help="With --output-dir: do again what is done and up to date.")
+    bool, typer.Option("--overwrite", help="With --output-dir: write all files again, also those that are up to date.")
 ]
 
 

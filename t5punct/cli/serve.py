@@ -29,15 +29,21 @@ class ServiceOptions(Limits, ModelOptions):
 def serve(
     context: typer.Context,
     settings: shared.Settings = None,
-    host: Annotated[str, typer.Option(help="Where to listen; 0.0.0.0: on all addresses.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65535, help="0: one that is free.")] = 8008,
+    host: Annotated[
+        str, typer.Option(help="Who reaches the service; 127.0.0.1: this machine alone; 0.0.0.0: other machines, too.")
+    ] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="The port of its address; 0: any that is free.")] = 8008,
     allow_host: Annotated[
         list[str] | None,
-        typer.Option(show_default="its own", help="Another name of the service, such as captions.example.org."),
+        typer.Option(
+            show_default="its own", help="A name by which others call the service, such as captions.example.org."
+        ),
     ] = None,
     allow_origin: Annotated[
         list[str] | None,
-        typer.Option(show_default="none", help="A site whose pages may use it, such as https://example.org."),
+        typer.Option(
+            show_default="none", help="A web site whose pages may use the service, such as https://example.org."
+        ),
     ] = None,
     model: shared.Model = None,
     language: shared.Language = None,
@@ -45,11 +51,11 @@ def serve(
     device: shared.Device = "auto",
     quiet: shared.Quiet = False,
 ) -> None:
-    """Serve texts, live streams and a page for the browser.
+    """Offer all this as a service, with a page for the browser.
 
-    Texts come over HTTP, streams over WebSocket.
+    Texts come over HTTP, streams over WebSocket; docs/guides/serve.md tells how.
 
-    Where the variable T5PUNCT_TOKEN is set, every request must bring that token, but for the page's and /healthz.
+    Where the variable T5PUNCT_TOKEN is set, every request must bring that token, but for the page, /docs and /healthz.
     """
     need("serve")
     from ..serve.app import listen

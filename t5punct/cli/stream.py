@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     Say = Callable[[Sequence[TimedWord]], None]  # words as they arrive; none of them: a silence
 
 _log = logging.getLogger(__name__)
-_LOOK_EVERY, _MOST_HEARD = 20, 200  # words, of which the language is guessed
 
 
 def stream(
@@ -57,10 +56,14 @@ def stream(
     disfluencies: shared.Disfluencies = "keep",
     timed: Annotated[
         bool,
-        typer.Option("--timed", help='INPUT is lines of {"word": .., "start": .., "end": ..}, in seconds, or of Vosk.'),
+        typer.Option(
+            "--timed",
+            help='INPUT is lines of {"word": .., "start": .., "end": ..}, in seconds, or as Vosk writes them.',
+        ),
     ] = False,
     provisional: Annotated[
-        bool, typer.Option("--provisional", help="With --json: also the tail that may still change.")
+        bool,
+        typer.Option("--provisional", help="With --json: print the last words, too, whose marks may still change."),
     ] = False,
     json: shared.Json = False,
     server: Annotated[
@@ -110,12 +113,11 @@ def _here(options: StreamOptions, printer: _Printer, provisional: bool) -> Itera
     """Punctuate in this process; gives a function that takes words, or none of them for a silence."""
     from ..streaming import Committed, StreamingPunctuator
     from ..streaming.events import committed_events, provisional_event
+    from ..streaming.language import LanguageWatch
 
     punctuator = load_punctuator(options, options.config(options.render()))
     live = StreamingPunctuator(punctuator, options.stream())
-    model_name = punctuator.model.name
-    heard = list[str]()
-    is_warned = False
+    language = LanguageWatch(punctuator.model.name)
 
     def tell(commit: Callable[[], Sequence[Committed]]) -> None:
         started = time.perf_counter()
@@ -125,12 +127,9 @@ def _here(options: StreamOptions, printer: _Printer, provisional: bool) -> Itera
             printer.put(event)
 
     def say(words: Sequence[TimedWord]) -> None:
-        nonlocal is_warned
         for word in words:  # each word is printed as soon as it can be
             tell(partial(live.push, [word]))
-            if not is_warned and len(heard) < _MOST_HEARD:
-                heard.append(word.word)
-                is_warned = len(heard) % _LOOK_EVERY == 0 and _warn_of_language(model_name, heard, printer)
+            printer.warn(language.hear(word.word))
         if not words:
             tell(live.flush)
         if provisional:
@@ -138,20 +137,7 @@ def _here(options: StreamOptions, printer: _Printer, provisional: bool) -> Itera
 
     yield say
     tell(live.finish)
-    if not is_warned:
-        _warn_of_language(model_name, heard, printer)
-
-
-def _warn_of_language(model_name: str, words: Sequence[str], printer: _Printer) -> bool:
-    """Warn if the words are in a language that the model does not know; return whether they are."""
-    from ..model import unknown_language
-
-    warning = unknown_language(model_name, words)
-    if warning:
-        if printer.is_in_line and sys.stderr.isatty():
-            sys.stderr.write("\n")  # the terminal shows the warning on a line of its own; the text stays as it is
-        _log.warning("the words seem to be in %s", warning)
-    return warning is not None
+    printer.warn(language.end())
 
 
 @contextmanager
@@ -221,9 +207,12 @@ class _Printer:
         self.removed: Counter[str] = Counter()
 
     def put(self, event: Mapping[str, Any]) -> None:
-        """Print an event, as json or as the text of its word."""
+        """Print an event, as json or as the text of its word; a service's warning is told apart from them."""
         import json
 
+        if "warning" in event:
+            self.warn(event["warning"])
+            return
         if "provisional" not in event:
             self.n_words += 1
             if not event["text"]:
@@ -235,10 +224,14 @@ class _Printer:
         if self._as_json:
             self._write(json.dumps(event, ensure_ascii=False) + "\n")
 
-    @property
-    def is_in_line(self) -> bool:
-        """Whether a terminal shows text whose line has not ended."""
-        return bool(self.n_chars) and not self._as_json and sys.stdout.isatty()
+    def warn(self, warning: str | None) -> None:
+        """Tell a warning, if there is one, on standard error."""
+        if warning is None:
+            return
+        is_in_line = self.n_chars and not self._as_json and sys.stdout.isatty()
+        if is_in_line and sys.stderr.isatty():
+            sys.stderr.write("\n")  # the terminal shows the warning on a line of its own; the text stays as it is
+        _log.warning("%s", warning)
 
     def end(self) -> None:
         if self.n_chars and not self._as_json:

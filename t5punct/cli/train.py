@@ -37,9 +37,9 @@ _RANKED = ("LOCAL_RANK", "WORLD_SIZE", "PMI_SIZE", "OMPI_COMM_WORLD_SIZE", "MV2_
 
 
 def prepare(config: Config = None, overrides: Overrides = None, quiet: Quiet = False) -> None:
-    """Make a training data set from corpora.
+    """Make a training data set from texts that have the right marks.
 
-    configs/prepare-own-text.yaml shows what can be set.
+    configs/prepare-own-text.yaml is an example.
     """
     need("train")
     from datasets.utils.logging import CRITICAL, disable_progress_bar, enable_progress_bar, set_verbosity
@@ -64,19 +64,24 @@ def prepare(config: Config = None, overrides: Overrides = None, quiet: Quiet = F
 
 def label(
     data: Annotated[str, typer.Argument(help="A folder made by `t5punct prepare`.", show_default=False)],
-    model: Annotated[str, typer.Option(help="The teacher: a model folder, a hub id, or a model that ships.")],
+    model: Annotated[
+        str,
+        typer.Option(
+            help="The model that is learned from: one that comes along, a folder with one, or an id on the hub."
+        ),
+    ],
     output: Annotated[
         str | None,
-        typer.Option("--output", "-o", show_default="DATA/labels-MODEL", help="The folder of the labels."),
+        typer.Option("--output", "-o", show_default="DATA/labels-MODEL", help="The folder to write."),
     ] = None,
     batch_tokens: Annotated[int, typer.Option(help="How many tokens are read at a time.")] = 4096,
     precision: Annotated[str, typer.Option(help="fp32, int8, bf16 or auto; see punctuate.")] = "auto",
     threads: Annotated[int | None, typer.Option(show_default="all cores", help="Threads to compute with.")] = None,
     quiet: Quiet = False,
 ) -> None:
-    """Store what a model says of a data set, for others to learn.
+    """Store what a model says of a data set, to teach a smaller one.
 
-    The setting data.labels names it in the training of a smaller model.
+    The smaller one is trained with data.labels=FOLDER (known as distillation).
     """
     need("train")
     collect_as_usual()

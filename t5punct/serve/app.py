@@ -58,6 +58,7 @@ from .requests import FieldError, schema_of, stream_request, text_request
 from .texts import FORMAT_OF_TYPE, WRITTEN_TYPES, Body, TooLongError, answer_of, texts_of_json
 
 _RETRY_S = "2"
+WARNING_HEADER = "T5punct-Warning"
 _STATUSES: dict[type[T5PunctError], HTTPStatus] = {
     TooLongError: HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
     FieldError: HTTPStatus.UNPROCESSABLE_ENTITY,
@@ -98,7 +99,13 @@ def make_app(service: Service) -> FastAPI:
     app.add_middleware(RequestBodyLimitMiddleware, max_body_size=config.max_body_bytes)
     app.add_middleware(Guard, config=config)
     if config.origins:  # so that their pages may send a token, and read the answers
-        app.add_middleware(CORSMiddleware, allow_origins=config.origins, allow_headers=["*"], allow_methods=["*"])
+        app.add_middleware(
+            CORSMiddleware,
+            allow_origins=config.origins,
+            allow_headers=["*"],
+            allow_methods=["*"],
+            expose_headers=[WARNING_HEADER],
+        )
     app.add_exception_handler(HTTPException, _answer_http_error)
     _add_texts(app, service)
     _add_streams(app, service)
@@ -135,15 +142,18 @@ async def _punctuated(request: Request, service: Service, started: float) -> Res
         service.metrics.text_words.inc(answer.n_words)
         service.metrics.text_seconds.observe(time.monotonic() - started)
 
-    return _Streamed(chain([first], answer.pieces), answer.content_type, end)
+    headers = {WARNING_HEADER: "; ".join(answer.warnings)} if answer.warnings else None
+    return _Streamed(chain([first], answer.pieces), answer.content_type, headers, end)
 
 
 class _Streamed(StreamingResponse):
     """Pieces of text as they are decided; `on_end` is called once, however the client behaves."""
 
-    def __init__(self, pieces: Iterable[str], content_type: str, on_end: Callable[[], None]) -> None:
+    def __init__(
+        self, pieces: Iterable[str], content_type: str, headers: dict[str, str] | None, on_end: Callable[[], None]
+    ) -> None:
         encoded = (piece.encode(errors="backslashreplace") for piece in pieces)
-        super().__init__(iterate_in_threadpool(encoded), media_type=content_type)
+        super().__init__(iterate_in_threadpool(encoded), headers=headers, media_type=content_type)
         self._on_end = on_end
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -313,6 +323,13 @@ _RESPONSES = {
             **{kind: {"schema": {"type": "string"}} for kind in sorted(WRITTEN_TYPES)},
             "text/plain": {"schema": {"type": "string"}, "example": "How are you today?"},
             "application/json": {"schema": {}},
+        },
+        "headers": {
+            WARNING_HEADER: {
+                "schema": {"type": "string"},
+                "description": "That the model does not know the language of the text.  Answers to `text` and `texts` "
+                "of json have `warnings`, too.",
+            }
         },
     },
     "400": _error("A body that cannot be read, or fields that do not agree."),

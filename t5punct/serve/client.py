@@ -52,7 +52,7 @@ def stream_address(server: str, fields: Mapping[str, object]) -> str:
 
 
 class RemoteStream:
-    """A stream of a service.  What is said in a `with` block is told to `on_event` by the end of it."""
+    """A stream of a service.  `on_event` is told of what is said in a `with` block by the end of it, and warnings."""
 
     def __init__(
         self, address: str, on_event: Callable[[Event], None], token: str | None = None, patience_s: float = 60.0
@@ -66,6 +66,7 @@ class RemoteStream:
         self._messages = deque[str]()  # since the last state
         self._n_sent = self._n_told = self._n_passed = 0  # of messages; words told; words to pass over
         self._state: Event | None = None
+        self._warnings = set[str]()  # told once, however many connections tell them
         self._is_over = False
         self._error: Exception | None = None
         self._changed = threading.Condition()
@@ -151,6 +152,10 @@ class RemoteStream:
                     n_held = event["n_messages"]
                 elif "end" in event:
                     self._is_over = True
+                elif "warning" in event:
+                    if event["warning"] not in self._warnings:
+                        self._on_event(event)
+                    self._warnings.add(event["warning"])
                 elif self._n_passed:
                     self._n_passed -= "provisional" not in event
                 else:

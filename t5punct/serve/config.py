@@ -27,7 +27,7 @@ class Limits:
     max_body_bytes: Annotated[int, "How many bytes a request may hold."] = 16_000_000
     max_words: Annotated[int, "How many words a request's text may hold."] = 200_000
     max_waiting_words: Annotated[
-        int, "How many words of all requests may wait; who comes then is told to come again."
+        int, "How many words of all requests may wait; while there are more, others are refused with status 503."
     ] = 400_000
     max_streams: Annotated[int, "How many streams may be open at the same time."] = 200
     max_message_bytes: Annotated[int, "How many bytes a message of a stream may hold."] = 64_000

@@ -27,6 +27,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
 from ..errors import InputError, T5PunctError
 from ..streaming import Committed, StreamState, TimedWord
 from ..streaming.events import committed_events, provisional_event
+from ..streaming.language import LanguageWatch
 from ..text.words import readable
 from .engine import Engine
 from .metrics import Metrics
@@ -88,6 +89,10 @@ class LiveStream:
     _n_chars: int = field(default=0, init=False)
     _n_messages: int = field(default=0, init=False)  # of the client
     _n_told: int = field(default=0, init=False)  # words that were committed when the state was last told
+    _language: LanguageWatch = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._language = LanguageWatch(self.engine.model.name)
 
     async def run(self, stopping: asyncio.Event) -> None:
         """Serve the stream to its end; once the service is stopping, the last words are committed and told."""
@@ -155,6 +160,7 @@ class LiveStream:
             self.metrics.stream_words.inc(max(0, step.state.n_seen - self._state.n_seen))
             self._state = step.state
             await self._tell(step.committed, started)
+            await self._warn(self._language.hear(" ".join(word.word for word in words)))
         if self.fields.provisional:
             tail = await self.engine.provisional(self.settings, self._state)
             await self._send(provisional_event(tail))
@@ -173,7 +179,12 @@ class LiveStream:
             step = await self.engine.step(self.settings, "finish", self._state)
             self._state = step.state
             await self._tell(step.committed, started)
+        await self._warn(self._language.end())
         await self._send({"end": {"n_words": self._state.n_committed, "n_chars": self._n_chars}})
+
+    async def _warn(self, warning: str | None) -> None:
+        if warning is not None:
+            await self._send({"warning": warning})
 
     async def _tell(self, words: Sequence[Committed], started: float) -> None:
         spent_s = time.perf_counter() - started
@@ -185,7 +196,7 @@ class LiveStream:
     async def _send(self, event: dict[str, Any]) -> None:
         text = json.dumps(event, ensure_ascii=False)
         text = text if text == readable(text) else json.dumps(event)  # half a character has a name in json alone
-        if self.on_event and "state" not in event:
+        if self.on_event and not event.keys() & {"state", "warning"}:  # which are for the client alone
             self.on_event(text)
         await asyncio.wait_for(self.socket.send_text(text), self.idle_s)
 

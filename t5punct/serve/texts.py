@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Container, Iterator
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
@@ -20,7 +20,7 @@ from ..config import check
 from ..errors import InputError
 from ..text.io.files import decode
 from ..text.words import checked_text
-from ..transcripts.formats import FORMATS, INPUTS
+from ..transcripts.formats import FORMATS, INPUTS, Transcript
 from .engine import Engine
 from .requests import FieldError, TextRequest
 
@@ -78,6 +78,7 @@ def texts_of_json(body: Body, field_names: Container[str]) -> JsonTexts | None:
         has_lists = any(isinstance(value, list | dict) for value in more)  # as a recogniser's json has
         is_asked = isinstance(text, str) and len(more) < len(values) and not has_lists  # one may be mistyped
         return JsonTexts((text,), values, is_one=True) if is_asked else None
+    check("text" not in values, "text and texts", expected="one of them", fix="drop the other", kind=FieldError)
     texts = values.pop("texts")
     is_list = isinstance(texts, list) and all(isinstance(text, str) for text in texts)
     mistake, expected = "texts that are no list of strings", '{"texts": ["how are you", "so"]}'
@@ -87,11 +88,15 @@ def texts_of_json(body: Body, field_names: Container[str]) -> JsonTexts | None:
 
 @dataclass(frozen=True)
 class Answer:
-    """What a client gets: pieces of text, of which the first waits for the model; and how many words they hold."""
+    """What a client gets: pieces of text, of which the first waits for the model; and how many words they hold.
+
+    warnings: of languages that the model does not know.
+    """
 
     pieces: Iterator[str]
     content_type: str
     n_words: int
+    warnings: tuple[str, ...] = ()
 
 
 def answer_of(body: Body, request: TextRequest, engine: Engine, max_words: int) -> Answer:
@@ -125,7 +130,8 @@ def answer_of(body: Body, request: TextRequest, engine: Engine, max_words: int) 
         kind=TooLongError,
     )
     pieces = iter(work.pieces(transcript, engine.annotate(texts, request.config), name))
-    return Answer(pieces, f"{FORMATS[request.writer.format or transcript.format].mimes[0]}; charset=utf-8", n_words)
+    content_type = f"{FORMATS[request.writer.format or transcript.format].mimes[0]}; charset=utf-8"
+    return Answer(pieces, content_type, n_words, _warnings(work, [transcript]))
 
 
 def _answer_in_json(asked: JsonTexts, request: TextRequest, work: Work, engine: Engine, max_words: int) -> Answer:
@@ -142,6 +148,7 @@ def _answer_in_json(asked: JsonTexts, request: TextRequest, work: Work, engine: 
     fix = "send them in parts"
     check(n_words <= max_words, f"{n_words} words", expected=f"at most {max_words}", fix=fix, kind=TooLongError)
     words = engine.annotate(parts, request.config)
+    warnings = _warnings(work, read)
 
     def pieces() -> Iterator[str]:
         yield '{"text": ' if asked.is_one else '{"texts": ['
@@ -149,6 +156,14 @@ def _answer_in_json(asked: JsonTexts, request: TextRequest, work: Work, engine: 
             own = list(islice(words, sum(map(len, transcript.texts))))
             written = "".join(work.pieces(transcript, own, f"text {number + 1}"))
             yield ", " * bool(number) + json.dumps(written, ensure_ascii=False)
-        yield "}\n" if asked.is_one else "]}\n"
+        yield "" if asked.is_one else "]"
+        yield f', "warnings": {json.dumps(warnings)}}}\n' if warnings else "}\n"
 
-    return Answer(pieces(), "application/json; charset=utf-8", n_words)
+    return Answer(pieces(), "application/json; charset=utf-8", n_words, warnings)
+
+
+def _warnings(work: Work, transcripts: Sequence[Transcript]) -> tuple[str, ...]:
+    """Warnings of languages that the model does not know, as the command gives them; of several texts the first."""
+    sources = ["the text"] if len(transcripts) == 1 else [f"text {number + 1}" for number in range(len(transcripts))]
+    told = (work.language_warning(transcript, source) for transcript, source in zip(transcripts, sources, strict=True))
+    return tuple(warning for warning in told if warning)

@@ -19,18 +19,35 @@ LANGUAGES = {
     "en": "English", "de": "German", "fr": "French", "es": "Spanish", "it": "Italian", "pt": "Portuguese",
     "nl": "Dutch", "pl": "Polish", "hu": "Hungarian",
 }  # fmt: skip
-# words that are frequent in one language and, but for a few, in no other of these
+# the most frequent words; of two languages that share some, the text has more of one
 _SMALL_WORDS = {
-    "English": "the and to of that is it you was for have with this be are not my we they what on how do",
-    "German": "und der das ist nicht ich sie es ein eine zu den mit auf sich auch wir haben wie dir was von dem wird"
-    " weil aber oder wenn",
-    "French": "le les et est vous que des je une pas nous ce dans qui du au pour sur il avec plus mais c'est sont",
-    "Spanish": "el los y es que una las por lo muy pero como está hay qué yo usted esto más del gracias porque nos",
-    "Italian": "il di che è per una sono gli della non ho più questo anche come perché cosa ma ci della nel abbiamo",
-    "Portuguese": "o que os não uma do da em você isso mas muito são eu ele também mais por foi está obrigado nós",
-    "Dutch": "het een van niet ik dat en je zijn maar wat op met voor ook hij wij dit aan heb naar nog deze hebben",
-    "Polish": "nie się jest na że to jak ale co tak po czy już przez tym dla są jego ja mnie który być jestem",
-    "Hungarian": "az nem hogy és egy van ez de már csak még meg vagy volt mint azt ha kell én itt nagyon lesz vagyok",
+    "English": "the to and of that you in it is we for on have this so be are with at was as what there but do not"
+    " can would like or it's if think about which that's just from will they by an our up now has know out"
+    " i'm how then some want going been don't me my your were could did he she his her their when where"
+    " who why because very",
+    "German": "die und der ich sie das nicht ist in zu es den wir von ein auch mit auf so sich für eine aber er im"
+    " haben was dass dem hat man wie ja sind an als du mir noch nur wenn war werden wird mich aus des daß"
+    " um doch bei kann hier nach einen sein uns diese dann jetzt sehr ihr ihnen meine mehr dir oder weil",
+    "French": "de la et le les que vous des il en un pas qui ce une je ne du elle nous pour dans est se sur au"
+    " c'est plus mais par était tout avec cette son on comme qu'il avait même sa bien si ces sont être"
+    " fait là ses votre d'une d'un leur donc été n'est qu'est j'ai quoi où ça",
+    "Spanish": "de que la en el los no se es las por un con lo del para una su al como si más ha pero sus este les"
+    " cuando él también son han os ya nos esta qué hay está sobre gracias todos ellos porque todo muy"
+    " quien sin hemos entre así me te tiene esto ni usted yo cómo estás hola eso ahora tengo puede y",
+    "Italian": "di che la il in non un per una si le del della con al ma più da alla gli delle dei se ha lo come mi"
+    " questo sono era nel ad questa nella ed io così tutto quando quella sia senza aveva ci ho tutti loro"
+    " è cosa perché anche abbiamo ti cui hai mio siamo dove ciao stai",
+    "Portuguese": "de que não se do da para os um uma com as em na no por como mais me ao dos lhe tem há está tudo das"
+    " ou só esta eu nos todos sua aqui te já sem também foi até sobre mesmo este nem são pela aos isto"
+    " você isso mas muito ele nós obrigado",
+    "Dutch": "het de een van en in is dat te zijn op was hij niet die ik voor er met je om aan we den maar als"
+    " door ook had nog ze naar kan wat dan bij deze hebben worden hem men zich heeft uit over dit geen"
+    " moet al zij meer of tot wij werd haar wel onze mijn moeten kunnen ons wordt",
+    "Polish": "się nie to na że do co ale tak ja mnie jak jest po już za czy więc było bo tylko jeszcze on od"
+    " bardzo może mię nic jego tu przez gdy mu tego była dla coś mi te będzie ten tam ta być jej ze nawet"
+    " był teraz jednak jestem nigdy trzeba są który i w z",
+    "Hungarian": "az hogy nem és egy is én de van meg ha csak már volt ne ez azt még most mint mert vagyok el itt mit"
+    " olyan ki mi vagy jó úgy sem kell nagyon nekem ezt akkor lesz lehet ilyen minden ott majd neki mikor",
     "Czech": "je se na že to jsem ale jak tak už které jsou byl bych není při také jako nebo od pro když jsme",
     "Swedish": "och att det är som en på jag för inte av med har vi till den var han ska men vad hur mycket",
     "Danish": "og at det er som en på jeg ikke af med har vi til den var han skal men hvad hvor meget også",
@@ -50,7 +67,7 @@ _OWN_LETTERS = {
     "Slovak": "ľĺŕ", "Romanian": "ățșţ", "Turkish": "ğı",
     "Vietnamese": "ơưạảấầẩẫậắằẳẵặẹẻẽếềểễệỉịọỏốồổỗộớờởỡợụủứừửữựỳỵỷỹ",
 }  # fmt: skip
-_KNOWN_WORDS = {language: frozenset(words.split()) for language, words in _SMALL_WORDS.items()}
+SMALL_WORDS = {language: frozenset(words.split()) for language, words in _SMALL_WORDS.items()}
 _WORDS = 1000  # of a text, the first ones
 _FEWEST = 3  # words that say something; other texts are too short
 _LEAST_SHARE = 0.15  # of all words: of a text in the language it is a third or more
@@ -65,14 +82,14 @@ def guess_language(words: Iterable[str]) -> str | None:
     (alphabet, _), *_ = alphabets.most_common(1)
     if alphabet != "Latin":
         return "Chinese characters" if alphabet == "Cjk" else f"{alphabet} letters"
-    counts = {language: sum(_tells(word, language) for word in first) for language in _KNOWN_WORDS}
+    counts = {language: sum(_tells(word, language) for word in first) for language in SMALL_WORDS}
     (language, most), (_, second), *_ = sorted(counts.items(), key=lambda pair: -pair[1])[:2]
     return language if most >= max(_FEWEST, second + 1, _LEAST_SHARE * len(first)) else None
 
 
 def _tells(word: str, language: str) -> bool:
     """Whether a word is one of a language's small words, or has a letter of its own."""
-    return word in _KNOWN_WORDS[language] or any(letter in word for letter in _OWN_LETTERS.get(language, ""))
+    return word in SMALL_WORDS[language] or any(letter in word for letter in _OWN_LETTERS.get(language, ""))
 
 
 def _alphabet(char: str) -> str:

@@ -17,7 +17,7 @@ from itertools import chain, islice
 from pathlib import Path
 
 from ..errors import ConfigError, InputError
-from ..text.io.files import BOM, STANDARD, source_lines_with_ends, unpacked_name
+from ..text.io.files import BOM, SAVE_TEXT, STANDARD, source_lines_with_ends, unpacked_name
 from ..text.marks import Alphabet
 from ..text.render import AnnotatedWord
 from ..text.words import Word
@@ -86,6 +86,7 @@ RECORDINGS = (
     ".mp3", ".wav", ".m4a", ".flac", ".ogg", ".opus", ".aac", ".wma", ".aiff", ".amr",
     ".mp4", ".mkv", ".mov", ".webm", ".avi", ".mpg", ".mpeg", ".wmv",
 )  # fmt: skip
+_DOCUMENT = "a document with layout"
 OTHER_SUFFIXES = {  # formats that are not read, by the ends of their names: as text, their structure would be changed
     **dict.fromkeys((".xlsx", ".ods"), "a table"),
     **dict.fromkeys(
@@ -95,7 +96,7 @@ OTHER_SUFFIXES = {  # formats that are not read, by the ends of their names: as 
     **dict.fromkeys((".xml", ".html", ".htm", ".xhtml", ".tex"), "markup"),
     **dict.fromkeys((".yaml", ".yml"), "data"),
     **dict.fromkeys(RECORDINGS, "a recording"),
-    **dict.fromkeys((".docx", ".doc", ".odt", ".rtf", ".pdf", ".pptx", ".epub"), "a document with layout"),
+    **dict.fromkeys((".docx", ".doc", ".odt", ".rtf", ".pdf", ".pptx", ".epub"), _DOCUMENT),
 }
 _CHAT = re.compile(r"@(?:UTF8|Begin|Loc:|Window:|Font:)")  # its first line; its codes stand inside words
 _OPENS = re.compile(r"[\s{\[]*|\d+\s*")  # a line that tells nothing yet
@@ -151,10 +152,11 @@ def format_of(source: str | Path) -> str:
             fix="transcribe it first by a speech recogniser, such as Whisper, and give its .json or .srt",
         )
     if kind := OTHER_SUFFIXES.get(suffix.lower()):
+        fix = "save it as one of them; or, if it is text all the same, say --format text, or rename it to .txt"
         raise InputError(
             f"{source}, whose name says that it is {kind} ({suffix})",
             expected=f"one of {', '.join(INPUTS)}",
-            fix="save it as one of them; or, if it is text all the same, say --format text, or rename it to .txt",
+            fix=SAVE_TEXT if kind == _DOCUMENT else fix,
         )
     return SUFFIXES.get(suffix.lower(), "text")
 

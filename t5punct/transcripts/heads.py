@@ -20,10 +20,12 @@ from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
+from ..text.languages import LANGUAGES, SMALL_WORDS
+
 _DATE = r"(?:\d{4}-\d\d-\d\d|\d{1,2}[./]\d{1,2}[./]\d{2,4}),?[T ]"  # before a time, as chats and logs have it
 _WITH_HOURS = r"\d{1,3}:\d\d:\d\d"
 # `0:03`, `1:02:03.5`, and with frames as editing programs have them: `00:00:01;12`
-TIME = rf"(?:{_DATE})?\d{{1,3}}:\d\d(?::\d\d(?:[.,;:]\d{{1,3}})?|[.,]\d{{1,3}})?"
+TIME = rf"(?:{_DATE})?\d{{1,3}}:\d\d(?::\d\d(?:[.,;:]\d{{1,3}})?|[.,]\d{{1,3}})?(?:\s?[AaPp]\.?[Mm]\b\.?)?"
 _SPAN = rf"{TIME}(?:\s*(?:-{{1,2}}>|[-–—,])\s*|\s+){TIME}"
 _SECONDS_SPAN = r"\d{1,6}\.\d{1,3}s?(?:[ ]*(?:-{1,2}>|[-–—])[ ]*|[ ]+)\d{1,6}\.\d{1,3}s?"  # `0.00s -> 2.50s`
 BRACKETED = rf"\[(?:{TIME}|{_SPAN}|{_SECONDS_SPAN})\]|\({TIME}\)"
@@ -42,6 +44,7 @@ _SURE_LABEL = re.compile(  # at the start of a line
       | (?=[^:\n]{{1,44}}:)[^\W\d_][\w.'’-]*(?:\ [\w.'’-]+){{0,4}}\s{{2,}}{TIME}(?=\s*$)  # jane doe  0:03
       | (?=[^:\n]{{1,44}}:){_NAME}\ (?:{_WITH_HOURS}|0\d:\d\d)(?=\s*$)  # Speaker 1 00:03
       | (?=[^:\n]{{1,44}}:)\[{_NAME}\]\ {TIME}(?=\s*$)                 # [Jane Doe] 10:02:11, as Zoom has it
+      | [^\W\d_][\w.'’ -]{{0,40}}\ —\ (?:(?:to|yester)day\ at\ |(?={_DATE})){TIME}(?=\s*$)  # jane — Today at 10:02
     )\s*""",
     re.VERBOSE | re.IGNORECASE,
 )
@@ -50,12 +53,14 @@ _ANY_LABEL = re.compile(  # maria:, [Maria]:, ANNA SMITH, CEO:, participant 3 (0
     (?:\ (?:{BRACKETED}))?:(?=\s|$)\s*""",
     re.VERBOSE,
 )
+_QUESTIONS = {"Q.", "A."}
 _TAGS = r"(?:[abipqu]|br|em|li|td|th|tr|div|span|font|strong|sub|sup|h\d)>"
-# (tom), <anna> as chats have it, or ANNA alone on a line, as scripts do
+# (tom), <anna> as chats have it, ANNA alone on a line, as scripts do, or Q. and A., as courts do
 _UNMARKED_LABEL = re.compile(
     rf"""\s*(?:(?:{BRACKETED})\s*)?(
         (?:\((?=[^()]+\))|<(?!{_TAGS})(?=[^<>]+>))[^\W\d_][\w.'’\ -]{{0,30}}[)>](?=\s)
       | {_CAPITAL}{{2}}[{_CAPITAL[1:-1]}\d.'’\ -]{{0,30}}(?=\s*$)
+      | [QA]\.(?=\s)
     )\s*""",
     re.VERBOSE,
 )
@@ -69,23 +74,37 @@ _RUNNING = re.compile(r"\d+(?:\.[A-Za-z]\w{1,3})?$")  # of an id: what tells it 
 _ID_BEHIND = re.compile(r"\((?=[^()]*\d)([A-Za-z0-9]+(?:[-_.][A-Za-z0-9]+)+)\)\s*$")  # sclite's: `so what (ann-01)`
 _NUMBER = re.compile(r"\s*(\d{1,6})(?=[ \t])[ \t]*")  # of a line, where all lines are counted
 _LIST_NUMBER = re.compile(r"\s*(\d{1,3})[.)](?=[ \t])[ \t]*")  # `1.` or `1)`, of an item in a list
+_BULLET = re.compile(r"\s*([-*•–—])[ \t]+(?=\S)")  # before an item in a list
 _FEWEST_COUNTED = 3  # lines; `1 thing` and `2 things` may be said
 # NIST's STM: file, channel, speaker, begin, end, and maybe labels
 _STM = re.compile(r"\S+\s+\S+\s+(\S+)\s+(\d+(?:\.\d+)?)\s+(\d+(?:\.\d+)?)\s+(?:<[^<>\s]*>\s*)?")
 _STM_COMMENT = ";;"
 _OPENING_CHARS = 300  # of a line; a head is in them
+# words of which one in a "label" says that it is a clause: `the question is this:`; and words that stand in names, too
+_IN_NAMES = (
+    "the of and for der die das den de le la les du des el los las il di della do da o van een het en et y "
+    "al dan ed han per tam"
+)
+_OPENERS = (
+    "he she but or if so then when where why who which said says here's it's that's note remember first "
+    "example beispiel exemple ejemplo esempio exemplo bijvoorbeeld przykład például"
+)
+_CLAUSE_WORDS = {*_OPENERS.split()}.union(*(SMALL_WORDS[name] for name in LANGUAGES.values())) - {*_IN_NAMES.split()}
+_MOST_UNCAPITALISED = 3  # words of a label without capitals
 
 
 @dataclass(frozen=True, slots=True)
 class Head:
     """How many characters of a line are no speech, and what tells its speaker or recording from others.
 
-    behind: how many characters at the line's end are no speech either.
+    behind: how many characters at the line's end are no speech either; begins: whether a sentence begins behind it, as
+    an item of a list does.
     """
 
     length: int = 0
     group: str = ""
     behind: int = 0
+    begins: bool = False
 
 
 @dataclass(frozen=True)
@@ -99,6 +118,7 @@ class Heads:
     has_numbers: bool = False
     has_ids_behind: bool = False
     has_list: bool = False
+    bullets: frozenset[str] = frozenset()
 
     @classmethod
     def of(cls, lines: Sequence[str]) -> Heads:
@@ -110,6 +130,7 @@ class Heads:
             is_stm=_are_stm(spoken),
             has_numbers=_are_counted(spoken),
             has_list=_have_list(spoken),
+            bullets=_bullets_of(spoken),
             has_ids_behind=_have_ids([match[1] for line in lines if (match := _id_behind(line))], len(spoken)),
         )
         return replace(structure, labels=labels_of(line[structure.head_of(line).length :] for line in spoken))
@@ -123,18 +144,23 @@ class Heads:
             return Head(match.end(), _RUNNING.sub("", match[1]))
         if _TIME_LINE.fullmatch(line):
             return Head(len(line))
-        if number := self._number_of(line):
-            return Head(number.end())
+        if item := self._item_of(line):
+            return Head(item.end(), begins=True)
         if self.has_ids_behind and (match := _id_behind(line)):
             return Head(0, _RUNNING.sub("", match[1]), behind=len(line) - len(line[: match.start()].rstrip()))
-        match = _SURE_TIME.match(line) or (_ANY_TIME.match(line) if self.has_times else None)
+        match = (
+            (_NUMBER.match(line) if self.has_numbers else None)
+            or _SURE_TIME.match(line)
+            or (_ANY_TIME.match(line) if self.has_times else None)
+        )
         return Head(match.end()) if match else Head()
 
-    def _number_of(self, line: str) -> re.Match[str] | None:
-        """The number of a line, where all lines are counted, or of an item in a list."""
-        if self.has_numbers:
-            return _NUMBER.match(line)
-        return _LIST_NUMBER.match(line) if self.has_list else None
+    def _item_of(self, line: str) -> re.Match[str] | None:
+        """The number or bullet of an item in a list."""
+        if self.has_list and (match := _LIST_NUMBER.match(line)):
+            return match
+        match = _BULLET.match(line) if self.bullets else None
+        return match if match and match[1] in self.bullets else None
 
 
 def labels_of(lines: Iterable[str]) -> frozenset[str]:
@@ -147,10 +173,15 @@ def labels_of(lines: Iterable[str]) -> frozenset[str]:
     """
     openings = [line[:_OPENING_CHARS] for line in lines]
     n_spoken = sum(any(map(str.isalpha, line)) for line in openings)
-    counts = Counter(speaker_of(label[0]) for line in openings if (label := _ANY_LABEL.match(line)))
+    labels_found = (label[0] for line in openings if (label := _ANY_LABEL.match(line)))
+    counts = Counter(speaker_of(label) for label in labels_found if not _is_clause(label))
     are_labelled = counts.total() > max(1, n_spoken // 2)
     labels = {name for name, n_lines in counts.items() if are_labelled or n_lines > 1}
     unmarked = Counter(label[1] for line in openings if (label := _UNMARKED_LABEL.match(line)))
+    if unmarked.keys() >= _QUESTIONS:
+        labels |= _QUESTIONS
+    for name in _QUESTIONS:
+        del unmarked[name]
     n_lower = sum(any(map(str.islower, line)) for line in openings)
     # a part of what is said looks the same: they must be in as many lines as speakers would be
     are_unmarked = unmarked.total() > 1 and n_spoken <= 3 * unmarked.total() and n_spoken <= 2 * n_lower
@@ -176,6 +207,17 @@ def speaker_of(label: str) -> str:
     return re.sub(rf"{BRACKETED}|{TIME}|[\[\]():<>]", "", label).strip(" \t\r\n-–—").lower()
 
 
+def _is_clause(label: str) -> bool:
+    """Whether what stands before a colon is a part of a sentence and no name: `the question is this:`.
+
+    >>> [label for label in ("the chair:", "here is the thing:", "i:", "zum beispiel:") if _is_clause(label)]
+    ['here is the thing:', 'zum beispiel:']
+    """
+    words = re.findall(r"[\w']+", speaker_of(label).replace("’", "'"))
+    is_long = len(words) > _MOST_UNCAPITALISED and label.islower()
+    return is_long or any(word in _CLAUSE_WORDS for word in words if len(word) > 1)
+
+
 def _id_behind(line: str) -> re.Match[str] | None:
     """The id in brackets at the end of a line."""
     return _ID_BEHIND.match(line, max(0, line.rfind("(")))
@@ -188,16 +230,33 @@ def _have_ids(ids: Sequence[str], n_lines: int) -> bool:
 
 
 def _are_counted(lines: Sequence[str]) -> bool:
-    """Whether each line begins with its number: 1, 2, 3."""
+    """Whether each line begins with its number: 1, 2, 3, on each page anew."""
     numbers = [int(match[1]) for line in lines if (match := _NUMBER.match(line))]
     is_all = len(numbers) == len(lines) >= _FEWEST_COUNTED
-    return is_all and numbers[0] in (0, 1) and numbers == [*range(numbers[0], numbers[0] + len(numbers))]
+    return (
+        is_all
+        and numbers[0] in (0, 1)
+        and all(
+            after == before + 1 or (after == numbers[0] and before >= _FEWEST_COUNTED)
+            for before, after in pairwise(numbers)
+        )
+    )
 
 
 def _have_list(lines: Sequence[str]) -> bool:
     """Whether numbers with a full stop or bracket open some lines, and count from 1: the items of a list."""
     numbers = [int(match[1]) for line in lines if (match := _LIST_NUMBER.match(line))]
     return any(pair == (1, 2) for pair in pairwise(numbers))
+
+
+def _bullets_of(lines: Sequence[str]) -> frozenset[str]:
+    """The bullets that open two lines in a row; lines that are indented go on with an item."""
+    marks = [bullet[1] if (bullet := _BULLET.match(line)) else "" for line in lines if not _goes_on(line)]
+    return frozenset(mark for mark, after in pairwise(marks) if mark and mark == after)
+
+
+def _goes_on(line: str) -> bool:
+    return line[:1].isspace() and not _BULLET.match(line)
 
 
 def _have_times(lines: Sequence[str]) -> bool:

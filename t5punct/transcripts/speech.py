@@ -61,7 +61,7 @@ def _read_lines(lines: Iterable[str], alphabet: Alphabet | None, *, are_apart: b
         if head.length or head.behind:
             is_other = bool(group) and head.group not in ("", group)
             group = head.group or group
-            items.append(Kept(line[: head.length], breaks=is_other))
+            items.append(Kept(line[: head.length], breaks=is_other or head.begins))
         if are_apart:
             items.append(Kept("", breaks=True))
         cue = Cue(number) if are_apart else None

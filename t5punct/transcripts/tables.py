@@ -30,6 +30,7 @@ _WORD_COLUMNS = ("word", "token")
 _TEXT_COLUMNS = ("text", "transcript", "transcription", "sentence", "utterance")  # of segments
 _COLUMNS = ("text", *_WORD_COLUMNS, *_TEXT_COLUMNS[1:])  # the first that is there; `sentence` beside `word` is a number
 _OPENING_QUOTE = re.compile(r'(?:^|[,;])\s*"')
+_LATE_QUOTE = re.compile(r'(?:^|[,;])\s*+"(?:[^"]|"")*+"(?!\s*+(?:[,;]|$))')  # of a cell that goes on behind it
 _FEWEST_ROWS = 2  # by which a CTM is known
 _CLOCK = re.compile(r"(?:(\d{1,9}):)?(\d{1,2}):(\d\d(?:\.\d{1,9})?)")  # `00:01`, `1:02:03.5`
 _BLANK = ("", "na", "none", "-")  # in a column of times
@@ -198,16 +199,22 @@ def write_cells(written: Iterable[WrittenItem]) -> Iterator[str]:
 
 
 def _whole_rows(lines: Iterable[str]) -> Iterator[str]:
-    """Rows of a csv; one whose quotes are open goes on in the next line."""
+    """Rows of a csv; one whose quotes are open goes on in the next line.  Raises InputError for one that stays open."""
     held = ""
-    for line in lines:
+    first = 0
+    for number, line in enumerate(lines, start=1):
         is_open = bool(held) or _OPENING_QUOTE.search(line)  # the quote of `5" wide` opens no cell
+        first = first if held else number
         held += line
-        if not is_open or not held.count('"') % 2:
-            yield held
-            held = ""
-    if held:
+        if is_open and held.count('"') % 2:
+            continue
+        if number > first and _LATE_QUOTE.search(held):  # it closed another cell
+            break
         yield held
+        held = ""
+    if held:
+        expected = 'quotes around whole cells, and "" for a quote inside one'
+        raise InputError(f'line {first}: a " that is not closed', expected=expected, fix="close it, or drop it")
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,8 @@ In: a vote on a word, and whether a sentence begins with it.  Out: the vote, cor
 A word that begins a sentence gets a capital.  Any other word loses a capital that only a sentence start would explain;
 `I.e.` has one there only.  An opening quote may begin a sentence: `he said, "Go"`.  Behind `Inc.` and the like the next
 word's case is all that shows whether a sentence ends.
-A dash or an emoji does not begin a sentence: the word after it gets the capital, and it gets no second full stop.
+A dash or an emoji does not begin a sentence: the word after it gets the capital, and it gets no mark, as the one
+before it has ended a sentence.
 
 >>> dash, hello = Word("-"), Word("hello")
 >>> begins_next(True, dash, ""), begins_next(True, hello, ""), begins_next(False, hello, "?!")
@@ -16,7 +17,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ..text.marks import NO_LABEL, Alphabet, Case, case_of, ends_sentence
+from ..text.marks import NO_LABEL, Alphabet, Case, case_of
 from ..text.spelling import can_be_acronym, is_lower_abbreviation, is_spoken, takes_capital
 from ..text.words import Word
 from .votes import Distribution, Vote, begin_sentence, continue_sentence
@@ -37,7 +38,7 @@ def apply_sentence_position(vote: Vote, word: Word, begins: bool | None) -> Vote
         is_lower = is_lower_abbreviation(word.core)
         return replace(vote, cases=Distribution.certain(Case.LOWER.value)) if is_lower else vote
     if not is_spoken(word.text):
-        return replace(vote, labels=vote.labels.among(lambda label: not ends_sentence(label), NO_LABEL))
+        return replace(vote, labels=Distribution.certain(NO_LABEL))
     if not takes_capital(word.core) or case_of(word.core) is Case.VERBATIM:
         return vote
     return begin_sentence(vote, may_be_upper=can_be_acronym(word.core) and not is_lower_abbreviation(word.core))

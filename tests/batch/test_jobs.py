@@ -100,7 +100,7 @@ def test_one_missing_file_leaves_the_others(tree: Path) -> None:
 def test_a_name_of_a_format_that_is_not_read_is_refused(tree: Path, suffix: str) -> None:
     name = f"other/b.{suffix}"
     (tree / name).write_text("we,know\n")
-    told = rf"{re.escape(name)}, whose name says that it is .*; expected one of text, .*; save it as one of them; or"
+    told = rf"{re.escape(name)}, whose name says that it is .*; expected one of text, .*; save it(s text)? as "
     with pytest.raises(InputError, match=told):
         plan_jobs([name], OutputConfig())
     plan = plan_jobs(["other/*"], OutputConfig(folder=Path("out")))

@@ -56,6 +56,13 @@ def test_no_line_is_longer_than_80_columns(invoke: Invoke, arguments: list[str])
     assert [line for line in lines if len(line) > 80] == []
 
 
+def test_what_each_command_does_is_said_whole_in_the_list_of_commands(invoke: Invoke) -> None:
+    shown = [
+        line for line in _shown(invoke, "--help").splitlines() if line.split()[:1] in [[name] for name in COMMANDS]
+    ]
+    assert len(shown) == len(COMMANDS) and [line for line in shown if line.endswith("...")] == []
+
+
 def test_presets_are_shown_whole_at_80_columns(invoke: Invoke) -> None:
     shown = _shown(invoke, "presets")
     assert "…" not in shown

@@ -150,7 +150,7 @@ def test_a_language_that_the_model_does_not_know_is_told_once(run: Run) -> None:
     german = "wie geht es dir heute und was machst du denn so wenn das wetter nicht gut ist und wir nicht gehen " * 3
     code, out, error = run(german, "--model", "small")
     assert (code, error.count("\n")) == (0, 1) and len(out.split()) == len(german.split())
-    assert error.startswith("t5punct: the words seem to be in German, which the model small does not know")
+    assert error.startswith("t5punct: the text seems to be in German, which the model small does not know")
     assert run("wie geht es dir und was", "--model", "small")[2] == error, "short as it may be"
     assert run("how are you today and what do you do", "--model", "small")[2] == ""
     sent = on_a_terminal([sys.executable, "-m", "t5punct", "stream", "--model", "small"], b"wie geht es dir und was")

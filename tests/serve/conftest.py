@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 
@@ -17,5 +18,13 @@ from t5punct.serve.engine import Engine
 def engine(tagged_model: Model) -> Iterator[Engine]:
     """An engine of random weights; its marks are nonsense, and always the same."""
     engine = Engine(Punctuator(tagged_model))
+    yield engine
+    engine.close()
+
+
+@pytest.fixture(scope="session")
+def english_engine(tagged_model: Model) -> Iterator[Engine]:
+    """The same under the name of a bundled model, whose languages are known."""
+    engine = Engine(Punctuator(replace(tagged_model, name="small")))
     yield engine
     engine.close()

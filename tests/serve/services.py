@@ -26,6 +26,13 @@ FP32 = PunctuatorConfig(decoding=DecodingConfig(precision="fp32"))
 WORDS = (Path(__file__).parents[1] / "data" / "lecture.txt").read_text(encoding="utf-8").split()[:45]
 
 
+GERMAN = "wie geht es dir heute und was machst du"
+GERMAN_WARNING = (
+    "the text seems to be in German, which the model small does not know, so its marks will be poor; "
+    "--model multi knows it"
+)
+
+
 def service_of(engine: Engine, config: ServeConfig | None = None) -> Service:
     """A service of an engine, which decides in fp32."""
     return Service(engine, ModelOptions(precision="fp32"), config or ServeConfig())

@@ -9,7 +9,7 @@ from contextlib import suppress
 from typing import Any
 
 import pytest
-from services import WORDS, server
+from services import GERMAN, GERMAN_WARNING, WORDS, server
 
 from t5punct.decoding.inputs import DecodingConfig
 from t5punct.errors import ConfigError, InputError
@@ -117,3 +117,19 @@ def test_a_long_silence_is_no_lost_service(engine: Engine) -> None:
             time.sleep(2.0 * (part == WORDS[:18]))  # some connections long
         remote.__exit__(None)
     assert texts == undisturbed
+
+
+def test_a_warning_is_told_once_over_lost_connections_and_is_no_word(english_engine: Engine) -> None:
+    events = list[Mapping[str, Any]]()
+    german = (GERMAN.split() * 8)[:60]
+    with (
+        server(english_engine) as (address, _),
+        RemoteStream(f"ws://{address}/v1/stream?{ASKED}", events.append) as remote,
+    ):
+        for number, word in enumerate(german):
+            remote.say(words_message([TimedWord(word)]))
+            if number in (25, 40):
+                with suppress(OSError):
+                    remote._connection.socket.shutdown(sockets.SHUT_RDWR)
+    assert [event for event in events if "warning" in event] == [{"warning": GERMAN_WARNING}]
+    assert [event["word"] for event in events if "word" in event] == german

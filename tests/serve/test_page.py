@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from browser import CHROMIUM, Page, browser
-from services import FP32, server
+from services import FP32, GERMAN, GERMAN_WARNING, server
 
 from t5punct.punctuator import Punctuator
 from t5punct.serve.engine import Engine
@@ -135,6 +135,32 @@ def test_captions_are_cleared_saved_and_enlarged(page: Page) -> None:
     assert page.ask("document.getElementById('about').textContent").startswith("model fresh, version ")
 
 
+RECOGNISER = """
+window.SpeechRecognition = class {
+  start() { window.is_heard = true; }
+  stop() { window.is_heard = false; this.onend(); }
+};
+"""
+
+
+def test_the_microphone_ends_with_its_button_too(engine: Engine, tmp_path: Path) -> None:
+    with server(engine) as (address, _), browser(tmp_path) as page:
+        page.call("Page.addScriptToEvaluateOnNewDocument", source=RECOGNISER)
+        page.visit(f"http://{address}/")
+        page.point("document.getElementById('tab-live')", click=True)
+        page.point("document.getElementById('speak')", click=True)
+        assert page.ask("[is_heard, document.getElementById('speak').ariaPressed].join()") == "true,true"
+        page.point("document.getElementById('stop')", click=True)
+        assert page.ask("[is_heard, document.getElementById('speak').ariaPressed].join()") == "false,false"
+
+
+def test_captions_fill_the_screen(page: Page) -> None:
+    page.point("document.getElementById('tab-live')", click=True)
+    page.point("document.getElementById('full')", click=True)
+    page.until("document.fullscreenElement === document.getElementById('captions')")
+    page.ask("document.exitFullscreen().then(() => 0)")
+
+
 def test_a_page_for_obs_shows_what_another_one_says(engine: Engine, tmp_path: Path) -> None:
     folders = [tmp_path / name for name in ("watching", "speaking")]
     for folder in folders:
@@ -162,6 +188,19 @@ def test_at_the_start_there_is_an_example(engine: Engine, tmp_path: Path) -> Non
         other.visit(f"http://{address}/")
         assert other.ask("document.getElementById('input').value").startswith("good morning everyone")
         other.until("document.getElementById('about').textContent.startsWith('model fresh, version ')")
+
+
+def test_a_language_that_the_model_does_not_know_is_told(english_engine: Engine, tmp_path: Path) -> None:
+    with server(english_engine) as (address, _), browser(tmp_path) as other:
+        other.visit(f"http://{address}/")
+        other.ask(f"document.getElementById('input').value = {GERMAN!r}")
+        other.point("document.getElementById('punctuate')", click=True)
+        other.until(f"document.getElementById('problem').textContent === {GERMAN_WARNING!r}")
+        other.point("document.getElementById('tab-live')", click=True)
+        other.ask("document.getElementById('typed').focus()")
+        other.press(*GERMAN)
+        other.point("document.getElementById('stop')", click=True)
+        other.until(f"document.getElementById('live-warning').textContent === {GERMAN_WARNING!r}")
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

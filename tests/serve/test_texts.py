@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from services import FP32, client, service_of
+from services import FP32, GERMAN, GERMAN_WARNING, client, service_of
 from starlette.testclient import TestClient
 
 from t5punct.batch.jobs import Job
@@ -91,6 +91,7 @@ def served(engine: Engine) -> TestClient:
         ("", {"texts": ["so"], "stile": "talk"}, 422, "an unknown field stile; expected some of"),
         ("", {"text": "so", "style": "talk", "no_cas": True}, 422, "an unknown field no_cas; expected some of"),
         ("", {"texts": "so"}, 422, "texts that are no list"), ("", {"texts": [1]}, 422, "no list of strings"),
+        ("", {"text": "so", "texts": ["so"]}, 422, "text and texts; expected one of them"),
         ("", {"texts": ["so"], "to": "srt"}, 422, "texts with another format"),
         ("", {"texts": ["so"], "style": 3}, 422, "style"), ("", {"texts": ["so"], "style": "opera"}, 400, "opera"),
         ("", {"texts": ["so " * 30] * 2}, 413, "60 words"),
@@ -208,3 +209,21 @@ def test_who_may_hear_the_microphone_is_said_at_its_button_and_in_the_pages() ->
             r"send (what it hears|\w+ to) .*browser's vendor|sends what it hears to the browser's vendor", text
         )
     assert "send what it hears to their vendor" in (root / "docs/guides/serve.md").read_text(encoding="utf-8")
+
+
+def test_a_language_that_the_model_does_not_know_is_told_as_by_the_command(english_engine: Engine) -> None:
+    english = "how are you today and what do you do"
+    srt = f"1\n00:00:01,000 --> 00:00:02,000\n{GERMAN}\n"
+    with client(english_engine, ServeConfig(origins=("https://example.org",))) as served:
+        texts = [served.post("/v1/punctuate", json={"texts": [text, GERMAN]}) for text in (english, GERMAN)]
+        one = served.post("/v1/punctuate", json={"text": GERMAN, "style": "talk"}).json()
+        bodies = [served.post("/v1/punctuate", content=body) for body in (GERMAN, english)]
+        files = [served.post(f"/v1/punctuate{query}", files={"file": ("rede.srt", srt)}) for query in ("", "?to=json")]
+        foreign = served.post("/v1/punctuate", content=GERMAN, headers={"origin": "https://example.org"})
+        reference = served.get("/docs").text
+    assert texts[0].json()["warnings"] == [f"text 2 {GERMAN_WARNING.removeprefix('the text ')}"]
+    assert texts[1].json()["warnings"] == [f"text 1 {GERMAN_WARNING.removeprefix('the text ')}"], "once a language"
+    assert one["warnings"] == [GERMAN_WARNING] and one["text"].lower().startswith("wie")
+    told = [answer.headers.get("t5punct-warning") for answer in (*bodies, *files)]
+    assert told == [GERMAN_WARNING, None, GERMAN_WARNING, GERMAN_WARNING]
+    assert foreign.headers["access-control-expose-headers"] == "T5punct-Warning" in reference

@@ -9,7 +9,7 @@ from contextlib import suppress
 from typing import Any
 
 import pytest
-from services import FP32, WORDS, client, server
+from services import FP32, GERMAN, GERMAN_WARNING, WORDS, client, server
 from starlette.testclient import TestClient, WebSocketTestSession
 from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import connect
@@ -217,3 +217,15 @@ def test_a_stream_with_a_name_can_be_watched(engine: Engine) -> None:
             with opened(served, "?show=talk") as again:
                 again.send_text(END)
                 assert events_to_end(watching) == [{"end": {"n_words": 0, "n_chars": 0}}], "no event of another name"
+
+
+@pytest.mark.parametrize(("said", "n_warnings"), [(GERMAN, 1), (GERMAN * 9, 1), ("how are you and what do you do", 0)])
+def test_a_language_that_the_model_does_not_know_is_told_once(
+    english_engine: Engine, said: str, n_warnings: int
+) -> None:
+    with client(english_engine) as served, opened(served, "?policy=delay") as socket:
+        socket.send_text(said)
+        socket.send_text(END)
+        events = events_to_end(socket)
+    assert [event for event in events if "warning" in event] == [{"warning": GERMAN_WARNING}] * n_warnings
+    assert len(without_times(events)) == len(said.split()) and "end" in events[-1]

@@ -26,7 +26,7 @@ LINES = "{a}: yesterday i went to the\n{a}: new shop\n{b}: which one\n{b}: do yo
 LABELS = [
     ("Ann Lee", "Tom"), ("interviewer", "maria"), ("agent", "participant 3"), ("[Maria]", "[Tom]"),
     ("Anna [00:01:02]", "Tom [00:01:09]"), ("ANNA SMITH, CEO", "TOM"), ("speaker_1", "speaker_2"),
-    ("dr smith", "the chair"), ("Łukasz", "żaneta"), ("anna (00:02)", "tom (00:03)"),
+    ("dr smith", "the chair"), ("dan", "al"), ("Łukasz", "żaneta"), ("anna (00:02)", "tom (00:03)"),
 ]  # fmt: skip
 HEADS = {  # files whose lines open with what nobody says, and what is said
     "utterance ids": ("utt-0001 so what\nutt-0002 yes we know\n", ["so what yes we know"]),
@@ -50,8 +50,19 @@ HEADS = {  # files whose lines open with what nobody says, and what is said
     "Zoom's captions": ("[Ann Lee] 10:02:11\nso what\n\n[Tom] 10:02:15\nyes\n", ["so what", "yes"]),
     "numbers that are said": ("3 people came\n4 people went\n", ["3 people came 4 people went"]),
     "counted lines": ("1 so what\n2 yes\n3 people know\n", ["so what yes people know"]),
-    "a list": ("what we do\n1. so what\n2. yes\n", ["what we do so what yes"]),
-    "a list with brackets": ("1) so what\n2) yes\n", ["so what yes"]),
+    "counted lines of two pages": ("1 so what\n2 yes\n3 people\n1 know\n2 it\n", ["so what yes people know it"]),
+    "a court's": (
+        "THE COURT: so\nBY MR. SMITH:\nQ. so what\nA. yes\nand so\nwe\nknow\nand so\non\nQ. when\n",
+        ["so", "so what", "yes and so we know and so on", "when"],
+    ),
+    "a name's first letter": ("so what says\nA. Smith\nyes\n", ["so what says A Smith yes"]),
+    "a list": ("what we do\n1. so what\n2. yes\n", ["what we do", "so what", "yes"]),
+    "a list with brackets": ("1) so what\n2) yes\n", ["so what", "yes"]),
+    "a list with hyphens": ("what we do\n\n- so what\n  we know\n- yes\n", ["what we do", "so what we know", "yes"]),
+    "a list with stars": ("* so what\n* yes\n", ["so what", "yes"]),
+    "a list in a list": ("- so\n  - what\n  - yes\n", ["so", "what", "yes"]),
+    "dashes of a dialogue": ("– so what\n– yes\n", ["so what", "yes"]),
+    "a dash that opens a line": ("so what\n- we know\nyes\n", ["so what - we know yes"]),
     "a number that is said": ("so what\n2. we know\n", ["so what 2 we know"]),
     "file names": ("clips/a1.wav so what\nclips/a2.wav yes\n", ["so what yes"]),
     "LJSpeech": ("LJ001-0001|so what\nLJ001-0002|yes\n", ["so what yes"]),
@@ -66,6 +77,13 @@ HEADS = {  # files whose lines open with what nobody says, and what is said
     "numbers with points that are said": ("1.5 2.5 so what\nyes\nwe\nknow\n", ["1.5 2.5 so what yes we know"]),
     "a chat": (
         "12/05/2024, 10:02 - Ann: so what\n12/05/2024, 10:03 - tom: yes\n", ["so what", "yes"]),
+    "a chat of WhatsApp's": (
+        "12/5/24, 10:02 AM - Ann: so what\n12/5/24, 1:03\u202fPM - tom: yes\n", ["so what", "yes"]),
+    "a chat of WhatsApp's in brackets": (
+        "[12/5/24, 10:02:11 AM] Ann: so what\n[12/5/24, 1:03:11\u202fPM] tom: yes\n", ["so what", "yes"]),
+    "a chat of Discord's": ("ann — Today at 10:02\nso what\ntom — 12/05/2024 10:03 AM\nyes\n", ["so what", "yes"]),
+    "a chat of Slack's": ("Ann Lee  10:02 AM\nso what\n\ntom  10:03 AM\nyes\n", ["so what", "yes"]),
+    "a time with its half of the day that is said": ("10:30 am is when\nwe meet\n", ["10:30 am is when we meet"]),
     "a log": ("2024-05-01 10:02:11 ann: so what\n2024-05-01 10:03:11 tom: yes\n", ["so what", "yes"]),
     "a log in brackets": ("[2024-05-01 10:02:11] ann: so\n[2024-05-01 10:03:11] tom: yes\n", ["so", "yes"]),
     "YouTube's SubViewer": ("0:00:01.000,0:00:02.000\nso what\n\n0:00:02.000,0:00:03.000\nyes\n", ["so what yes"]),
@@ -84,6 +102,21 @@ HEADS = {  # files whose lines open with what nobody says, and what is said
     "brackets that are said": ("so (what-1)\nyes\n", ["so (what-1) yes"]),
     "a bracket that opens a line": ("so\n(and this is it) yes\nwe\nknow\n", ["so (and this is it) yes we know"]),
     "names of things": ("r2d2 is here\nand so\n", ["r2d2 is here and so"]),
+    "a clause twice": (
+        "the question is this: so what\nand yes\nthe question is this: we\nknow\n",
+        ["the question is this so what and yes the question is this we know"],
+    ),
+    "clauses in most lines": ("he said: so what\nfor example: yes\n", ["he said so what for example yes"]),
+    "a clause twice in German": (
+        "zum beispiel: so\nwir\nwissen\nzum beispiel: das\n", ["zum beispiel so wir wissen zum beispiel das"]),
+    "a clause twice without a small word": (
+        "one last important thing: so\nwe\nknow\none last important thing: yes\n",
+        ["one last important thing so we know one last important thing yes"],
+    ),
+    "a clause among labels": (
+        "maria: so\nmy point is: yes\ntom: what\nmaria: we\nmy point is: no\n",
+        ["so my point is yes", "what", "we my point is no"],
+    ),
     "a colon once": ("remember this: so what\nand yes\n", ["remember this so what and yes"]),
 }  # fmt: skip
 
@@ -120,7 +153,7 @@ def test_the_head_of_a_line_is_kept(name: str) -> None:
 
 
 def test_in_a_text_with_a_list_a_number_without_a_full_stop_is_said() -> None:
-    assert said("1. so what\n2. yes\n3 people know\n") == ["so what yes 3 people know"]
+    assert said("1. so what\n2. yes\n3 people know\n") == ["so what", "yes 3 people know"]
 
 
 def test_a_name_in_capitals_on_a_line_of_its_own_is_a_label() -> None:
@@ -171,6 +204,8 @@ def test_a_table_with_tabs_is_read_as_one_whatever_its_name(text: str, format: s
             "-",
             "CHAT in standard input, whose codes stand inside words; expected text; exp",
         ),
+        ("so", "talk.docx", "document with layout (.docx); expected one of text, lines, srt"),
+        ("so", "talk.pdf", "; save its text as .txt in the program that opens it"),
         ("*MOT:\tso what ?\n", "talk.cha", "talk.cha, whose name says that it is a transcript with times (.cha)"),
     ],
 )

@@ -518,6 +518,15 @@ def test_the_segments_of_youtubes_json3_have_the_times_of_their_events() -> None
     assert transcript_of(io.StringIO(source), name="captions.json3").format == "json"
 
 
+def test_each_string_of_a_list_of_texts_is_a_recording_of_its_own() -> None:
+    source = '["so what", "Ann: yes we know", "yes", ""]'
+    assert said(source) == ["so what", "yes we know", "yes"]
+    assert written(source, ["So", "what?", "Yes,", "we", "know.", "Yes."]) == (
+        '["So what?", "Ann: Yes, we know.", "Yes.", ""]'
+    )
+    assert said('["so"]') == ["so"]
+
+
 @pytest.mark.parametrize("value", UNKNOWN)
 def test_of_an_unknown_shape_its_lists_of_words_are_read(value: object) -> None:
     source = json.dumps(value)

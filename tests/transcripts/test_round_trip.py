@@ -84,7 +84,8 @@ def test_any_text_comes_back_as_it_was_whatever_it_is_said_to_be(name: str, line
     try:
         assert unchanged(reading(text, name)) == text
     except InputError as error:  # a table of which it is not clear where its words are
-        assert name in ("tsv", "csv") and "it is not clear" in str(error)
+        says = ["it is not clear", 'a " that is not closed'][: ("tsv", "csv").index(name) + 1]
+        assert any(said in str(error) for said in says)
 
 
 @pytest.mark.parametrize("name", FILES)

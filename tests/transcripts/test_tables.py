@@ -123,6 +123,19 @@ def test_a_cell_of_a_csv_has_quotes_where_it_needs_them(text: str, new: list[str
     assert rewritten(text, "csv", new) == expected
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        'text,start\n"so what,0.1\nyes,0.5\n',
+        'start,text\n0.1,"so what\n0.5,yes\n0.8,"so"\n',
+        'start,text\n0.1,"so what\n0.5,yes\n0.8,"so',
+    ],
+)
+def test_a_quote_of_a_csv_that_is_not_closed_is_refused(text: str) -> None:
+    with pytest.raises(InputError, match=r'^line 2: a " that is not closed; expected quotes around whole cells'):
+        reading(text, "csv")
+
+
 def test_words_of_a_csv_have_times_and_become_one() -> None:
     words = spoken(reading("word,start,end\nso,0.5,0.75\nwhat,0.75,1\n", "csv").items)
     assert [(word.start_ms, word.end_ms) for word in words] == [(500, 750), (750, 1000)]

@@ -84,4 +84,6 @@ def test_a_sentence_ends_once() -> None:
     assert apply_sentence_position(SAYS_LOWER, Word("🙂"), False).labels.best == "."
     stop = Vote(Distribution.certain("."), SAYS_LOWER.cases)
     assert apply_sentence_position(stop, Word("🙂"), True).labels == Distribution.certain("")
+    comma = Vote(Distribution.of({",": 0.9, "": 0.1}), SAYS_LOWER.cases)
+    assert apply_sentence_position(comma, Word("🙂"), True).labels.best == "", "a capital follows"
     assert begins_next(False, Word("🙂"), "."), "the sentence that an emoji ends"

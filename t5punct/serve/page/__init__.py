@@ -66,9 +66,16 @@ def _operation(path: str, method: str, operation: Mapping[str, Any]) -> str:
         parts.append(f"<h3>Fields, in the query or in a form</h3><table>{rows}</table>")
     if sent := operation.get("requestBody"):
         parts.append(f"<h3>Body</h3><table>{''.join(_examples(sent['content']))}</table>")
-    answers = (_row(status, "", answer["description"]) for status, answer in operation.get("responses", {}).items())
-    parts.append(f"<h3>Answers</h3><table>{''.join(answers)}</table>")
+    answers = "".join(map(_answer, operation.get("responses", {}).items()))
+    parts.append(f"<h3>Answers</h3><table>{answers}</table>")
     return "".join(parts)
+
+
+def _answer(answer: tuple[str, Mapping[str, Any]]) -> str:
+    """A status and its headers."""
+    status, said = answer
+    headers = said.get("headers", {}).items()
+    return _row(status, "", said["description"]) + "".join(_row(name, "", of["description"]) for name, of in headers)
 
 
 def _examples(content: Mapping[str, Any]) -> Iterator[str]:

@@ -89,6 +89,7 @@ $("form").addEventListener("submit", async (event) => {
     }
     result = {text: pieces.join(""), type: answer.headers.get("content-type"), name: nameOf(to)};
     const words = $("input").value.split(/\s+/).filter(Boolean).length;
+    $("problem").textContent = answer.headers.get("t5punct-warning") ?? "";
     $("status").textContent = `About ${words.toLocaleString()} words in ${((performance.now() - started) / 1000).toFixed(1)} s`;
   } catch (error) {
     $("status").textContent = "";
@@ -147,6 +148,7 @@ let sentAt = [];  // when each word that is not committed yet was said
 let said = "";  // all committed words
 let coming = [];  // the words that may still change
 let typing = null;  // the timer that types the example
+let recognition = null;  // the browser's recogniser, where it has one
 const shown = asked_for.get("show") || Math.random().toString(36).slice(2, 10);  // the name of this page's streams
 
 function connect(name, fields) {
@@ -155,6 +157,7 @@ function connect(name, fields) {
 }
 
 function open() {
+  $("live-warning").textContent = "";
   const fields = {policy: $("policy").value, provisional: "true", show: shown};
   if (["fixed", "delay"].includes(fields.policy)) fields.lookahead = $("lookahead").value;
   const opened = connect("stream", fields);
@@ -184,7 +187,9 @@ function sayWords(text) {
 }
 
 function hear(event) {
-  if (event.provisional) {
+  if (event.warning) {
+    $("live-warning").textContent = event.warning;
+  } else if (event.provisional) {
     coming = event.provisional;
   } else if (event.text !== undefined) {
     coming = coming.slice(1);  // the word that is committed now was the first of them
@@ -208,6 +213,7 @@ function showCaptions() {
 function end() {
   clearInterval(typing);
   typing = null;
+  if (recognition) recognition.stop();
   if (socket) say({end: true});
   socket = null;
   sentAt = [];
@@ -270,7 +276,7 @@ function watch() {
 
 const Recognition = window.SpeechRecognition || window.webkitSpeechRecognition;
 if (Recognition) {
-  const recognition = new Recognition();
+  recognition = new Recognition();
   recognition.continuous = true;
   recognition.onresult = (event) => {
     for (const heard of [...event.results].slice(event.resultIndex)) {

@@ -40,6 +40,13 @@ _ANY_WRITES = 0o222
 STANDARD = "-"  # standard input or output, in the place of a path
 PACKED = (".gz", ".xz")
 _FLUSHED_PIECES = 64  # a reader of standard output sees what was decided at the latest after so many more
+_DOCUMENTS = {  # which begin as no text does, whatever their names are
+    b"%PDF-": "a PDF",
+    b"PK\3\4": "a zip file, as .docx, .odt and .epub are",
+    b"{\\rtf": "a document in RTF",
+    b"\xd0\xcf\x11\xe0": "a document of Word's old kind (.doc)",
+}
+SAVE_TEXT = "save its text as .txt in the program that opens it"
 BOM = "\ufeff"  # a byte order mark, which some editors write at the start of a file
 
 
@@ -98,6 +105,8 @@ def decode(handle: IO[bytes], name: str, *, keep_bom: bool = False) -> Iterator[
     number = 0
     try:
         first = handle.readline()
+        if kind := next((kind for begin, kind in _DOCUMENTS.items() if first.startswith(begin)), None):
+            raise InputError(f"{name} is {kind}", expected="a text file", fix=SAVE_TEXT)
         if first.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
             yield from io.StringIO((first + handle.read()).decode("utf-16"), newline="\n")
             return
@@ -169,7 +178,11 @@ def whole_file(path: Path) -> Iterator[Path]:
     check_replaceable(path)
     mode = stat.S_IMODE(path.stat().st_mode) if path.exists() else None
     suffix = path.suffix if len(path.suffix) <= _SUFFIX_CHARS else ""  # what follows `Vol.` in a title may be long
-    partial = _new_file(path.parent, suffix, _ANY_MODE if mode is None else mode)
+    try:
+        partial = _new_file(path.parent, suffix, _ANY_MODE if mode is None else mode)
+    except OSError as error:  # which names the new file
+        mistake = f"{path} cannot be written ({error.strerror})"
+        raise InputError(mistake, expected="a place that takes new files", fix="name another") from error
     try:
         yield partial
         take_place(partial, path, mode)

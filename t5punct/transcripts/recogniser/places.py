@@ -82,7 +82,7 @@ class JsonPlace:
 
     @property
     def is_text(self) -> bool:
-        return isinstance(self.key, str) and self.key.rstrip(AGAIN) in TEXT_KEYS
+        return self.key.rstrip(AGAIN) in TEXT_KEYS if isinstance(self.key, str) else len(self.text.split()) > 1
 
     @property
     def type(self) -> str:
@@ -110,6 +110,19 @@ def places_of(value: Any) -> list[JsonPlace]:
         if is_over and place.key == _CAPTION == after.key:  # the next line of captions is shown while this one is
             places[number] = replace(place, end_ms=after.start_ms)
     return places
+
+
+def texts_in_list(value: Any) -> list[JsonPlace]:
+    """Return the strings of a list of texts, each of which is a recording of its own; single words are no texts.
+
+    >>> [place.text for place in texts_in_list(["how are you", "yes"])], texts_in_list(["how", "are", "you"])
+    (['how are you', 'yes'], [])
+    """
+    if not isinstance(value, list) or not all(map(_is_string, value)):
+        return []
+    if len(value) > 1 and not any(len(text.split()) > 1 for text in value):
+        return []
+    return [JsonPlace(value, number, "[]", None, None, "", str(number)) for number in range(len(value))]
 
 
 def places_in_lists(value: Any) -> list[JsonPlace]:

@@ -30,7 +30,7 @@ from ...text.marks import Alphabet
 from ...text.words import APOSTROPHES, CLOSERS, OPENERS, Word
 from ..items import Cue, Item, Kept, SpokenWord, WrittenWord, speaker_label
 from .alignment import HeardWord, align_words
-from .places import JsonPlace, places_in_lists, places_of, with_words
+from .places import JsonPlace, places_in_lists, places_of, texts_in_list, with_words
 from .spelling import Spelling, change_place, number_items
 from .values import Changes, are_json_lines, json_value, written_json
 
@@ -115,8 +115,10 @@ class RecogniserJson:
         ]
         if not places and _says_nothing(values):
             return cls(source, values)
+        if not places:
+            places = texts_in_list(values[0]) or places_in_lists(values if is_lines else values[0])
         by_path = dict[str, list[JsonPlace]]()
-        for place in with_words(places or places_in_lists(values if is_lines else values[0]), alphabet):
+        for place in with_words(places, alphabet):
             by_path.setdefault(place.group, []).append(place)
         if not by_path:
             fields = [*dict.fromkeys(_FIELD.findall(source, 0, _SEARCHED_CHARS))][:_NAMED_FIELDS]

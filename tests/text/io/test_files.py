@@ -61,6 +61,10 @@ def test_lines_are_read_one_by_one(tmp_path: Path) -> None:
         ("utf16.txt", "hello".encode("utf-16")[:-1], "utf16.txt is no whole UTF-16 text"),
         ("zero.bin", b"ab\0cd", "zero.bin holds zero bytes; expected a text file"),
         ("utf16le.txt", "hello".encode("utf-16-le"), "holds zero bytes"),
+        ("pdf.txt", b"%PDF-1.7\n%\xe2\xe3\n", "pdf.txt is a PDF; expected a text file; save its text as .txt in"),
+        ("docx.txt", b"PK\3\4\x14\0", "docx.txt is a zip file, as .docx, .odt and .epub are; expected a text file"),
+        ("rtf.txt", b"{\\rtf1\\ansi so}\n", "rtf.txt is a document in RTF"),
+        ("doc.txt", b"\xd0\xcf\x11\xe0\xa1\xb1", "doc.txt is a document of Word's old kind"),
         ("not.gz", b"plain text", "not.gz cannot be unpacked"),
         ("not.xz", b"plain text", "not.xz cannot be unpacked"),
         # without a time, so that all processes that share the tests out give them the same names
@@ -147,6 +151,16 @@ def test_a_folder_without_leave_to_write_is_refused_beforehand(tmp_path: Path, m
     monkeypatch.setattr(os, "access", lambda path, mode: False)  # the tests may run as root, who may write anywhere
     with pytest.raises(InputError, match="is read-only; expected one to write in"):
         writable(tmp_path / "out.txt")
+
+
+def test_a_place_that_takes_no_new_file_is_named_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(*_: object) -> None:
+        raise OSError(errno.EROFS, "Read-only file system", "a name that nobody gave")
+
+    monkeypatch.setattr(os, "open", refused)
+    message = r"out.txt cannot be written \(Read-only file system\); expected a place"
+    with pytest.raises(InputError, match=message), writing(tmp_path / "out.txt"):
+        raise AssertionError
 
 
 def test_a_file_and_its_name_are_on_the_disk_before_and_after_it_takes_its_place(

@@ -1,0 +1,44 @@
+"""Which language a stream seems to be in: a warning, once, while its first words are heard.
+
+In: words as they arrive.  Out: a warning if the model does not know their language.
+
+>>> german = LanguageWatch("large")
+>>> german.hear("wie geht es dir") is None  # too little
+True
+>>> german.end()[:69]
+'the text seems to be in German, which the model large does not know, '
+>>> german.hear("so " * 100) is None  # it is said once
+True
+"""
+
+from __future__ import annotations
+
+from ..model import language_warning
+
+_LOOK_EVERY, _MOST_HEARD = 20, 200  # words
+
+
+class LanguageWatch:
+    """Hears the first words of a stream."""
+
+    def __init__(self, model_name: str) -> None:
+        self._model_name = model_name
+        self._heard = list[str]()
+        self._is_over = False
+
+    def hear(self, text: str) -> str | None:
+        """Take more words; return a warning if there is one by now."""
+        if self._is_over:
+            return None
+        n_looks = len(self._heard) // _LOOK_EVERY
+        self._heard += text.split()
+        return self._look() if len(self._heard) // _LOOK_EVERY > n_looks else None
+
+    def end(self) -> str | None:
+        """Return a warning about all that was heard, if none was returned before."""
+        return None if self._is_over else self._look()
+
+    def _look(self) -> str | None:
+        warning = language_warning(self._model_name, self._heard)
+        self._is_over = warning is not None or len(self._heard) >= _MOST_HEARD
+        return warning
