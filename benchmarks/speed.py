@@ -43,9 +43,8 @@ from t5punct.cli.process import keep_freed_memory, keep_objects, use_threads
 from t5punct.decoding.batching import batch_by_length
 from t5punct.decoding.generate import generate_texts
 from t5punct.decoding.inputs import WindowInput, encoder_input, sources_of
-from t5punct.decoding.precision import with_precision
 from t5punct.decoding.slots import SlotDecoder
-from t5punct.model import Model, load
+from t5punct.model import Model, load, with_precision
 from t5punct.text.words import words_of
 from t5punct.windows.plan import iter_pools, iter_views
 
@@ -261,7 +260,7 @@ def _tag(model: Model, batch_tokens: int, windows: Sequence[WindowInput]) -> Non
     for batch in batch_by_length([len(source.ids) for source in sources], batch_tokens):
         chosen = [sources[index] for index in batch]
         inputs = encoder_input(chosen, model)
-        encoder = model.network.get_encoder()
+        encoder = model.network.encoder
         states = encoder(input_ids=inputs.input_ids, attention_mask=inputs.attention_mask).last_hidden_state
         rows = [row for row, source in enumerate(chosen) for _ in source.word_ends]
         layer(states[rows, [end for source in chosen for end in source.word_ends]]).argmax(-1).tolist()

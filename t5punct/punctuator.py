@@ -22,12 +22,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from .decoding.align import AlignConfig, AlignmentCounts
-from .decoding.decoders import allow_disfluency_label, make_decoder, prepare_model
+from .decoding.decoders import allow_disfluency_label, make_decoder
 from .decoding.generate import GeneratingDecoder
 from .decoding.inputs import DecodingConfig, WindowInput
-from .decoding.precision import computes_in_int8, on_device, with_precision
 from .errors import InputError
-from .model import Model, load
+from .model import Model, load, on_device, with_precision, with_transformers
+from .t5.precision import find_device
 from .text.marks import DISFLUENT, NO_LABEL
 from .text.render import (
     REMOVE,
@@ -106,10 +106,25 @@ class Punctuator:
         named = {"style": style, "precision": precision, "device": device}
         chosen: dict[str, Any] = {name: value for name, value in named.items() if value is not None}
         config = replace(config, decoding=replace(config.decoding, **chosen)) if chosen else config
-        model = model if isinstance(model, Model) else _load(model, config.decoding, revision)
-        self.config = config
+        device, precision = config.decoding.device, config.decoding.precision
+        generates = config.decoding.decoder == "generate"  # which needs a network of transformers
+        if isinstance(model, Model):
+            model = with_precision(with_transformers(model), model.precision) if generates else model
+            model = model if device is None else on_device(model, find_device(device))
+            model = with_precision(model, precision) if precision else model
+        else:
+            device, precision = device or "auto", precision or "auto"
+            if generates:
+                model = load(model, revision=revision)
+                model = with_precision(on_device(model, find_device(device)), precision)
+            else:
+                model = load(model, device, precision, revision=revision)
+            if not model.tuned:
+                _log.warning(
+                    "%s has no t5punct.yaml; a T5 that was never trained to punctuate writes nonsense", model.name
+                )
+        self.config, self.model = config, model
         self.decoding = allow_disfluency_label(config.decoding, model, config.render.disfluencies)
-        self.model = model = prepare_model(model, config.decoding)
         model.task.prefix_for(config.decoding.style)  # an unknown style is said here, not at the first text
         self._alphabet = self.decoding.alphabet(model.task)
         self._decoder = make_decoder(model, self.decoding, config.align)
@@ -371,13 +386,3 @@ class Punctuator:
     def _votes(self, views: Sequence[View[Word]], whole: bool) -> list[tuple[Vote, ...]]:
         n_slots = None if whole else [view.window.keep_stop - view.window.start for view in views]
         return self._decoder.votes([self.window_input(view.words) for view in views], n_slots)
-
-
-def _load(source: str | Path | None, decoding: DecodingConfig, revision: str | None) -> Model:
-    """A model by its name, on its device and in its precision."""
-    in_int8 = computes_in_int8(decoding.precision, decoding.device)
-    model = load(source, revision=revision, to_infer=True, in_int8=in_int8)
-    if not model.tuned:
-        _log.warning("%s has no t5punct.yaml; a T5 that was never trained to punctuate writes nonsense", model.name)
-    model = on_device(model, decoding.device or "auto")
-    return model if decoding.precision else with_precision(model, "auto")

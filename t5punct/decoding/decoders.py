@@ -12,14 +12,13 @@ from dataclasses import replace
 from typing import Protocol
 
 from ..errors import ConfigError
-from ..model import Model, with_transformers
+from ..model import Model
 from ..text.marks import DISFLUENT
 from ..text.render import KEEP
 from ..windows.votes import Vote
 from .align import AlignConfig
 from .generate import GeneratingDecoder
 from .inputs import DecodingConfig, WindowInput
-from .precision import on_device, with_precision
 from .slots import SlotDecoder
 from .tagging import TagDecoder
 
@@ -37,14 +36,6 @@ def make_decoder(model: Model, config: DecodingConfig, align_config: AlignConfig
     if name == "generate":
         return GeneratingDecoder(model, config, align_config)
     return TagDecoder(model, config) if name == "tagger" else SlotDecoder(model, config)
-
-
-def prepare_model(model: Model, config: DecodingConfig) -> Model:
-    """Return the model on the device and in the precision that a config names; what generates is of transformers."""
-    if config.decoder == "generate":
-        model = with_precision(with_transformers(model), model.precision)
-    model = model if config.device is None else on_device(model, config.device)
-    return model if config.precision is None else with_precision(model, config.precision)
 
 
 def allow_disfluency_label(config: DecodingConfig, model: Model, disfluencies: str) -> DecodingConfig:

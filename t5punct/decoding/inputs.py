@@ -16,11 +16,11 @@ import torch
 from ..errors import ConfigError
 from ..model import Model
 from ..t5.delay import MOST_WORDS, NOBODY, token_words
+from ..t5.precision import check_precision
 from ..t5.task import TaskConfig, check_odds
 from ..t5.tokenization import Source, TaskTokenizer
 from ..text.marks import DISFLUENT, Alphabet
 from ..text.spelling import LONGEST_WORD
-from .precision import check_precision
 
 DECODERS = ("auto", "slots", "tagger", "generate")
 MOST_BEAMS = 64

@@ -25,7 +25,7 @@ import torch
 from ..errors import ConfigError
 from ..model import Model
 from ..t5.delay import Delay, delayed_states
-from ..t5.layers import encoder_layers
+from ..t5.encoder import Encoder
 from ..t5.tagger import TAGGED_CASES, Tagger
 from ..t5.tokenization import Source
 from ..text.marks import DISFLUENT, NO_LABEL, OPENING, OTHER_SCRIPTS, Case, case_forms, ends_sentence
@@ -210,7 +210,7 @@ class TagDecoder:
         batch = encoder_input(sources, self._model)
         if self.delay is None:
             return self._model.encode(batch.input_ids, batch.attention_mask)
-        encoder = self._model.network.get_encoder()
+        encoder = self._model.network.encoder
         return delayed_states(encoder, batch.input_ids, batch.token_words, self.delay)
 
     def _forms(self, window: WindowInput, place: int) -> Collection[Case]:
@@ -232,7 +232,7 @@ def delay_of(model: Model, words: int) -> Delay:
     Raises ModelError for an encoder that can have none.
     """
     if model.task.delay_left_words is None:
-        encoder_layers(model.network.get_encoder()).check_delay()
+        Encoder(model.network.encoder).check_delay()
         _log.warning("%s was not trained with a delay (data.delays); expect more wrong marks", model.name)
     return Delay.of_task(words, model.task)
 

@@ -36,7 +36,7 @@ def _softmax(logits: list[float]) -> list[float]:
 def _logits(model: Model, window: WindowInput, word: int) -> tuple[list[float], list[float]]:
     """Both heads' at a word of one window by itself."""
     source = model.tokenizer.source(window.words)
-    states = model.network.get_encoder()(input_ids=torch.tensor([source.ids])).last_hidden_state
+    states = model.network.encoder(input_ids=torch.tensor([source.ids])).last_hidden_state
     marks, cases = model.tagger(states[0, source.word_ends[word]])  # type: ignore[misc]
     return marks.tolist(), cases.tolist()
 
@@ -182,7 +182,7 @@ def test_a_model_without_a_tagger_is_refused_in_one_line(tiny_model: Model) -> N
 def test_a_delay_that_an_encoder_cannot_have_is_refused_and_no_warning_speaks_of_it_before(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    punctuator = Punctuator(load("multi", to_infer=True))  # whose encoder has absolute positions only
+    punctuator = Punctuator(load("multi", precision="fp32"))  # whose encoder has absolute positions only
     with pytest.raises(ModelError, match="absolute positions only"):
         Streams(punctuator, StreamConfig("delay", lookahead=2))
     with pytest.raises(ModelError, match="absolute positions only"):

@@ -216,7 +216,7 @@ def test_the_new_token_is_the_mean_of_the_marks_and_the_others_stay(tagged_model
     signing = with_disfluencies(tagged_model)
     (sign,) = signing.tokenizer.mark_ids[DISFLUENT]
     assert signing.tokenizer.tokenizer.convert_ids_to_tokens(sign) == mark_token(DISFLUENT)
-    old, new = (model.network.get_input_embeddings().weight for model in (tagged_model, signing))
+    old, new = (model.network.shared.weight for model in (tagged_model, signing))
     assert len(new) == sign + 1 == len(old) + 1 == signing.network.config.vocab_size
     assert torch.equal(new[:-1], old)
     marks = sorted({number for mark in ",.?!:;-" for number in signing.tokenizer.mark_ids[mark]})

@@ -30,11 +30,14 @@ class PieceTokenizer:
         Raises KeyError for one that the vocabulary does not have.
         """
         self._pieces = pieces
-        ids = {role: self._known_id(token) for role, token in special.items()}
+        tokens = dict.fromkeys([*special.values(), *more])
+        ids = {token: pieces.token_to_id(token) for token in tokens}
+        if None in ids.values():
+            raise KeyError([token for token, number in ids.items() if number is None])
         self.pad_token_id, self.eos_token_id, self.unk_token_id = (
-            ids.get(role) for role in ("pad_token", "eos_token", "unk_token")
+            ids.get(special.get(role, "")) for role in ("pad_token", "eos_token", "unk_token")
         )
-        self.all_special_ids = list(dict.fromkeys([*ids.values(), *map(self._known_id, more)]))
+        self.all_special_ids = list(dict.fromkeys(ids.values()))
 
     def __len__(self) -> int:
         return int(self._pieces.get_vocab_size(with_added_tokens=True))
@@ -62,12 +65,6 @@ class PieceTokenizer:
         """Return all pieces and their ids."""
         return dict(self._pieces.get_vocab(with_added_tokens=True))
 
-    def _known_id(self, token: str) -> int:
-        number = self._pieces.token_to_id(token)
-        if number is None:
-            raise KeyError(token)
-        return int(number)
-
 
 def read_tokenizer(folder: Path) -> PieceTokenizer | None:
     """Return a folder's tokenizer; None where transformers has to read it, or to say what is wrong with it."""
@@ -75,16 +72,14 @@ def read_tokenizer(folder: Path) -> PieceTokenizer | None:
         config = json.loads((folder / CONFIG_FILE).read_text(encoding="utf-8"))
         if config["tokenizer_class"] not in _PLAIN_CLASSES or config.get("add_prefix_space"):
             return None
-        special = {role: _content(config[role]) for role in _ROLES if config.get(role)}
-        more = [_content(token) for name in _MORE for token in config.get(name) or ()]
+        special = {role: config[role] for role in _ROLES if config.get(role)}
+        more = [token for name in _MORE for token in config.get(name) or ()]
+        # a config has a token by itself or with its properties
+        special = {role: token if isinstance(token, str) else str(token["content"]) for role, token in special.items()}
+        more = [token if isinstance(token, str) else str(token["content"]) for token in more]
         pieces = Tokenizer.from_file(str(folder / FILE))
         if pieces.truncation or pieces.padding:
             return None
         return PieceTokenizer(pieces, special, more)
     except Exception:  # tokenizers has no class of its own for damaged files
         return None
-
-
-def _content(token: str | Mapping[str, object]) -> str:
-    """A token as a config spells it, by itself or with its properties."""
-    return token if isinstance(token, str) else str(token["content"])

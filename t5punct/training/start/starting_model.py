@@ -24,7 +24,7 @@ from ...errors import ModelError
 from ...model import Model
 from ...t5.delay import LEFT_WORDS
 from ...t5.encoder_t5 import EncoderT5
-from ...t5.layers import blocks_of, encoder_layers
+from ...t5.encoder import Encoder, blocks_of
 from ...t5.tagger import Tagger
 from ...t5.task import ENCODER_TASK, PAUSES, TaskConfig, mark_token
 from ...t5.tokenization import TaskTokenizer
@@ -64,7 +64,7 @@ def make_starting_model(config: TrainConfig) -> Model:
     model = match_disfluencies(model, config.data.disfluencies)
     delays = config.data.delays
     if delays.any:
-        encoder_layers(model.network.get_encoder()).check_delay()
+        Encoder(model.network.encoder).check_delay()
         n_layers = model.network.config.num_layers
         mistake = f"look-ahead in layers {delays.layers} of an encoder with {n_layers}"
         is_possible = all(0 <= layer < n_layers for layer in delays.layers)
@@ -199,7 +199,7 @@ def with_tokenizer(model: Model, tokenizer: TaskTokenizer, fill: Callable[[torch
     if n_pieces > network.config.vocab_size:  # many a T5 has rows to spare
         network.resize_token_embeddings(n_pieces, mean_resizing=False)
     with torch.no_grad():
-        for layer in (network.get_input_embeddings(), network.get_output_embeddings()):  # the same where they are tied
+        for layer in (network.shared, network.lm_head):  # the same where they are tied
             fill(layer.weight)
     return replace(model, network=network, tokenizer=tokenizer)
 
