@@ -47,6 +47,7 @@ from t5punct.decoding.slots import SlotDecoder
 from t5punct.model import Model, load, with_precision
 from t5punct.text.words import words_of
 from t5punct.windows.plan import iter_pools, iter_views
+from t5punct.windows.votes import most_probable
 
 sys.path.append(str(Path(__file__).parents[1] / "tests"))
 from stepwise import decode_stepwise
@@ -246,7 +247,8 @@ def _equals_stepwise(model: Model, windows: Sequence[WindowInput]) -> bool:
     starts = range(0, len(windows), 32)
     wanted = [votes for start in starts for votes in decode_stepwise(model, windows[start : start + 32])]
     return all(
-        (vote.labels.best, vote.cases.best) == (wanted_vote.labels.best, wanted_vote.cases.best)
+        (most_probable(vote.labels), most_probable(vote.cases))
+        == (most_probable(wanted_vote.labels), most_probable(wanted_vote.cases))
         for solution, votes in zip(SlotDecoder(model).decode(windows), wanted, strict=True)
         for vote, wanted_vote in zip(solution.votes, votes, strict=True)
     )

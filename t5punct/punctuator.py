@@ -46,11 +46,11 @@ from .transcripts.items import SpokenWord, add_pauses, in_file_order, written_it
 from .transcripts.speech import read_plain
 from .transcripts.terms import Terms, apply_terms
 from .transcripts.writers import WriterConfig, check_writable, written_pieces
-from .windows.combine import CombineConfig, WindowVotes, add_votes, decide, rank_runners_up
+from .windows.combine import CombineConfig, WindowVotes, add_votes, decide
 from .windows.plan import View, WindowConfig, iter_pools, iter_views
 from .windows.presets import DEFAULT_PRESET, load_preset
 from .windows.sentences import apply_sentence_position, begins_next
-from .windows.votes import Distribution, Vote, end_sentence
+from .windows.votes import Vote, end_sentence
 
 __all__ = ["Punctuator", "PunctuatorConfig"]
 _POOL_BATCHES = 4  # windows with the words of about this many batches are sorted by length together
@@ -128,6 +128,10 @@ class Punctuator:
         model.task.prefix_for(config.decoding.style)  # an unknown style is said here, not at the first text
         self._alphabet = self.decoding.alphabet(model.task)
         self._decoder = make_decoder(model, self.decoding, config.align)
+        self._removes = config.render.disfluencies == REMOVE
+        self._pool_words = _POOL_BATCHES * config.decoding.batch_tokens
+        # a text begins with a sentence, unless it is a fragment
+        self.first_sentence = SentencePosition(None if config.fragment else True)
 
     def __repr__(self) -> str:
         style = self.model.task.style_or_default(self.config.decoding.style)
@@ -239,10 +243,9 @@ class Punctuator:
     def window_input(self, words: Sequence[Word]) -> WindowInput:
         """Return words as the model reads them; no more tokens than it can."""
         pauses = [word.pause for word in words] if self.model.task.pause_ms else []
-        kept = [self._kept_marks(word) for word in words] if self.config.render.keep_marks else []
+        kept = [word.given for word in words] if self.config.render.keep_marks else []
         cores = [readable(word.core) for word in words]
-        have_slots = [word.takes_marks for word in words]
-        window = WindowInput.of(cores, have_slots, pauses, kept)
+        window = WindowInput.of(cores, [word.takes_marks for word in words], pauses, kept)
         return window.fit_to_model(self.model.tokenizer, self.config.decoding.style)
 
     def window_votes(self, views: Sequence[View[Word]], *, whole: bool = False) -> list[WindowVotes]:
@@ -250,51 +253,24 @@ class Punctuator:
 
         Masked slots on its right are left out, which saves time, unless the `whole` window is asked for.
         """
+        windows = [self.window_input(view.words) for view in views]
+        n_slots = None if whole else [view.window.keep_stop - view.window.start for view in views]
         return [
-            WindowVotes(view, tuple(self.apply_known(view, place, vote) for place, vote in enumerate(votes)))
-            for view, votes in zip(views, self._votes(views, whole), strict=True)
+            WindowVotes(view, tuple(self.apply_known(view, index, vote) for index, vote in enumerate(votes)))
+            for view, votes in zip(views, self._decoder.votes(windows, n_slots), strict=True)
         ]
 
-    def apply_known(self, view: View[Word], place: int, vote: Vote) -> Vote:
+    def apply_known(self, view: View[Word], index: int, vote: Vote) -> Vote:
         """Return the vote on a window's slot, given the marks that are kept there, or that the text ends there."""
-        kept = self._kept_marks(view.words[place])
-        if kept:
-            return replace(vote, labels=Distribution.certain(kept))
-        ends = view.is_last and place == len(view.words) - 1 and not self.config.fragment
+        if self.config.render.keep_marks and (kept := view.words[index].given):
+            return replace(vote, labels={kept: 1.0})
+        ends = view.is_last and index == len(view.words) - 1 and not self.config.fragment
         return end_sentence(vote, self._alphabet.marks) if ends else vote
 
     @property
     def alignment(self) -> AlignmentCounts | None:
         """How all that was generated so far matches its words; None for a decoder that writes nothing else."""
         return self._decoder.alignment if isinstance(self._decoder, GeneratingDecoder) else None
-
-    @property
-    def first_sentence(self) -> SentencePosition:
-        """Where a text's first word stands: at the beginning of a sentence, unless the text is a fragment."""
-        return SentencePosition(None if self.config.fragment else True)
-
-    def decide_word(
-        self, word: Word, votes: Sequence[Vote], sentence: SentencePosition, combine: CombineConfig | None = None
-    ) -> tuple[Decision, SentencePosition]:
-        """Decide a word that stands there in its sentence; return where the next word stands, too."""
-        combine = combine or self.config.combine
-        here = [apply_sentence_position(vote, word, sentence.begins) for vote in votes]
-        decision = decide(here, combine)
-        if self.config.render.alternatives:
-            rivals = rank_runners_up(here, combine, decision, self.config.render.alternatives)
-            decision = replace(decision, alternatives=tuple(rival for rival in rivals if DISFLUENT not in rival.label))
-        decision = decision.without_sign(word)
-        label = self._kept_marks(word) or decision.label
-        begins = begins_next(sentence.begins, word, label, self.model.task.alphabet)
-        if decision.opening is not None:
-            if not is_spoken(word.text):  # an emoji opens no sentence
-                decision = replace(decision, opening=NO_LABEL)
-            decision = fit_opening(decision, sentence.opened, ends=begins is True, marks=self._alphabet.marks)
-        if decision.disfluent and self._removes and not begins:  # the sentence begins with the next word
-            begins = sentence.begins
-        return decision, SentencePosition(
-            begins, NO_LABEL if begins else sentence.opened or decision.opening or NO_LABEL
-        )
 
     def decide_words(
         self,
@@ -304,9 +280,27 @@ class Punctuator:
         combine: CombineConfig | None = None,
     ) -> tuple[list[Decision], SentencePosition]:
         """Decide words, of which the first stands there in its sentence; return where the next word stands, too."""
+        combine, render = combine or self.config.combine, self.config.render
         decisions = list[Decision]()
         for word, votes in zip(words, votes_of_slots, strict=True):
-            decision, sentence = self.decide_word(word, votes, sentence, combine)
+            here = [apply_sentence_position(vote, word, sentence.begins) for vote in votes]
+            decision = decide(here, combine, render.alternatives)
+            if render.alternatives:
+                rivals = tuple(rival for rival in decision.alternatives if DISFLUENT not in rival.label)
+                decision = replace(decision, alternatives=rivals)
+            if DISFLUENT in decision.label:  # what nobody says, a dash or an emoji, is not disfluent
+                label = decision.label.replace(DISFLUENT, NO_LABEL)
+                decision = replace(decision, label=label, disfluent=is_spoken(word.text))
+            label = (word.given if render.keep_marks else NO_LABEL) or decision.label
+            begins = begins_next(sentence.begins, word, label, self.model.task.alphabet)
+            if decision.opening is not None:
+                if not is_spoken(word.text):  # an emoji opens no sentence
+                    decision = replace(decision, opening=NO_LABEL)
+                decision = fit_opening(decision, sentence.opened, ends=begins is True, marks=self._alphabet.marks)
+            if decision.disfluent and self._removes and not begins:  # the sentence begins with the next word
+                begins = sentence.begins
+            opened = NO_LABEL if begins else sentence.opened or decision.opening or NO_LABEL
+            sentence = SentencePosition(begins, opened)
             decisions.append(decision)
         return decisions, sentence
 
@@ -363,14 +357,6 @@ class Punctuator:
             return transcript.written(written_items(transcript.items, words))
         return written_pieces(transcript, transcript.with_words(words), writer, source)
 
-    @property
-    def _removes(self) -> bool:
-        return self.config.render.disfluencies == REMOVE
-
-    @property
-    def _pool_words(self) -> int:
-        return _POOL_BATCHES * self.config.decoding.batch_tokens
-
     def _iter_words(self, transcript: Transcript) -> Iterator[AnnotatedWord]:
         """The words of a transcript's texts, as they are decided."""
         return chain.from_iterable(words for _, words in self.iter_parts(transcript.texts))
@@ -378,11 +364,3 @@ class Punctuator:
     def _read_text(self, text: object) -> Transcript:
         lines = io.StringIO(checked_text(text), newline="\n")
         return Transcript([*read_plain(lines, self.model.task.alphabet)])
-
-    def _kept_marks(self, word: Word) -> str:
-        """The marks of a word that are kept."""
-        return word.given if self.config.render.keep_marks else NO_LABEL
-
-    def _votes(self, views: Sequence[View[Word]], whole: bool) -> list[tuple[Vote, ...]]:
-        n_slots = None if whole else [view.window.keep_stop - view.window.start for view in views]
-        return self._decoder.votes([self.window_input(view.words) for view in views], n_slots)

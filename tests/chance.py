@@ -7,19 +7,19 @@ import random
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import lru_cache
-from itertools import count
 from types import SimpleNamespace
 
-from t5punct.punctuator import Punctuator, PunctuatorConfig
+from t5punct.punctuator import Punctuator, PunctuatorConfig, SentencePosition
 from t5punct.t5.task import TaskConfig
 from t5punct.text.marks import DISFLUENT, NO_LABEL, Alphabet, Case
-from t5punct.text.render import AnnotatedWord, Decision, RenderConfig, render_word
+from t5punct.text.render import REMOVE, AnnotatedWord, Decision, RenderConfig, render_word
 from t5punct.text.spelling_table import NO_SPELLINGS
 from t5punct.text.words import Word
 from t5punct.transcripts.formats import Transcript, transcript_of
 from t5punct.transcripts.items import Echo, Item, Kept, SpokenWord
+from t5punct.windows.combine import WindowVotes
 from t5punct.windows.plan import View
-from t5punct.windows.votes import Distribution, Vote
+from t5punct.windows.votes import Vote, normalise
 
 LABELS = ("", ",", ".", "?!", "-")
 _CASES, _RENDER, _ALPHABET = (*Case,), RenderConfig(), Alphabet()
@@ -91,15 +91,19 @@ class PunctuatorByChance(Punctuator):
         self.config, self.seed = config, seed
         self.model = SimpleNamespace(task=TaskConfig(), spellings=NO_SPELLINGS)  # type: ignore[assignment]
         self._alphabet = self.model.task.alphabet
+        self._removes = config.render.disfluencies == REMOVE
+        self._pool_words = 4096
+        self.first_sentence = SentencePosition(None if config.fragment else True)
 
-    def _votes(self, views: Sequence[View[Word]], whole: bool) -> list[tuple[Vote, ...]]:
+    def window_votes(self, views: Sequence[View[Word]], *, whole: bool = False) -> list[WindowVotes]:
+        votes = [[self.vote_on(view.window.start + index) for index in range(view.n_words)] for view in views]
         return [
-            tuple(self._vote(place) for place, _ in zip(count(view.window.start), view.words, strict=False))
-            for view in views
+            WindowVotes(view, tuple(self.apply_known(view, index, vote) for index, vote in enumerate(own)))
+            for view, own in zip(views, votes, strict=True)
         ]
 
-    def _vote(self, place: int) -> Vote:
+    def vote_on(self, place: int) -> Vote:
         rng = random.Random(self.seed * 1_000_003 + place)
-        cases = Distribution.of({case.value: rng.random() for case in Case})
+        cases = normalise({case.value: rng.random() for case in Case})
         labels = rng.sample(_LABELS_OF_VOTES, 3)
-        return Vote(Distribution.of({label: rng.random() for label in labels}), cases)
+        return Vote(normalise({label: rng.random() for label in labels}), cases)

@@ -12,7 +12,6 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from strategies import spaced_texts
 
-from t5punct import punctuator as module
 from t5punct.decoding.inputs import DecodingConfig
 from t5punct.errors import ConfigError, InputError
 from t5punct.model import Model, save
@@ -20,9 +19,10 @@ from t5punct.punctuator import Punctuator, PunctuatorConfig
 from t5punct.text.marks import Alphabet, Case, case_of
 from t5punct.text.render import Alternative, Decision, RenderConfig, render_word
 from t5punct.text.words import Word, split
+from t5punct.windows import combine
 from t5punct.windows.combine import METHODS, CombineConfig
 from t5punct.windows.plan import WindowConfig, iter_views
-from t5punct.windows.votes import Distribution, Vote
+from t5punct.windows.votes import Vote, most_probable
 
 TEXT = spaced_texts()
 SETTINGS = settings(
@@ -198,8 +198,7 @@ def _told(words: str, cases: str, labels: dict[str, str], config: PunctuatorConf
     punctuator, transcript = Punctuator(model, config), split(words, model.task.alphabet).words
     names = {"l": "lower", "c": "capitalised", "u": "upper"}
     votes = [
-        Vote(Distribution.certain(labels.get(word.text, "")), Distribution.certain(names[case]))
-        for word, case in zip(transcript, cases, strict=True)
+        Vote({labels.get(word.text, ""): 1.0}, {names[case]: 1.0}) for word, case in zip(transcript, cases, strict=True)
     ]
     (view,) = iter_views(transcript, WindowConfig(window=len(transcript)))
     known = tuple(punctuator.apply_known(view, place, vote) for place, vote in enumerate(votes))
@@ -233,8 +232,8 @@ def test_a_kept_full_stop_begins_a_sentence_and_that_of_a_word_does_not(tiny_mod
 def test_windows_that_disagree_about_a_sentence_end_leave_no_capital(tiny_model: Model) -> None:
     """The first window writes no mark behind `is`, the second, which decides the case of `how`, writes `?` there."""
     words = split("what is how much").words
-    plain = Vote(Distribution.certain(""), Distribution.certain("lower"))
-    capital = Vote(plain.labels, Distribution.certain("capitalised"), inside=plain.cases)
+    plain = Vote({"": 1.0}, {"lower": 1.0})
+    capital = Vote(plain.labels, {"capitalised": 1.0}, inside=plain.cases)
     punctuator = Punctuator(tiny_model)
     decided, _ = punctuator.decide_words(words, [[plain], [plain], [capital], [plain]], punctuator.first_sentence)
     assert [word.text for word in punctuator.write_words(words, decided)] == ["What", "is", "how", "much"]
@@ -246,7 +245,7 @@ def test_kept_marks_are_decoded_as_they_are_given(lively_model: Model) -> None:
     assert keeping.window_input(words).given == (";", "", "", "", "?!")
     assert Punctuator(lively_model).window_input(words).given == ()
     (window_votes,) = keeping.window_votes([*iter_views(words, WindowConfig())])
-    assert [vote.labels.best for vote in window_votes.votes][0::4] == [";", "?!"]
+    assert [most_probable(vote.labels) for vote in window_votes.votes][0::4] == [";", "?!"]
 
 
 @SETTINGS
@@ -297,7 +296,7 @@ def test_alternatives_change_nothing_else(tagged_model: Model, decoder: str) -> 
 
 
 def test_who_does_not_ask_does_not_pay(tiny_model: Model, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "rank_runners_up", None)
+    monkeypatch.setattr(combine, "Alternative", None)
     assert all(word.alternatives == () for word in Punctuator(tiny_model).annotate(SENTENCES))
     assert all("alternatives" not in word.as_dict() for word in Punctuator(tiny_model).annotate(SENTENCES))
     with pytest.raises(TypeError):

@@ -4,7 +4,7 @@ In: the words of a window and the text a model wrote for it.  Out: an `Alignment
 Words always come from the input; the model's are only used to find where its marks belong.
 
 >>> alignment = align(["we", "know", "that", "right"], "We know, right?")
->>> [(vote.labels.best, vote.cases.best, vote.weight) for vote in votes(alignment)]
+>>> [(*vote.labels, *vote.cases, vote.weight) for vote in votes(alignment)]
 [('', 'capitalised', 1.0), (',', 'lower', 1.0), ('', 'verbatim', 0.0), ('?', 'lower', 1.0)]
 >>> alignment.n_dropped, alignment.quality
 (1, 0.7333333333333334)
@@ -23,7 +23,7 @@ from ..errors import ConfigError
 from ..text.marks import NO_LABEL, Alphabet, Case, case_of
 from ..text.spelling import is_first_person, precedes_name
 from ..text.words import Word, split
-from ..windows.votes import Distribution, Vote
+from ..windows.votes import Vote
 
 _DOUBTFUL = 0.5  # weight of a mark that stood after a re-spelled, merged, split or inserted word
 _PIECES = range(2, 7)  # words that may be merged into one, or that one may be split into
@@ -173,13 +173,15 @@ def votes(
             weight = _DOUBTFUL
             before = alignment.generated[link.case_index - 1] if link.case_index else None
             if before and before.ends_sentence(before.label) is not False and not precedes_name(before.core):
-                inside = _case_inside_sentence(alignment.words[link.input_index], case)
+                # if that end is not kept, a capital means nothing
+                plain = case is Case.CAPITALISED and not is_first_person(alignment.words[link.input_index])
+                inside = {(Case.LOWER if plain else case).value: 1.0}
             if has_openings:
-                openings = Distribution.certain(alignment.generated[link.case_index].opening)
+                openings = {alignment.generated[link.case_index].opening: 1.0}
         slot_votes.append(
             Vote(
-                Distribution.certain(alphabet.label(label) if alphabet else label),
-                Distribution.certain(case.value),
+                {alphabet.label(label) if alphabet else label: 1.0},
+                {case.value: 1.0},
                 (1.0 if link.exact else weight) * trusted,
                 left_words=link.input_index,
                 right_words=n_words - link.input_index - 1,
@@ -188,12 +190,6 @@ def votes(
             )
         )
     return tuple(slot_votes)
-
-
-def _case_inside_sentence(word: str, case: Case) -> Distribution:
-    """The case of a word generated after a sentence end, if that end is not kept: the capital then means nothing."""
-    is_plain = case is Case.CAPITALISED and not is_first_person(word)
-    return Distribution.certain((Case.LOWER if is_plain else case).value)
 
 
 def _find_strays(pairs: Sequence[Pair], generated: Sequence[Word]) -> dict[int, int]:

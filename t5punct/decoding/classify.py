@@ -22,7 +22,7 @@ from ..model import Model
 from ..t5.task import SENTINEL
 from ..t5.tokenization import TaskTokenizer
 from ..text.marks import NO_LABEL, Alphabet, Case
-from ..windows.votes import Distribution
+from ..windows.votes import Distribution, normalise
 from .candidates import Candidates, Option
 from .inputs import DecodingConfig, WindowInput
 from .slots import SlotDecoder, SlotRequest
@@ -62,13 +62,11 @@ class SlotClassifier:
     def decode(self, questions: Sequence[Question]) -> list[Distribution]:
         """Return the distribution over labels of each question's slot, in order."""
         solutions = self._decoder.solve([self._request(question) for question in questions])
-        return [self._as_frequent(solution.votes[0].labels) for solution in solutions]
-
-    def _as_frequent(self, labels: Distribution) -> Distribution:
-        """The distribution, corrected for how often slots have no mark in texts."""
-        odds = self._model.task.unmarked_odds
-        pairs = zip(labels.outcomes, labels.probabilities, strict=True)
-        return Distribution.of({label: odds * share if label == NO_LABEL else share for label, share in pairs})
+        odds = self._model.task.unmarked_odds  # slots have no mark more often in texts than in questions
+        return [
+            normalise({label: odds * p if label == NO_LABEL else p for label, p in solution.votes[0].labels.items()})
+            for solution in solutions
+        ]
 
     def _request(self, question: Question) -> SlotRequest:
         source = question.window.source(self._model.tokenizer, self._config.style, asked=question.slot)

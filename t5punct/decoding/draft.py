@@ -18,7 +18,7 @@ from itertools import pairwise
 
 from ..text.marks import ENDS_SENTENCE, NO_LABEL, Case, ends_sentence
 from ..text.words import APOSTROPHES
-from ..windows.votes import Distribution, Vote
+from ..windows.votes import Distribution, Vote, normalise
 from .candidates import Branch, Candidates, Choice, Path
 from .inputs import WindowInput
 
@@ -199,7 +199,7 @@ class ChoiceAccumulator:
         marks = masses[len(choice.forms) :]
         stop = sum(forms)  # the label stays as it is
         if path.option.mark is None and not self._labels:  # nearly always: a slot in which nothing is written
-            labels = Distribution(choice.labels, (stop, *marks))
+            labels = dict(zip(choice.labels, (stop, *marks), strict=True))
         else:
             if path.option.mark is not None:  # mentioned first, so that it wins a tie: it is the one that was taken
                 if not self._label and not choice.is_end:
@@ -213,7 +213,7 @@ class ChoiceAccumulator:
                 self._label += path.option.mark
                 self._mass *= masses[path.index]
                 return
-            labels = Distribution.of(self._labels)
+            labels = normalise(self._labels)
         if self.place:
             self._slots.append(labels)
         if path.option.case is not None:
@@ -254,7 +254,7 @@ def _cases(choice: Choice, masses: Sequence[float]) -> Distribution:
     for (case, _), mass in zip(choice.forms, masses, strict=True):
         assert case is not None  # noqa: S101  (there is a word)
         weights[case.value] += mass
-    return Distribution.of(weights)
+    return normalise(weights)
 
 
 def _openings(choice: Choice, masses: Sequence[float]) -> Distribution | None:
@@ -264,4 +264,4 @@ def _openings(choice: Choice, masses: Sequence[float]) -> Distribution | None:
     weights = dict.fromkeys(choice.openings, 0.0)
     for (_, opening), mass in zip(choice.forms, masses, strict=True):
         weights[opening] += mass
-    return Distribution.of(weights)
+    return normalise(weights)

@@ -15,7 +15,7 @@ import torch
 
 from ..errors import ConfigError
 from ..model import Model
-from ..t5.delay import MOST_WORDS, NOBODY, token_words
+from ..t5.delay import MOST_WORDS
 from ..t5.precision import check_precision
 from ..t5.task import TaskConfig, check_odds
 from ..t5.tokenization import Source, TaskTokenizer
@@ -129,35 +129,30 @@ class WindowInput:
 
         Raises ConfigError for more words than the model has tokens.
         """
-        fitted = self._cut(LONGEST_WORD, _BLOB_LETTERS)
-        n_letters = LONGEST_WORD
         most_tokens = tokenizer.task.max_tokens - tokenizer.task.classifies  # a question about a slot has a token more
-        while len((source := fitted.source(tokenizer, style)).ids) > most_tokens:
-            if n_letters == 1:
+        fitted, longest, n_letters = self, LONGEST_WORD, _BLOB_LETTERS  # words of more letters keep so many
+        while True:
+            if any(len(word) > longest for word in fitted.spellings):
+                cut = tuple(word[:n_letters] if len(word) > longest else word for word in fitted.spellings)
+                fitted = replace(fitted, spellings=cut, words=tuple(word.lower() for word in cut))
+            source = tokenizer.source(fitted.words, style, None, fitted.pauses)
+            if len(source.ids) <= most_tokens:
+                return replace(fitted, read=source)
+            if longest == 1:
                 raise ConfigError(
                     f"a window of {len(self.words)} words for a model that reads {tokenizer.task.max_tokens} tokens",
                     expected="a shorter window",
                     fix="lower window",
                 )
-            n_letters //= 2
-            fitted = fitted._cut(n_letters, n_letters)
-        return replace(fitted, read=source)
-
-    def _cut(self, longest: int, n_letters: int) -> WindowInput:
-        """The window with words of more than `longest` letters cut to their first `n_letters`."""
-        if all(len(word) <= longest for word in self.spellings):
-            return self
-        cut = tuple(word[:n_letters] if len(word) > longest else word for word in self.spellings)
-        return replace(self, spellings=cut, words=tuple(word.lower() for word in cut))
+            longest = n_letters = longest // 2
 
 
 @dataclass(frozen=True, slots=True)
 class EncoderInput:
-    """input_ids, attention_mask, token_words (see `t5/delay.py`): int64 (n_batch, n_source)."""
+    """input_ids, attention_mask: int64 (n_batch, n_source)."""
 
     input_ids: torch.Tensor
     attention_mask: torch.Tensor
-    token_words: torch.Tensor
 
 
 def sources_of(windows: Sequence[WindowInput], model: Model, style: str | None = None) -> list[Source]:
@@ -174,5 +169,4 @@ def encoder_input(sources: Sequence[Source], model: Model) -> EncoderInput:
     )
     lengths = torch.tensor([len(source.ids) for source in sources], device=model.device)
     mask = (torch.arange(width, device=model.device) < lengths[:, None]).long()  # (n_batch, n_source)
-    words = [[*token_words(source), *(NOBODY,) * (width - len(source.ids))] for source in sources]
-    return EncoderInput(input_ids, mask, torch.tensor(words, device=model.device))
+    return EncoderInput(input_ids, mask)

@@ -74,7 +74,7 @@ class Classify:
     def _votes_of(self, look: Look, answers: Iterator[Distribution]) -> Iterator[Vote]:
         n_words = look.view.n_words
         for place in look.slots:
-            case = Distribution.certain(Case.VERBATIM.value)
+            case = {Case.VERBATIM.value: 1.0}
             vote = Vote(next(answers), case, 1.0, place, n_words - place - 1)
             yield self._punctuator.apply_known(look.view, place, vote)
 

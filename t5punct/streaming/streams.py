@@ -219,8 +219,8 @@ class Streams:
         sentence_start = state.sentence_start
         words = state.words[state.n_committed - state.start :][: len(votes)]
         for place, (word, vote) in enumerate(zip(words, votes, strict=True), start=state.n_committed + 1):
-            decision, sentence = self._punctuator.decide_word(word, [vote], sentence)
-            decisions.append(decision)
+            decided, sentence = self._punctuator.decide_words([word], [[vote]], sentence)
+            decisions += decided
             sentence_start = place if sentence.begins else sentence_start
         # what is out stays: the marks of a removed word can only go to a word that is committed together with it
         written = self._punctuator.write_words(words, decisions)

@@ -163,9 +163,7 @@ class Encoder:
             return hidden
         return self._encoder.dropout(self._encoder.final_layer_norm(hidden))  # type: ignore[no-any-return]
 
-    def states(
-        self, input_ids: torch.Tensor, attention_mask: torch.Tensor, *, end_to_end: bool = True
-    ) -> torch.Tensor:
+    def states(self, input_ids: torch.Tensor, attention_mask: torch.Tensor, *, end_to_end: bool = True) -> torch.Tensor:
         """Return the states (n_batch, n_source, d_model) without dropout of its attention; zeros where padded.
 
         input_ids, attention_mask: int64 (n_batch, n_source), padded on the right.  `end_to_end`: compute no padding.

@@ -16,7 +16,7 @@ from dataclasses import asdict, dataclass, replace
 
 from ..errors import ConfigError
 from .marks import DISFLUENT, NO_LABEL, OPENING, Alphabet, Case, apply_case, case_of, ends_sentence
-from .spelling import is_spoken, keeps_letters
+from .spelling import keeps_letters
 from .spelling_table import NO_SPELLINGS, SpellingTable
 from .words import Word
 
@@ -74,15 +74,6 @@ class Decision:
     alternatives: tuple[Alternative, ...] = ()  # if they are asked for; the most probable first
     disfluent: bool = False  # whether a careful editor leaves the word out
     opening: str | None = None  # the mark before the word, `¿`, `¡` or none; None: the model knows none, and it stays
-
-    def without_sign(self, word: Word) -> Decision:
-        """Return the decision on a word whose label may hold the sign of disfluent words, as one of marks alone.
-
-        What nobody says, a dash or an emoji, is not disfluent.
-        """
-        if DISFLUENT not in self.label:
-            return self
-        return replace(self, label=self.label.replace(DISFLUENT, NO_LABEL), disfluent=is_spoken(word.text))
 
 
 def fit_opening(decision: Decision, opened: str, *, ends: bool, marks: str) -> Decision:

@@ -19,7 +19,7 @@ from dataclasses import replace
 from ..text.marks import NO_LABEL, Alphabet, Case, case_of, ends_sentence
 from ..text.spelling import can_be_acronym, is_lower_abbreviation, is_spoken, takes_capital
 from ..text.words import Word
-from .votes import Distribution, Vote, begin_sentence, continue_sentence
+from .votes import Vote, normalise
 
 _QUOTES = ('"', "“", "„", "«", "‘")
 
@@ -32,15 +32,20 @@ def apply_sentence_position(vote: Vote, word: Word, begins: bool | None) -> Vote
     """
     if begins is None or (not begins and word.text.startswith(_QUOTES)):
         return vote
+    core = word.core
     if not begins:
-        vote = continue_sentence(vote)
-        is_lower = is_lower_abbreviation(word.core)
-        return replace(vote, cases=Distribution.certain(Case.LOWER.value)) if is_lower else vote
+        if is_lower_abbreviation(core):
+            return replace(vote, cases={Case.LOWER.value: 1.0})
+        return vote if vote.inside is None else replace(vote, cases=vote.inside)
     if not is_spoken(word.text):
-        return replace(vote, labels=vote.labels.among(lambda label: not ends_sentence(label), NO_LABEL))
-    if not takes_capital(word.core) or case_of(word.core) is Case.VERBATIM:
+        left = {label: p for label, p in vote.labels.items() if p > 0.0 and not ends_sentence(label)}
+        return replace(vote, labels=normalise(left) if left else {NO_LABEL: 1.0})
+    if not takes_capital(core) or case_of(core) is Case.VERBATIM:
         return vote
-    return begin_sentence(vote, may_be_upper=can_be_acronym(word.core) and not is_lower_abbreviation(word.core))
+    # lower case becomes capitalised; all capitals keep their probability
+    may_be_upper = can_be_acronym(core) and not is_lower_abbreviation(core)
+    upper = vote.cases.get(Case.UPPER.value, 0.0) if may_be_upper else 0.0
+    return replace(vote, cases=normalise({Case.CAPITALISED.value: 1.0 - upper, Case.UPPER.value: upper}))
 
 
 def begins_next(begins: bool | None, word: Word, label: str, alphabet: Alphabet | None = None) -> bool | None:

@@ -2,56 +2,22 @@
 
 In: what a decoder or the aligner found.  Out: `Vote`s, which `combine` turns into `Decision`s.
 
->>> vote = Vote(Distribution.certain(","), Distribution.certain("lower"))
->>> vote.labels.best, vote.labels.entropy
+A distribution has the probability of each outcome, in order of first mention.
+
+>>> vote = Vote({",": 0.8, "": 0.2}, {"lower": 1.0})
+>>> most_probable(vote.labels), entropy(vote.cases)
 (',', 0.0)
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from ..text.marks import DISFLUENT, OTHER_SCRIPTS, Case, ends_sentence
+from ..text.marks import DISFLUENT, OTHER_SCRIPTS, ends_sentence
 
-
-@dataclass(frozen=True, slots=True)
-class Distribution:
-    """Probabilities of outcomes (labels, or case names), in order of first mention; they sum to 1."""
-
-    outcomes: tuple[str, ...]
-    probabilities: tuple[float, ...]
-
-    @classmethod
-    def certain(cls, outcome: str) -> Distribution:
-        return cls((outcome,), (1.0,))
-
-    @classmethod
-    def of(cls, weights: Mapping[str, float]) -> Distribution:
-        """Normalise non-negative weights; all zero weights give equal shares."""
-        total = sum(weights.values())
-        if total <= 0.0:
-            return cls(tuple(weights), (1.0 / len(weights),) * len(weights))
-        return cls(tuple(weights), tuple(weight / total for weight in weights.values()))
-
-    def among(self, allowed: Callable[[str], bool], default: str) -> Distribution:
-        """Return the distribution over the allowed outcomes only; `default` if none of them has any probability."""
-        left = {o: p for o, p in zip(self.outcomes, self.probabilities, strict=True) if allowed(o) and p > 0.0}
-        return Distribution.of(left) if left else Distribution.certain(default)
-
-    @property
-    def best(self) -> str:
-        """The most probable outcome; of equals, the one mentioned first."""
-        return self.outcomes[self.probabilities.index(max(self.probabilities))]
-
-    @property
-    def entropy(self) -> float:
-        """Shannon entropy in nats."""
-        return -sum(p * math.log(p) for p in self.probabilities if p > 0.0) or 0.0
-
-    def probability(self, outcome: str) -> float:
-        return self.probabilities[self.outcomes.index(outcome)] if outcome in self.outcomes else 0.0
+Distribution = Mapping[str, float]  # outcome -> probability; they sum to 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,18 +34,22 @@ class Vote:
     openings: Distribution | None = None  # of the opening mark before the word; None: the model knows none
 
 
-def begin_sentence(vote: Vote, *, may_be_upper: bool = True) -> Vote:
-    """Return the vote on a word that can have a capital, given that a sentence begins with it.
+def normalise(weights: Mapping[str, float]) -> dict[str, float]:
+    """Return non-negative weights as a distribution; all zero weights give equal shares."""
+    total = sum(weights.values())
+    if total <= 0.0:
+        return dict.fromkeys(weights, 1.0 / len(weights))
+    return {outcome: weight / total for outcome, weight in weights.items()}
 
-    Lower case becomes capitalised; all capitals keep their probability.
-    """
-    upper = vote.cases.probability(Case.UPPER) if may_be_upper else 0.0
-    return replace(vote, cases=Distribution.of({Case.CAPITALISED.value: 1.0 - upper, Case.UPPER.value: upper}))
+
+def most_probable(distribution: Distribution) -> str:
+    """Return the most probable outcome; of equals, the one mentioned first."""
+    return max(distribution, key=distribution.__getitem__)
 
 
-def continue_sentence(vote: Vote) -> Vote:
-    """Return the vote on a word, given that no sentence begins with it."""
-    return vote if vote.inside is None else replace(vote, cases=vote.inside)
+def entropy(distribution: Distribution) -> float:
+    """Return Shannon's entropy in nats."""
+    return -sum(p * math.log(p) for p in distribution.values() if p > 0.0) or 0.0
 
 
 def end_sentence(vote: Vote, marks: str) -> Vote:
@@ -91,10 +61,10 @@ def end_sentence(vote: Vote, marks: str) -> Vote:
     stop = next((mark for mark in marks if OTHER_SCRIPTS.get(mark, mark) == "."), None)
     if stop is None:
         return vote
-    if DISFLUENT in vote.labels.outcomes:
-        ended = DISFLUENT + stop
-        chances = dict(zip(vote.labels.outcomes, vote.labels.probabilities, strict=True))
-        chances[ended] = chances.get(ended, 0.0) + chances.pop(DISFLUENT)
-        vote = replace(vote, labels=Distribution.of(chances))
+    chances = dict(vote.labels)
+    if DISFLUENT in chances:
+        chances[DISFLUENT + stop] = chances.get(DISFLUENT + stop, 0.0) + chances.pop(DISFLUENT)
+        chances = normalise(chances)
     ends = [mark for mark in marks if ends_sentence(mark)]
-    return replace(vote, labels=vote.labels.among(lambda label: any(mark in label for mark in ends), stop))
+    ending = {label: p for label, p in chances.items() if p > 0.0 and any(mark in label for mark in ends)}
+    return replace(vote, labels=normalise(ending) if ending else {stop: 1.0})

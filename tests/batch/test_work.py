@@ -203,13 +203,13 @@ def test_standard_output_streams(punctuator: Punctuator, tmp_path: Path, monkeyp
     (tmp_path / "long.txt").write_text(" ".join(WORDS * 25), encoding="utf-8")
     shown, sizes = io.BytesIO(), list[int]()
     monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(shown, encoding="utf-8"))
-    votes = Punctuator._votes
+    votes = Punctuator.window_votes
 
     def counted(self: Punctuator, *given: object) -> object:
         sizes.append(len(shown.getvalue()))
         return votes(self, *given)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(Punctuator, "_votes", counted)
+    monkeypatch.setattr(Punctuator, "window_votes", counted)
     Work(punctuator).run(plan_jobs([str(tmp_path / "long.txt")], OutputConfig()).jobs)
     assert sizes[0] == 0 < sizes[len(sizes) // 5]
     assert sizes == sorted(sizes)
@@ -221,7 +221,7 @@ def test_an_error_of_the_model_stops_everything(
     def broken(self: Punctuator, *given: object) -> object:
         raise ModelError("broken", expected="whole", fix="mend it")
 
-    monkeypatch.setattr(Punctuator, "_votes", broken)
+    monkeypatch.setattr(Punctuator, "window_votes", broken)
     write_texts(tmp_path / "in", 3)
     with pytest.raises(ModelError, match="broken"):
         Work(punctuator).run(plan_jobs([str(tmp_path / "in")], OutputConfig(folder=tmp_path / "out")).jobs)

@@ -14,7 +14,7 @@ from t5punct.punctuator import Punctuator, PunctuatorConfig
 from t5punct.streaming import StreamConfig, StreamingPunctuator, Streams, StreamState, TimedWord
 from t5punct.streaming.deciding import Look
 from t5punct.text.render import RenderConfig
-from t5punct.windows.votes import Distribution, Vote
+from t5punct.windows.votes import Vote
 
 POLICIES = [
     StreamConfig(window=5, lookahead=2),
@@ -38,8 +38,8 @@ class Fickle:
         return [tuple(self._vote(look, place) for place in look.slots) for look in looks]
 
     def _vote(self, look: Look, place: int) -> Vote:
-        label = Distribution.certain(self._labels.get(look.view.words[place].text, ""))
-        lower, capital = Distribution.certain("lower"), Distribution.certain("capitalised")
+        label = {self._labels.get(look.view.words[place].text, ""): 1.0}
+        lower, capital = {"lower": 1.0}, {"capitalised": 1.0}
         return Vote(label, capital, inside=lower) if place == look.slots.start else Vote(label, lower)
 
 
@@ -50,7 +50,7 @@ class Silent:
         self._known = punctuator.apply_known
 
     def votes(self, looks: Sequence[Look]) -> list[tuple[Vote, ...]]:
-        nothing = Vote(Distribution.certain(""), Distribution.certain("lower"))
+        nothing = Vote({"": 1.0}, {"lower": 1.0})
         return [tuple(self._known(look.view, place, nothing) for place in look.slots) for look in looks]
 
 

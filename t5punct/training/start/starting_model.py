@@ -23,8 +23,8 @@ from ...config import check
 from ...errors import ModelError
 from ...model import Model
 from ...t5.delay import LEFT_WORDS
-from ...t5.encoder_t5 import EncoderT5
 from ...t5.encoder import Encoder, blocks_of
+from ...t5.encoder_t5 import EncoderT5
 from ...t5.tagger import Tagger
 from ...t5.task import ENCODER_TASK, PAUSES, TaskConfig, mark_token
 from ...t5.tokenization import TaskTokenizer
