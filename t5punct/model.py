@@ -134,24 +134,14 @@ class Model:
         return int(self.network.config.decoder_start_token_id)
 
 
-def known_languages(name: str) -> tuple[str, ...] | None:
-    """Return the names of the languages that a bundled model knows; None for another model, of which nothing is said.
-
-    >>> known_languages("large"), known_languages("runs/mine")
-    (('English',), None)
-    """
-    codes = MODEL_LANGUAGES.get(BUNDLED if name == _ALIAS else name)
-    return None if codes is None else tuple(LANGUAGES[code] for code in codes)
-
-
 def unknown_language(name: str, words: Iterable[str]) -> str | None:
     """Return a warning about words in a language that a bundled model does not know; None if nothing is known of that.
 
     >>> unknown_language("large", "wie geht es dir heute und was machst du".split())
     'German, which the model large does not know, so its marks will be poor; --model multi knows it'
     """
-    known, language = known_languages(name), guess_language(words)
-    if known is None or language is None or language in known:
+    known, language = MODEL_LANGUAGES.get(BUNDLED if name == _ALIAS else name), guess_language(words)
+    if known is None or language is None or language in (LANGUAGES[code] for code in known):
         return None
     help = "--model multi knows it" if language in LANGUAGES.values() else "no bundled model knows it"
     return f"{language}, which the model {name} does not know, so its marks will be poor; {help}"

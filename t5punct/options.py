@@ -58,18 +58,19 @@ class ModelOptions:
         """Return the files and folders that are read besides the inputs: no output may take the place of one."""
         from .model import bundled_root
 
-        own = () if self.model is None else (str(Path(self.model).expanduser()),)
-        return (str(bundled_root()), *(folder for folder in own if Path(folder).is_dir()))
+        model = "" if self.model is None else str(Path(self.model).expanduser())
+        preset, terms = getattr(self, "preset", ""), getattr(self, "terms", None)
+        read = [str(bundled_root()), *[model] * (bool(model) and Path(model).is_dir())]
+        return (*read, *[preset] * preset.endswith(PRESET_SUFFIXES), *filter(None, [terms]))
 
     def for_language(self) -> Self:
-        """Return options with the model that knows the language, where one is named.
+        """Return options with the model that knows the language that is named.
 
         Raises ConfigError for a language that no bundled model knows, and for a model that does not know it.
         """
         from .model import BUNDLED, MODEL_LANGUAGES, model_for
 
-        if self.language is None:
-            return self
+        assert self.language is not None  # noqa: S101  (one is named)
         best = model_for(self.language)
         usual = type(self).model
         if self.model == usual:
@@ -173,11 +174,6 @@ class WindowOptions(DecodingOptions):
         "For models that were trained for it.",
     ] = None
 
-    @property
-    def reads(self) -> tuple[str, ...]:
-        """Return the same, and a preset's file."""
-        return (*super().reads, *[self.preset] * self.preset.endswith(PRESET_SUFFIXES))
-
     def strategy(self) -> Preset:
         """Return the preset, with single values changed."""
         chosen = load_preset(self.preset)
@@ -233,11 +229,6 @@ class TranscriptOptions(WindowOptions):
         float, "With --resegment: show a cue so long that nobody must read faster, where there is time."
     ] = 20.0
     max_words_per_minute: Annotated[float, "With --resegment: the same in words a minute."] = 180.0
-
-    @property
-    def reads(self) -> tuple[str, ...]:
-        """Return the same, and the file of terms."""
-        return super().reads if self.terms is None else (*super().reads, self.terms)
 
     @property
     def input_format(self) -> str | None:

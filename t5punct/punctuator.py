@@ -22,12 +22,14 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from .decoding.align import AlignConfig, AlignmentCounts
-from .decoding.decoders import allow_disfluency_label, make_decoder
 from .decoding.generate import GeneratingDecoder
-from .decoding.inputs import DecodingConfig, WindowInput
+from .decoding.inputs import DecodingConfig, WindowInput, allow_disfluency_label
+from .decoding.slots import SlotDecoder
+from .decoding.tagging import TagDecoder
 from .errors import InputError
 from .model import Model, load, on_device, with_precision, with_transformers
 from .t5.precision import find_device
+from .text.io.files import source_lines_with_ends
 from .text.marks import DISFLUENT, NO_LABEL
 from .text.render import (
     REMOVE,
@@ -41,7 +43,7 @@ from .text.render import (
 from .text.spaces import check_spaced
 from .text.spelling import is_spoken
 from .text.words import Word, checked_text, readable
-from .transcripts.formats import Transcript, read_transcript, transcript_of
+from .transcripts.formats import Transcript, transcript_of
 from .transcripts.items import SpokenWord, add_pauses, in_file_order, written_items
 from .transcripts.speech import read_plain
 from .transcripts.terms import Terms, apply_terms
@@ -127,7 +129,14 @@ class Punctuator:
         self.decoding = allow_disfluency_label(config.decoding, model, config.render.disfluencies)
         model.task.prefix_for(config.decoding.style)  # an unknown style is said here, not at the first text
         self._alphabet = self.decoding.alphabet(model.task)
-        self._decoder = make_decoder(model, self.decoding, config.align)
+        decoder = self.decoding.decoder_for(model)
+        self._decoder: GeneratingDecoder | TagDecoder | SlotDecoder
+        if decoder == "generate":
+            self._decoder = GeneratingDecoder(model, self.decoding, config.align)
+        else:
+            self._decoder = (
+                TagDecoder(model, self.decoding) if decoder == "tagger" else SlotDecoder(model, self.decoding)
+            )
         self._removes = config.render.disfluencies == REMOVE
         self._pool_words = _POOL_BATCHES * config.decoding.batch_tokens
         # a text begins with a sentence, unless it is a fragment
@@ -330,9 +339,8 @@ class Punctuator:
         """
         task = self.model.task
         if lines is None:
-            transcript = read_transcript(source, format=format, alphabet=task.alphabet)
-        else:
-            transcript = transcript_of(lines, format, task.alphabet, source)
+            lines = source_lines_with_ends(source, keep_bom=True)
+        transcript = transcript_of(lines, format, task.alphabet, source)
         check_spaced((item.word.text for item in transcript.items if isinstance(item, SpokenWord)), source)
         check_writable(transcript, writer, source, removes=self._removes)
         if pauses_ms := task.pauses_ms:

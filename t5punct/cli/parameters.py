@@ -134,7 +134,7 @@ def read_options(kind: type[Options], context: typer.Context, settings: Sequence
         typed[name], values[name] = setting, value
     options = load(kind, current=values)
     check_needs(typed, {**context.params, **asdict(options)})
-    return options.for_language()
+    return options if options.language is None else options.for_language()
 
 
 def load_punctuator(options: ModelOptions, config: PunctuatorConfig) -> Punctuator:

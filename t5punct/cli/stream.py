@@ -25,9 +25,10 @@ from ..errors import ConfigError, InputError
 from ..extras import need
 from ..options import ModelOptions, StreamOptions, names_of
 from ..text.io.files import STANDARD, standard_output
+from ..text.render import REMOVE
 from . import parameters as shared
 from .parameters import load_punctuator, read_options
-from .progress import note_waiting, report_removed
+from .progress import note, note_waiting, summarise_removed
 
 if TYPE_CHECKING:
     from ..text.io.live import TimedWord
@@ -98,7 +99,8 @@ def stream(
                 else:
                     say(arrival.words)
         printer.end()
-    report_removed(printer.removed, printer.n_words, options.disfluencies)
+    if options.disfluencies == REMOVE:
+        note(summarise_removed(printer.removed, printer.n_words))
     if n_problems and not printer.n_words:
         raise typer.Exit(2)
     if received:

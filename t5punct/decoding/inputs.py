@@ -20,6 +20,7 @@ from ..t5.precision import check_precision
 from ..t5.task import TaskConfig, check_odds
 from ..t5.tokenization import Source, TaskTokenizer
 from ..text.marks import DISFLUENT, Alphabet
+from ..text.render import KEEP
 from ..text.spelling import LONGEST_WORD
 
 DECODERS = ("auto", "slots", "tagger", "generate")
@@ -92,6 +93,34 @@ class DecodingConfig:
             return self.decoder
         is_tagged = model.task.style_or_default(self.style) in model.task.tagged_styles
         return "tagger" if is_tagged and model.tagger is not None and (self.max_marks or 1) == 1 else "slots"
+
+
+def allow_disfluency_label(config: DecodingConfig, model: Model, disfluencies: str) -> DecodingConfig:
+    """Return a config whose slots may hold the sign of disfluent words; the same config if such words are just kept.
+
+    Raises ConfigError for a model that does not know them, for a decoder that cannot say which they are, and for a sign
+    that is named where none is asked for.
+    """
+    if disfluencies == KEEP:
+        if DISFLUENT in {*(config.marks or ""), *(config.mark_odds or {})}:
+            raise ConfigError(
+                f"{DISFLUENT!r}, the sign of disfluent words, among marks or their odds",
+                expected="it with --disfluencies mark or remove",
+                fix="add that, or leave it out",
+            )
+        return config
+    if not model.task.disfluencies:
+        raise ConfigError(
+            f"disfluencies {disfluencies!r} with {model.name}, which does not know them",
+            expected="a model that was trained for them",
+            fix="use --model base, train one (data.disfluencies.marked), or drop --disfluencies",
+        )
+    if config.decoder == "generate":
+        raise ConfigError(
+            f"disfluencies {disfluencies!r} with the decoder generate", expected="slots or tagger", fix="drop --decoder"
+        )
+    marks = model.task.marks if config.marks is None else config.marks
+    return replace(config, marks=marks.replace(DISFLUENT, "") + DISFLUENT)
 
 
 @dataclass(frozen=True, slots=True)

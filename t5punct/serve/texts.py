@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
-from ..batch.work import Work
 from ..config import check
 from ..errors import InputError
+from ..punctuator import Punctuator
 from ..text.io.files import decode
 from ..text.words import checked_text
 from ..transcripts.formats import FORMATS, INPUTS
@@ -107,14 +107,14 @@ def answer_of(body: Body, request: TextRequest, engine: Engine, max_words: int) 
         fix="raise stride, or take another preset",
     )
     asked = engine.punctuator(request.config)  # a mistake is said before anything waits
-    work = Work(asked, request.writer, request.terms)
     name = body.name or "the text"
     if body.asked is not None:
-        return _answer_in_json(body.asked, request, work, engine, max_words)
+        return _answer_in_json(body.asked, request, asked, engine, max_words)
     lines = decode(io.BytesIO(body.data), name, keep_bom=True)
     shown = FORMAT_OF_TYPE.get(body.content_type.partition(";")[0].strip().lower())
     # of `text/plain` the name tells, and what is no text is refused as one
-    transcript = work.read(name, request.format or (None if shown == "text" else shown), lines)
+    format = request.format or (None if shown == "text" else shown)
+    transcript = asked.read_file(name, format, request.writer, request.terms, lines)
     texts = transcript.texts
     n_words = sum(map(len, texts))
     check(
@@ -124,18 +124,21 @@ def answer_of(body: Body, request: TextRequest, engine: Engine, max_words: int) 
         fix="send it in parts",
         kind=TooLongError,
     )
-    pieces = iter(work.pieces(transcript, engine.annotate(texts, request.config), name))
+    pieces = iter(asked.file_pieces(transcript, engine.annotate(texts, request.config), request.writer, name))
     return Answer(pieces, f"{FORMATS[request.writer.format or transcript.format].mimes[0]}; charset=utf-8", n_words)
 
 
-def _answer_in_json(asked: JsonTexts, request: TextRequest, work: Work, engine: Engine, max_words: int) -> Answer:
+def _answer_in_json(
+    asked: JsonTexts, request: TextRequest, punctuator: Punctuator, engine: Engine, max_words: int
+) -> Answer:
     """The answer to texts of a json: `{"texts": [..]}`, in their order; they are decided together."""
     is_text = request.format in (None, "text", "lines") and request.writer.format in (None, "text")
     mistake, fix = "texts with another format", "send them one by one"
     check(is_text, mistake, expected="format and to of text", fix=fix, kind=FieldError)
     read = [
-        work.read(f"text {number}", request.format or "text", io.StringIO(checked_text(text), newline="\n"))
+        punctuator.read_file(f"text {number}", request.format or "text", request.writer, request.terms, lines)
         for number, text in enumerate(asked.texts, start=1)
+        for lines in [io.StringIO(checked_text(text), newline="\n")]
     ]
     parts = [part for transcript in read for part in transcript.texts]
     n_words = sum(map(len, parts))
@@ -147,7 +150,7 @@ def _answer_in_json(asked: JsonTexts, request: TextRequest, work: Work, engine: 
         yield '{"text": ' if asked.is_one else '{"texts": ['
         for number, transcript in enumerate(read):
             own = list(islice(words, sum(map(len, transcript.texts))))
-            written = "".join(work.pieces(transcript, own, f"text {number + 1}"))
+            written = "".join(punctuator.file_pieces(transcript, own, request.writer, f"text {number + 1}"))
             yield ", " * bool(number) + json.dumps(written, ensure_ascii=False)
         yield "}\n" if asked.is_one else "]}\n"
 

@@ -3,7 +3,7 @@
 In: YAML and dotted overrides, or a model's `t5punct.yaml`.  Out: a `TaskConfig`.  It is saved with every model, because
 a model must be used with the form it learned.
 
->>> TaskConfig().prefix_for("chat"), TaskConfig(prefix="<{style}>").prefix_for(None), mark_token(",")
+>>> TaskConfig().prefix_for("chat"), TaskConfig(prefix="<{style}>").prefix_for(None), task_token(",")
 ('chat: ', '<talk>', '<,>')
 """
 
@@ -129,14 +129,9 @@ class TaskConfig:
         return self.style_max_marks.get(self.style_or_default(style), self.max_marks)
 
 
-def mark_token(mark: str) -> str:
-    """Return the token of a mark, in a tokenizer that has one: `<,>`."""
-    return f"<{mark}>"
-
-
-def style_token(style: str) -> str:
-    """Return the token of a style, in a tokenizer that has one: `<talk>`; the prefix `<{style}>` uses it."""
-    return f"<{style}>"
+def task_token(name: str) -> str:
+    """Return the token of a mark or a style, in a tokenizer that has one: `<,>`, `<talk>`."""
+    return f"<{name}>"
 
 
 def inline_case_of(form: str) -> Case:

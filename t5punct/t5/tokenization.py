@@ -13,16 +13,15 @@ token stands before its word: `<¿> <^> qué <?> [SEP]`.
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 from ..errors import ModelError
 from ..text.marks import DASH, DISFLUENT, NO_LABEL, Case, apply_case
 from ..text.words import split
-from .task import CASE_TOKENS, N_SENTINELS, PAUSES, SENTINEL, TaskConfig, inline_case_of, mark_token, style_token
+from .task import CASE_TOKENS, N_SENTINELS, PAUSES, SENTINEL, TaskConfig, inline_case_of, task_token
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
@@ -56,15 +55,17 @@ class TaskTokenizer:
             raise ModelError("a tokenizer without pad or end token", expected="a T5 tokenizer", fix="pick a T5 folder")
         self.pad_id, self.eos_id = int(pad_id), int(eos_id)
         self._words: dict[str, tuple[int, ...]] = {}
+        self._encode: Callable[[str], list[int]] = partial(self.tokenizer.encode, add_special_tokens=False)
+        self._carrier = self._encode(_CARRIER)
 
     @cached_property
     def mark_ids(self) -> dict[str, tuple[int, ...]]:
         """The tokens of each mark when it follows a word; those of the dash include its space."""
         marks: dict[str, tuple[int, ...]] = {}
         if self.task.disfluencies:  # as a character it may be unknown, or part of words
-            marks[DISFLUENT] = (self._special(mark_token(DISFLUENT)),)
+            marks[DISFLUENT] = (self._special(task_token(DISFLUENT)),)
         for mark in self.task.marks:
-            row = self._row(mark_token(mark))
+            row = self._row(task_token(mark))
             if row is not None:
                 marks[mark] = (row,)
                 continue
@@ -77,7 +78,10 @@ class TaskTokenizer:
         key = word if first else " " + word
         ids = self._words.get(key)
         if ids is None:
-            ids = self._known(self._encode(word) if first else self._behind_carrier(_CARRIER + key))
+            pieces = self._encode(word) if first else self._behind_carrier(_CARRIER + key)
+            # the unknown token if the tokenizer drops the word, or reads it as the end or a sentinel
+            unknown = self.eos_id if self.tokenizer.unk_token_id is None else int(self.tokenizer.unk_token_id)
+            ids = tuple(unknown if piece in self._reserved else piece for piece in pieces) or (unknown,)
             if len(self._words) >= _KEPT_WORDS:
                 self._words.clear()
             self._words[key] = ids
@@ -91,7 +95,7 @@ class TaskTokenizer:
     @cached_property
     def opening_ids(self) -> dict[str, int]:
         """The token of each opening mark; none if the tokenizer lacks one, and the decoder writes no opening marks."""
-        rows = {mark: self._row(mark_token(mark)) for mark in self.task.opening}
+        rows = {mark: self._row(task_token(mark)) for mark in self.task.opening}
         known = {mark: row for mark, row in rows.items() if row is not None}
         return known if len(known) == len(rows) else {}
 
@@ -108,19 +112,13 @@ class TaskTokenizer:
         return self._special(SENTINEL)
 
     @cached_property
-    def sentinel_ids(self) -> tuple[int, ...]:
-        """T5's sentinels, from the first to the last that the tokenizer has."""
-        names = (f"<extra_id_{number}>" for number in range(N_SENTINELS))
-        ids = (int(self.tokenizer.convert_tokens_to_ids(name)) for name in names)
-        return tuple(itertools.takewhile(lambda number: number != self.tokenizer.unk_token_id, ids))
-
-    @cached_property
     def task_ids(self) -> tuple[int, ...]:
         """The task's own tokens that the tokenizer has: styles, marks, case, sentinels."""
         marks = self.task.slot_marks + self.task.opening
-        names = (*map(style_token, self.task.styles), *map(mark_token, marks), *CASE_TOKENS.values())
-        rows = (row for row in map(self._row, names) if row is not None)
-        return tuple(sorted({*rows, *self.sentinel_ids}))
+        names = (*map(task_token, self.task.styles), *map(task_token, marks), *CASE_TOKENS.values())
+        sentinels = (f"<extra_id_{number}>" for number in range(N_SENTINELS))
+        rows = {self._row(name) for name in (*names, *sentinels)}
+        return tuple(sorted(row for row in rows if row is not None))
 
     @cached_property
     def deciding_ids(self) -> tuple[int, ...] | None:
@@ -150,7 +148,7 @@ class TaskTokenizer:
 
         The sentinel stands after word `asked`; after word i the token of the silence `pauses[i]`, if the task has one.
         """
-        ids = self._encode(self.task.prefix_for(style).strip())
+        ids = [*self._encode(self.task.prefix_for(style).strip())]
         n_prefix = len(ids)
         ends = []
         for index, word in enumerate(words):
@@ -223,7 +221,7 @@ class TaskTokenizer:
         if self.task.disfluencies:
             sign = self.mark_ids[DISFLUENT]
             ids = [number for number in ids if number not in sign]
-        if self._row(mark_token(self.task.marks[0])) is None:
+        if self._row(task_token(self.task.marks[0])) is None:
             return str(self.tokenizer.decode(ids, skip_special_tokens=True, clean_up_tokenization_spaces=False))
         return self._spell(ids)
 
@@ -292,9 +290,6 @@ class TaskTokenizer:
             raise ModelError(f"a tokenizer without {token}", expected="a T5 tokenizer", fix="pick a T5 folder")
         return number
 
-    def _encode(self, text: str) -> list[int]:
-        return list(self.tokenizer.encode(text, add_special_tokens=False))
-
     def _behind_carrier(self, written: str) -> tuple[int, ...]:
         """The tokens of what follows the carrier word in a text.
 
@@ -308,15 +303,6 @@ class TaskTokenizer:
                 fix="use a T5, mT5, umT5 or byT5 tokenizer",
             )
         return tuple(ids[len(self._carrier) :])
-
-    @cached_property
-    def _carrier(self) -> list[int]:
-        return self._encode(_CARRIER)
-
-    def _known(self, ids: Sequence[int]) -> tuple[int, ...]:
-        """The tokens of a word; the unknown token if the tokenizer drops it or reads it as the end or a sentinel."""
-        unknown = self.eos_id if self.tokenizer.unk_token_id is None else int(self.tokenizer.unk_token_id)
-        return tuple(unknown if token in self._reserved else token for token in ids) or (unknown,)
 
     @cached_property
     def _reserved(self) -> frozenset[int]:

@@ -59,22 +59,21 @@ _LEAST_SHARE = 0.15  # of all words: of a text in the language it is a third or 
 def guess_language(words: Iterable[str]) -> str | None:
     """Return the language of a text's first words, or its alphabet if that is not Latin; None if it is not clear."""
     first = [word.lower().strip(".,?!:;\"'()[]") for word in islice(words, _WORDS)]
-    alphabets = Counter(alphabet for word in first for alphabet in map(_alphabet, word) if alphabet)
+    # as Unicode's name of a letter begins
+    letters = Counter(char for word in first for char in word if char.isalpha())
+    alphabets = Counter[str]()
+    for char, n_chars in letters.items():
+        alphabets[unicodedata.name(char, "").partition(" ")[0].capitalize()] += n_chars
+    del alphabets[""]
     if not alphabets:
         return None
     (alphabet, _), *_ = alphabets.most_common(1)
     if alphabet != "Latin":
         return "Chinese characters" if alphabet == "Cjk" else f"{alphabet} letters"
-    counts = {language: sum(_tells(word, language) for word in first) for language in _KNOWN_WORDS}
+    counts = {
+        language: sum(word in known or any(letter in word for letter in own) for word in first)
+        for language, known in _KNOWN_WORDS.items()
+        for own in [_OWN_LETTERS.get(language, "")]
+    }
     (language, most), (_, second), *_ = sorted(counts.items(), key=lambda pair: -pair[1])[:2]
     return language if most >= max(_FEWEST, second + 1, _LEAST_SHARE * len(first)) else None
-
-
-def _tells(word: str, language: str) -> bool:
-    """Whether a word is one of a language's small words, or has a letter of its own."""
-    return word in _KNOWN_WORDS[language] or any(letter in word for letter in _OWN_LETTERS.get(language, ""))
-
-
-def _alphabet(char: str) -> str:
-    """The alphabet of a letter, as Unicode's name of it begins; nothing for what is no letter."""
-    return unicodedata.name(char, "").partition(" ")[0].capitalize() if char.isalpha() else ""

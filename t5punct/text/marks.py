@@ -160,11 +160,6 @@ def apply_case(word: str, case: Case) -> str:
     return form if known and len(form) == len(word) and form.lower() == lower else word
 
 
-def _can_be_upper(word: str) -> bool:
-    """Whether a word is ever written in capitals alone: not as `PH.D.`, `3RD` or `1980'S`."""
-    return not is_degree(word) and _NEVER_UPPER.fullmatch(word) is None
-
-
 @lru_cache(maxsize=4_000)
 def case_forms(word: str) -> Mapping[Case, str]:
     """Return the distinct ways to write a word, by case; the first case that gives a form names it.
@@ -178,9 +173,12 @@ def case_forms(word: str) -> Mapping[Case, str]:
     if case_of(word) is Case.VERBATIM or keeps_letters(word):
         return MappingProxyType({Case.VERBATIM: word})
     forms: dict[Case, str] = {}
+    can_be_upper = (
+        not is_degree(word) and _NEVER_UPPER.fullmatch(word) is None
+    )  # nobody writes `PH.D.`, `3RD`, `1980'S`
     # `U.S.` is in capitals, though it begins a sentence in the same way
     for case in (Case.LOWER, Case.UPPER, Case.CAPITALISED) if is_initialism(word) else _CASES:
         form = apply_case(word, case)
-        if form not in forms.values() and (form == word or case is not Case.UPPER or _can_be_upper(word)):
+        if form not in forms.values() and (form == word or case is not Case.UPPER or can_be_upper):
             forms[case] = form
     return MappingProxyType(forms)

@@ -163,7 +163,16 @@ def _written(
     is_kept = keeps_letters(word.core) or word.spelled or (config.keep_case and word.core != word.normal)
     case = Case.VERBATIM
     if config.case and not is_kept:
-        word, case = _with_known_spelling(word, decision.case, spellings)
+        core, case = word.core, decision.case
+        if spellings.forms and case_of(core) is not Case.VERBATIM:  # mixed case of the input stays
+            cased = apply_case(core, case)
+            form = spellings.spell(cased)
+            if form != cased:
+                start = word.text.find(core)
+                word, case = (
+                    replace(word, text=word.text[:start] + form + word.text[start + len(core) :]),
+                    case_of(form),
+                )
     if config.keep_marks and word.given:
         stem = word.stem(case)
         tail = word.raw[word.n_stem :]
@@ -178,19 +187,6 @@ def _written(
     text = word.written(label, case, alphabet.signed if sign else alphabet)
     is_shown = text != word.written(NO_LABEL, case) or (word.dotted and label.startswith("."))
     return text, label.removeprefix(sign) if is_shown else NO_LABEL, case
-
-
-def _with_known_spelling(word: Word, case: Case, spellings: SpellingTable) -> tuple[Word, Case]:
-    """A word as the table spells it, and the case that this is; mixed case of the input stays."""
-    core = word.core
-    if not spellings.forms or case_of(core) is Case.VERBATIM:
-        return word, case
-    cased = apply_case(core, case)
-    form = spellings.spell(cased)
-    if form == cased:
-        return word, case
-    start = word.text.find(core)
-    return replace(word, text=word.text[:start] + form + word.text[start + len(core) :]), case_of(form)
 
 
 def _with_opening(word: Word, opening: str) -> Word:

@@ -141,12 +141,16 @@ class Word:
         if not label or not self.has_slot:
             return bare + closers
         alphabet = alphabet or ALL_MARKS
-        if self._ends_itself:
+        if self.spelled.endswith(("!", "?")):  # `Yahoo!`
             label = label.lstrip(ENDS_SENTENCE)
         inside, dash, behind = label.partition(DASH)  # a dash stands apart, so never inside quotes
         result = alphabet.spell(alphabet.spell(bare, inside) + closers, dash + behind)
-        # what a user spells may itself end in a mark: `Inc.`
-        return result if self.spelled or not _swallows(result, stem + closers, alphabet) else bare + closers
+        text = stem + closers
+        if self.spelled or (len(text) > 1 and _ASCII_WORD.fullmatch(text)):  # a user's may end in a mark: `Inc.`
+            return result
+        # marks would become part of the word: `U.S` + `.` is read as the word `U.S.`, `C` + `:` as a drive
+        is_swallowed = [word.text for word in words_of(result, alphabet)] != text.split()
+        return bare + closers if is_swallowed else result
 
     def stem(self, case: Case = Case.VERBATIM) -> str:
         """Return the part before marks and closing quotes: the word in the given case, or as the user spells it."""
@@ -173,12 +177,9 @@ class Word:
         if label == "." and (self.is_ordinal or is_abbreviation(self.core)):  # behind `3.` there is `Oktober`
             return None
         shares = label.startswith(".") and (self.dotted or self.stem().endswith("."))
-        return shares or self._ends_itself or self.written(label, alphabet=alphabet) != self.written(NO_LABEL)
-
-    @property
-    def _ends_itself(self) -> bool:
-        """Whether what a user spells needs no mark to end a sentence: `Yahoo!`."""
-        return self.spelled.endswith(("!", "?"))
+        if shares or self.spelled.endswith(("!", "?")):  # `Yahoo!` needs no mark
+            return True
+        return self.written(label, alphabet=alphabet) != self.written(NO_LABEL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,21 +231,23 @@ def words_of(text: str, alphabet: Alphabet | None = None, *, opens_line: bool = 
     before = ""  # the text of the word before it
     start = stop = 0  # where the word and its marks stand in the text
     takes_marks = False
+    mark_characters = alphabet.characters + _INVISIBLE
     for match in _PIECE.finditer(text):
         piece, space = match.group(1), match.group(2)
-        if word and takes_marks and "\n" not in word.space and _is_marks(piece, alphabet):
+        follows = word is not None and takes_marks and "\n" not in word.space
+        if word and follows and not piece.strip(mark_characters) and piece.strip(_INVISIBLE):  # marks that stand apart
             word = _with_marks(word, piece, space, alphabet)
             stop = match.end(1)
             continue
         if word:
-            yield _whole(word, text[start:stop], before, piece)
+            yield between(word if len(word.raw) == stop - start else replace(word, raw=text[start:stop]), before, piece)
             before = word.text
             opens_line = "\n" in word.space
         start, stop = match.span(1)
         word = _word(piece, space, alphabet, opens_line)
         takes_marks = word.has_slot
     if word:
-        yield _whole(word, text[start:stop], before)
+        yield between(word if len(word.raw) == stop - start else replace(word, raw=text[start:stop]), before, "")
 
 
 def between(word: Word, before: str, following: str) -> Word:
@@ -252,11 +255,6 @@ def between(word: Word, before: str, following: str) -> Word:
     if not is_ordinal(before, word.text, following):
         return word
     return replace(word, is_ordinal=True, dotted=word.dotted or word.label == ".")
-
-
-def _whole(word: Word, raw: str, before: str, following: str = "") -> Word:
-    """A word with all its marks, between the words around it."""
-    return between(word if len(word.raw) == len(raw) else replace(word, raw=raw), before, following)
 
 
 def checked_text(text: object, *, may_hold_bytes: bool = False) -> str:
@@ -358,18 +356,6 @@ def _tail_start(piece: str, alphabet: Alphabet) -> int:
     return place
 
 
-def _is_marks(piece: str, alphabet: Alphabet) -> bool:
-    """Whether a piece is marks, with or without what nobody sees."""
-    return not piece.strip(alphabet.characters + _INVISIBLE) and bool(piece.strip(_INVISIBLE))
-
-
 def _is_punctuation(piece: str) -> bool:
     """Whether a piece is nothing but marks, quotes and brackets."""
     return not piece.strip(_PUNCTUATION)
-
-
-def _swallows(result: str, text: str, alphabet: Alphabet) -> bool:
-    """Whether marks would become part of the word: `U.S` + `.` is read as the word `U.S.`, `C` + `:` as a drive."""
-    if len(text) > 1 and _ASCII_WORD.fullmatch(text):
-        return False
-    return [word.text for word in split(result, alphabet).words] != text.split()

@@ -57,10 +57,6 @@ class Format:
     is_table: bool = False  # of words alone; one that goes would leave half a line
     has_cues: bool = False
 
-    @property
-    def is_written(self) -> bool:
-        return self.writer is not None or self.has_cues
-
 
 FORMATS = {
     format.name: format
@@ -80,7 +76,7 @@ FORMATS = {
     )
 }
 INPUTS = tuple(format.name for format in FORMATS.values() if format.is_read)
-OUTPUTS = tuple(format.name for format in FORMATS.values() if format.is_written)
+OUTPUTS = tuple(format.name for format in FORMATS.values() if format.writer or format.has_cues)
 SUFFIXES = {suffix: format.name for format in FORMATS.values() if format.is_read for suffix in format.suffixes}
 RECORDINGS = (
     ".mp3", ".wav", ".m4a", ".flac", ".ogg", ".opus", ".aac", ".wma", ".aiff", ".amr",

@@ -17,10 +17,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ..text.marks import NO_LABEL, Alphabet, Case, case_of, ends_sentence
-from ..text.spelling import can_be_acronym, is_lower_abbreviation, is_spoken, takes_capital
+from ..text.spelling import is_lower_abbreviation, is_spoken, takes_capital
 from ..text.words import Word
 from .votes import Vote, normalise
 
+_LONGEST_ACRONYM = 6  # letters
 _QUOTES = ('"', "“", "„", "«", "‘")
 
 
@@ -42,8 +43,9 @@ def apply_sentence_position(vote: Vote, word: Word, begins: bool | None) -> Vote
         return replace(vote, labels=normalise(left) if left else {NO_LABEL: 1.0})
     if not takes_capital(core) or case_of(core) is Case.VERBATIM:
         return vote
-    # lower case becomes capitalised; all capitals keep their probability
-    may_be_upper = can_be_acronym(core) and not is_lower_abbreviation(core)
+    # lower case becomes capitalised; all capitals keep their probability, if it may be an acronym (NASA, UNESCO)
+    is_short = len(core) <= _LONGEST_ACRONYM and not any(mark in core for mark in "'’")
+    may_be_upper = is_short and not is_lower_abbreviation(core)
     upper = vote.cases.get(Case.UPPER.value, 0.0) if may_be_upper else 0.0
     return replace(vote, cases=normalise({Case.CAPITALISED.value: 1.0 - upper, Case.UPPER.value: upper}))
 

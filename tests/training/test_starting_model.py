@@ -27,7 +27,7 @@ from t5punct.model import Model
 from t5punct.punctuator import Punctuator, PunctuatorConfig
 from t5punct.t5.delay import Delay
 from t5punct.t5.inference.network import InferenceT5
-from t5punct.t5.task import ENCODER_TASK, TaskConfig, mark_token
+from t5punct.t5.task import ENCODER_TASK, TaskConfig, task_token
 from t5punct.t5.tokenization import TaskTokenizer
 from t5punct.text.words import split
 from t5punct.training.config import DataConfig, TrainConfig, change_task
@@ -114,9 +114,9 @@ def test_new_marks_have_tokens_and_classes_and_known_ones_keep_theirs(small: Mod
     vocabulary = model.tokenizer.tokenizer.get_vocab()
     rows, old = model.network.shared.weight, small.network.shared.weight
     for mark in MARKS:
-        assert model.tokenizer.mark_ids[mark] == (vocabulary[mark_token(mark)],)
+        assert model.tokenizer.mark_ids[mark] == (vocabulary[task_token(mark)],)
     known = [number for mark in small.task.marks for number in small.tokenizer.mark_ids[mark]]
-    torch.testing.assert_close(rows[vocabulary[mark_token("؟")]], old[known].mean(0))
+    torch.testing.assert_close(rows[vocabulary[task_token("؟")]], old[known].mean(0))
     assert torch.equal(rows[: len(old)][known], old[known])
     assert model.tagger is not None and small.tagger is not None
     assert model.tagger.mark_classes == ("", *task.slot_marks)
