@@ -22,8 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import config as settings
 from .errors import ConfigError, ModelError, first_line
-from .t5.folder import TAGGER_FILE, remove_weights, writing_folder
-from .t5.hub import locate
+from .t5.folder import TAGGER_FILE, locate, remove_weights, writing_folder
 from .t5.precision import check_precision, fastest_precision, find_device, multiplies_bf16
 from .t5.task import TaskConfig
 from .t5.tokenization import TaskTokenizer
@@ -214,8 +213,7 @@ def load(
     Raises ModelError if the folder holds no usable T5, and ConfigError for a device that is not there.  `task` replaces
     the text form that the folder's `t5punct.yaml` states; a folder without one (any T5) has the default form.
     """
-    from .t5.inference.network import read_network
-    from .t5.inference.pieces import read_tokenizer
+    from .t5.inference import read_network, read_tokenizer
     from .t5.tagger import load_tagger
 
     compute_alone_after_fork()
@@ -304,8 +302,7 @@ def with_transformers(model: Model) -> Model:
 
     One that was loaded to infer only, in whatever precision, is in float32 then; others stay as they are.
     """
-    from .t5.inference.network import InferenceT5
-    from .t5.inference.pieces import PieceTokenizer
+    from .t5.inference import InferenceT5, PieceTokenizer
 
     if not isinstance(model.network, InferenceT5) and not isinstance(model.tokenizer.tokenizer, PieceTokenizer):
         return model

@@ -30,6 +30,7 @@ from .errors import InputError
 from .model import Model, load, on_device, with_precision, with_transformers
 from .t5.precision import find_device
 from .text.io.files import source_lines_with_ends
+from .text.languages import check_spaced
 from .text.marks import DISFLUENT, NO_LABEL
 from .text.render import (
     REMOVE,
@@ -40,7 +41,6 @@ from .text.render import (
     move_marks_of_removed_words,
     render_word,
 )
-from .text.spaces import check_spaced
 from .text.spelling import is_spoken
 from .text.words import Word, checked_text, readable
 from .transcripts.formats import Transcript, transcript_of
@@ -51,8 +51,7 @@ from .transcripts.writers import WriterConfig, check_writable, written_pieces
 from .windows.combine import CombineConfig, WindowVotes, add_votes, decide
 from .windows.plan import View, WindowConfig, iter_pools, iter_views
 from .windows.presets import DEFAULT_PRESET, load_preset
-from .windows.sentences import apply_sentence_position, begins_next
-from .windows.votes import Vote, end_sentence
+from .windows.votes import Vote, apply_sentence_position, begins_next, end_sentence
 
 __all__ = ["Punctuator", "PunctuatorConfig"]
 _POOL_BATCHES = 4  # windows with the words of about this many batches are sorted by length together
@@ -236,7 +235,7 @@ class Punctuator:
         waiting = dict[int, list[Vote]]()
         sentence = self.first_sentence
         words, decisions = list[Word](), list[Decision]()
-        for pool in iter_pools(views, self._pool_words, lambda pair: pair[1].n_words, is_growing=is_hurried):
+        for pool in iter_pools(views, self._pool_words, lambda pair: len(pair[1].words), is_growing=is_hurried):
             for (number, view), votes in zip(pool, self.window_votes([view for _, view in pool]), strict=True):
                 votes_of_slots = add_votes(waiting, votes)
                 settled = [view.words[slot - view.window.start] for slot in votes_of_slots]

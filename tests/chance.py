@@ -96,7 +96,7 @@ class PunctuatorByChance(Punctuator):
         self.first_sentence = SentencePosition(None if config.fragment else True)
 
     def window_votes(self, views: Sequence[View[Word]], *, whole: bool = False) -> list[WindowVotes]:
-        votes = [[self.vote_on(view.window.start + index) for index in range(view.n_words)] for view in views]
+        votes = [[self.vote_on(view.window.start + index) for index in range(len(view.words))] for view in views]
         return [
             WindowVotes(view, tuple(self.apply_known(view, index, vote) for index, vote in enumerate(own)))
             for view, own in zip(views, votes, strict=True)

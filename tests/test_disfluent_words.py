@@ -196,8 +196,10 @@ def test_a_disfluent_word_may_end_a_text() -> None:
     assert Word("um").written("~.", alphabet=Alphabet().signed) == "um~."
 
 
-def test_what_nobody_says_is_not_disfluent() -> None:
-    said = Decision(DISFLUENT, Case.LOWER, 0.5, 1.0)
-    assert said.without_sign(Word("um")).disfluent
-    for text in ("-", "😀", ":)"):
-        assert said.without_sign(Word(text)) == replace(said, label="")
+def test_what_nobody_says_is_not_disfluent(signing_model: Model) -> None:
+    punctuator = _punctuator(signing_model, "mark")
+    words = [Word(text) for text in ("um", "-", "😀", ":)")]
+    vote = Vote({DISFLUENT: 1.0}, {"lower": 1.0})
+    decisions, _ = punctuator.decide_words(words, [[vote]] * len(words), punctuator.first_sentence)
+    assert [decision.disfluent for decision in decisions] == [True, False, False, False]
+    assert {decision.label for decision in decisions} == {""}

@@ -144,7 +144,7 @@ def load_punctuator(options: ModelOptions, config: PunctuatorConfig) -> Punctuat
 
     keep_freed_memory()
     use_threads(options.threads)
-    punctuator = Punctuator.from_pretrained(options.model, config, revision=options.revision)
+    punctuator = Punctuator(options.model, config, revision=options.revision)
     keep_objects()
     return punctuator
 

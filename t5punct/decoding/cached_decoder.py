@@ -30,7 +30,7 @@ from torch.nn.functional import pad, scaled_dot_product_attention
 from ..errors import ModelError
 from ..model import Model
 from ..t5.encoder import position_buckets
-from ..t5.inference.network import InferenceT5
+from ..t5.inference import InferenceT5
 from ..t5.word_memory import embed_targets
 from .inputs import EncoderInput
 

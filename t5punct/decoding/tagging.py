@@ -112,6 +112,7 @@ class TagDecoder:
             votes.update(zip(batch, self.votes_of(chosen, [wanted[index] for index in batch], tagged), strict=True))
         return [votes[index] for index in range(len(windows))]
 
+    @torch.inference_mode()
     def tag(self, states: torch.Tensor, windows: Sequence[WindowInput]) -> Tagged:
         """Return what the tagger says of slots, (n_slots, d_model), all those of one window after the other.
 

@@ -122,10 +122,10 @@ class Trials:
         for document, known in self._documents:
             views = list(iter_views(document.words, strategy.windows))
             missing = [view for view in views if _span(view.window) not in known]
-            for pool in iter_pools(missing, _POOL_WORDS, lambda view: view.n_words):
+            for pool in iter_pools(missing, _POOL_WORDS, lambda view: len(view.words)):
                 for window_votes in self._punctuator.window_votes(pool, whole=True):
                     known[_span(window_votes.view.window)] = window_votes.votes
-                self._on_progress(sum(view.n_words for view in pool))
+                self._on_progress(sum(len(view.words) for view in pool))
             waiting = dict[int, list[Vote]]()
             votes_of_slots = list[list[Vote]]()
             for view in views:

@@ -1,6 +1,6 @@
 """When a slot is committed: after a fixed number of words, when the model is sure, or sentence by sentence.
 
-`delay` commits like `fixed`; its model reads each word once, instead of a window for each (`delayed.py`).
+`delay` commits like `fixed`; its model reads each word once, instead of a window for each (`deciding.py`).
 
 In: a stream's state and the votes of its newest window.  Out: how many more slots are final.
 

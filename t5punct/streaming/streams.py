@@ -4,7 +4,7 @@ In: words, in chunks of any size, of one stream or of many.  Out: committed word
 
 With a lookahead of 2, `push(["how", "are"])` commits nothing yet, `push(["you", "today"])` commits `how` and `are`, and
 `finish()` the rest.  What the model reads depends only on a word's place in the stream, so any chunking of the same
-words gives the same output (see `decoding/precision.py`).  The windows of many streams are decoded together.
+words gives the same output (see `t5/precision.py`).  The windows of many streams are decoded together.
 """
 
 from __future__ import annotations
@@ -24,8 +24,7 @@ from ..text.words import Word, checked_text, words_of
 from ..transcripts.items import pause_of
 from ..windows.plan import View, Window
 from ..windows.votes import Vote
-from .deciding import Decider, Look, make_decider
-from .delayed import DelayDecider
+from .deciding import Decider, DelayDecider, Look, make_decider
 from .policies import StreamConfig, make_policy
 from .state import StreamState, Times
 

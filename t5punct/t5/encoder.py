@@ -1,6 +1,6 @@
 """An encoder of T5's kind (norm before a sublayer) or BERT's (norm behind it), run layer by layer.
 
-In: an encoder of transformers, or of `inference/modules`, and token ids.  Out: its states, as transformers gives them.
+In: an encoder of transformers, or of `inference`, and token ids.  Out: its states, as transformers gives them.
 
 `Encoder(network.encoder).states(ids, mask)` reads whole windows.  With a delay, `delay` and `streaming/kv_cache` say
 which token sees which, and run the layers themselves:

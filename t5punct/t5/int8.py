@@ -47,10 +47,6 @@ class Int8Rows:
         scales = largest.clamp(min=torch.finfo(torch.float32).tiny) / _LARGEST
         return cls((weight / scales).round().clamp(-_LARGEST, _LARGEST).to(torch.int8), scales)
 
-    @property
-    def shape(self) -> torch.Size:
-        return self.integers.shape
-
     def float(self) -> torch.Tensor:
         """Return the matrix in float32."""
         return self.integers.float() * self.scales

@@ -57,7 +57,7 @@ class Int8Linear(nn.Module):
         """Take weights, (n_out, n_in), as this machine multiplies them (`fitting_rows`); bias: float32 (n_out,)."""
         super().__init__()
         rows = fitting_rows(weight)
-        self.n_out, self.n_in = rows.shape
+        self.n_out, self.n_in = rows.integers.shape
         self.register_buffer("weight", pack_weight(rows.integers))
         self.register_buffer("scales", rows.scales.squeeze(1))
         self.bias = bias

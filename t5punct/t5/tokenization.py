@@ -26,7 +26,7 @@ from .task import CASE_TOKENS, N_SENTINELS, PAUSES, SENTINEL, TaskConfig, inline
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
 
-    from .inference.pieces import PieceTokenizer
+    from .inference import PieceTokenizer
 
 _KEPT_WORDS = 200_000  # bounds memory; far above any document's vocabulary
 _CONTINUES = "##"  # what WordPiece writes before a piece that does not begin a word
@@ -134,7 +134,10 @@ class TaskTokenizer:
 
     @cached_property
     def pause_ids(self) -> tuple[int, ...]:
-        """The tokens of silences that the task has, the shortest first.  Raises ModelError if there are none."""
+        """The tokens of silences that the task has, the shortest first.  Raises ModelError if there are none.
+
+        A silence that reaches n of them has the n-th, and a longer one than the task knows the last.
+        """
         return tuple(self._special(token) for token, _ in zip(PAUSES, self.task.pauses_ms, strict=False))
 
     def source(
@@ -156,12 +159,9 @@ class TaskTokenizer:
             ends.append(len(ids) - 1)
             if index == asked:
                 ids.append(self.sentinel_id)
-            ids += self.silence_ids(pauses[index] if pauses else 0)
+            if pauses and pauses[index]:
+                ids += self.pause_ids[: pauses[index]][-1:]
         return Source((*ids, self.eos_id), tuple(ends), n_prefix)
-
-    def silence_ids(self, pause: int) -> tuple[int, ...]:
-        """Return the token of a silence, none where there is none; the longest's for one longer than the task knows."""
-        return self.pause_ids[:pause][-1:]
 
     def target(self, forms: Sequence[str], labels: Sequence[str], openings: Sequence[str] = ()) -> tuple[int, ...]:
         """Return the decoder output of a window: each word form followed by its label's marks, then end.

@@ -110,7 +110,7 @@ class Word:
     @property
     def has_slot(self) -> bool:
         """False for a piece of pure punctuation such as `:)` or a leading dash: no mark follows it."""
-        return not _is_punctuation(self.text)
+        return bool(self.text.strip(_PUNCTUATION))
 
     @property
     def takes_marks(self) -> bool:
@@ -296,8 +296,8 @@ def _word(piece: str, space: str, alphabet: Alphabet, opens_line: bool) -> Word:
             marks = marks + unit["mark"]
         elif marks:
             closers += unit[0]
-    if not marks or _is_punctuation(piece[:place]):
-        n_closers = 0 if _is_punctuation(piece) else len(piece) - len(piece.rstrip(_DIRECTIONS))
+    if not marks or not piece[:place].strip(_PUNCTUATION):  # nothing but marks, quotes and brackets
+        n_closers = len(piece) - len(piece.rstrip(_DIRECTIONS)) if piece.strip(_PUNCTUATION) else 0
         return Word(piece, NO_LABEL, n_closers, piece, space)
     stem = piece[:place]
     label = alphabet.label(shared + marks)
@@ -354,8 +354,3 @@ def _tail_start(piece: str, alphabet: Alphabet) -> int:
             break
         place = bare
     return place
-
-
-def _is_punctuation(piece: str) -> bool:
-    """Whether a piece is nothing but marks, quotes and brackets."""
-    return not piece.strip(_PUNCTUATION)

@@ -22,7 +22,7 @@ from ..text.marks import Alphabet
 from ..text.render import AnnotatedWord
 from ..text.words import Word
 from .heads import Heads, label_of
-from .items import Item, Kept, SpokenWord, WrittenItem, WrittenWord, iter_pieces, texts_of, written_items
+from .items import Item, Kept, SpokenWord, WrittenItem, WrittenWord, iter_pieces, numbered_texts, written_items
 from .recogniser.recording import RecogniserJson
 from .review import review_page
 from .speech import join_same_speakers, read_plain, read_utterances
@@ -116,7 +116,7 @@ class Transcript:
     @property
     def texts(self) -> list[list[Word]]:
         """Its words, as texts that begin and end with a sentence each."""
-        return texts_of(self.items)
+        return [[item.word for _, item in text] for text in numbered_texts(self.items)]
 
     @property
     def is_plain(self) -> bool:

@@ -100,10 +100,6 @@ class View(Generic[T]):
     is_last: bool
     n_settled: int
 
-    @property
-    def n_words(self) -> int:
-        return len(self.words)
-
 
 def iter_views(words: Iterable[T], config: WindowConfig) -> Iterator[View[T]]:
     """Yield the windows over a document's words; at most one window and one more word are in memory at a time.

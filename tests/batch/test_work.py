@@ -24,10 +24,10 @@ from t5punct.batch.work import Work, punctuate_files
 from t5punct.errors import ModelError
 from t5punct.model import Model
 from t5punct.punctuator import Punctuator
-from t5punct.text.marks import Case
+from t5punct.text.marks import Alphabet, Case
 from t5punct.text.render import AnnotatedWord, Decision
 from t5punct.text.words import Word
-from t5punct.transcripts.formats import Transcript, read_transcript
+from t5punct.transcripts.formats import Transcript, transcript_of
 from t5punct.transcripts.terms import Terms
 from t5punct.transcripts.writers import WriterConfig
 
@@ -88,12 +88,12 @@ def test_what_nobody_foresaw_in_a_file_is_its_own_failure(
     )
     (tmp_path / "in/4.txt").write_text("we know")
 
-    def read(source: str, **options: object) -> Transcript:
-        if source.endswith("4.txt"):
+    def read(lines: Iterable[str], format: str | None, alphabet: Alphabet, name: str) -> Transcript:
+        if name.endswith("4.txt"):
             raise KeyError("seven\nlines")
-        return read_transcript(source, **options)  # type: ignore[arg-type]
+        return transcript_of(lines, format, alphabet, name)
 
-    monkeypatch.setattr("t5punct.punctuator.read_transcript", read)
+    monkeypatch.setattr("t5punct.punctuator.transcript_of", read)
     plan = plan_jobs([str(tmp_path / "in")], OutputConfig(folder=tmp_path / "out"))
     outcome = Work(punctuator).run(plan.jobs)
     names = {Path(failure.source).name: str(failure) for failure in outcome.failures}

@@ -21,7 +21,6 @@ from t5punct.cli import main, parameters, process
 from t5punct.cli.train import check_launched, leave_group
 from t5punct.errors import ConfigError
 from t5punct.options import ModelOptions, StreamOptions
-from t5punct.punctuator import Punctuator
 
 
 @pytest.fixture(autouse=True)
@@ -181,7 +180,7 @@ def taken(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 
 def test_a_command_takes_no_more_threads_than_it_is_given(taken: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Punctuator, "from_pretrained", lambda *_, **__: None)
+    monkeypatch.setattr("t5punct.punctuator.Punctuator", lambda *_, **__: None)
     monkeypatch.setattr(parameters, "keep_objects", lambda: None)
     for options in (ModelOptions(), ModelOptions(threads=5), StreamOptions(), StreamOptions(threads=2)):
         parameters.load_punctuator(options, options.config())

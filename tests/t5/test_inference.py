@@ -23,8 +23,7 @@ from t5punct.errors import ModelError
 from t5punct.model import Model, with_precision
 from t5punct.punctuator import Punctuator, PunctuatorConfig
 from t5punct.t5.encoder import Encoder
-from t5punct.t5.inference.network import InferenceT5, read_network
-from t5punct.t5.inference.pieces import PieceTokenizer, read_tokenizer
+from t5punct.t5.inference import InferenceT5, PieceTokenizer, read_network, read_tokenizer
 from t5punct.training.start.from_encoder import FreshDecoderConfig, from_encoder
 
 SHAPE: dict[str, Any] = {

@@ -17,7 +17,7 @@ from t5punct.decoding.inputs import DecodingConfig, WindowInput, encoder_input, 
 from t5punct.decoding.slots import SlotDecoder
 from t5punct.model import Model
 from t5punct.t5.encoder_t5 import EncoderT5, EncoderT5Config
-from t5punct.t5.inference.network import InferenceT5
+from t5punct.t5.inference import InferenceT5
 from t5punct.t5.word_memory import D_POSITION, WordMemory, frequencies, position_codes
 from t5punct.training.start.from_encoder import FreshDecoderConfig, from_encoder
 

@@ -28,8 +28,7 @@ from t5punct.training.config import DelayConfig, LossConfig, TrainConfig
 from t5punct.training.examples.batches import Batch
 from t5punct.training.examples.example import IGNORED
 from t5punct.training.labels import codes_of, probabilities_of
-from t5punct.training.loop.frozen_states import FrozenStates
-from t5punct.training.loop.objective import Objective
+from t5punct.training.loop.objective import FrozenStates, Objective
 from t5punct.training.loop.run import freeze
 from t5punct.training.loop.train import Run, build, train
 

@@ -26,7 +26,7 @@ from t5punct.errors import ConfigError, ModelError
 from t5punct.model import Model
 from t5punct.punctuator import Punctuator, PunctuatorConfig
 from t5punct.t5.delay import Delay
-from t5punct.t5.inference.network import InferenceT5
+from t5punct.t5.inference import InferenceT5
 from t5punct.t5.task import ENCODER_TASK, TaskConfig, task_token
 from t5punct.t5.tokenization import TaskTokenizer
 from t5punct.text.words import split

@@ -20,7 +20,6 @@ from strategies import texts
 from t5punct.errors import InputError
 from t5punct.text.render import AnnotatedWord
 from t5punct.transcripts.formats import format_of, read_transcript, transcript_of
-from t5punct.transcripts.items import texts_of
 from t5punct.transcripts.recogniser.values import Changes, json_value, written_json
 
 LINE_FORMATS = ("text", "lines", "srt", "vtt", "ass", "ctm", "tsv", "csv")
@@ -210,7 +209,7 @@ LABELLED = [
 
 @pytest.mark.parametrize(("text", "name", "expected"), LABELLED)
 def test_no_sentence_goes_on_over_a_speaker_or_a_direction(text: str, name: str, expected: list[str]) -> None:
-    assert [" ".join(word.text for word in words) for words in texts_of(reading(text, name).items)] == expected
+    assert [" ".join(word.text for word in words) for words in reading(text, name).texts] == expected
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,7 @@ import pytest
 
 from t5punct.text.marks import Case
 from t5punct.text.words import Word, split
-from t5punct.windows.sentences import apply_sentence_position, begins_next
-from t5punct.windows.votes import Vote, most_probable, normalise
+from t5punct.windows.votes import Vote, apply_sentence_position, begins_next, most_probable, normalise
 
 SAYS_LOWER = Vote(normalise({".": 0.6, "": 0.4}), normalise({"lower": 0.8, "capitalised": 0.2}))
 AFTER_AN_END = Vote({"": 1.0}, {"capitalised": 1.0}, inside={"lower": 1.0})

@@ -26,8 +26,8 @@ from ...config import check
 from ...errors import ConfigError, OutputError, refused_by_system
 from ...t5.task import ENCODER_TASK, TaskConfig, checked_pauses
 from ...text.io.files import move, partial_folder
+from ...text.languages import is_unspaced, unspaced
 from ...text.marks import case_of
-from ...text.spaces import is_unspaced, unspaced
 from ...text.spelling_table import TABLE_FILE, write_table
 from ...text.words import split
 from ..lock import check_own, lock_folder

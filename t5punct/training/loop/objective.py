@@ -47,10 +47,12 @@ from ..config import LossConfig
 from ..examples.batches import Batch
 from ..examples.history import IGNORED
 from ..labels import divergence, label_loss
-from .frozen_states import FrozenStates
 
 if TYPE_CHECKING:
     from ...model import Model
+from collections.abc import Callable
+
+from torch.nn.utils.rnn import pad_sequence
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,3 +246,36 @@ def _mean_loss(logits: torch.Tensor, classes: torch.Tensor, smoothing: float) ->
     flat, wanted = logits.flatten(0, 1).float(), classes.flatten()
     summed = cross_entropy(flat, wanted, ignore_index=IGNORED, reduction="sum", label_smoothing=smoothing)
     return summed / (classes != IGNORED).sum().clamp(min=1)
+
+
+Encode = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
+
+
+class FrozenStates:
+    """States of up to `max_tokens` source tokens, by their ids; those that come later are computed each time."""
+
+    def __init__(self, max_tokens: int) -> None:
+        self._kept: dict[bytes, torch.Tensor] = {}
+        self._n_free = max_tokens
+
+    def encode(self, encode: Encode, input_ids: torch.Tensor, attention_mask: torch.Tensor) -> torch.Tensor:
+        """Return states (n_batch, n_source, d_model), rounded to float16, of ids and mask, int64 (n_batch, n_source).
+
+        `encode` computes the states of those that are not kept.
+        """
+        lengths = attention_mask.sum(1).tolist()
+        keys = [row[:length].cpu().numpy().tobytes() for row, length in zip(input_ids, lengths, strict=True)]
+        rows = {index: self._kept[key] for index, key in enumerate(keys) if key in self._kept}
+        new = [index for index in range(len(keys)) if index not in rows]
+        if new:
+            longest = max(lengths[index] for index in new)
+            with torch.no_grad():
+                states = encode(input_ids[new, :longest], attention_mask[new, :longest])
+            rounded = states.to("cpu", torch.float16)
+            for index, row in zip(new, rounded, strict=True):
+                rows[index] = row[: lengths[index]].clone()
+                if lengths[index] <= self._n_free:
+                    self._n_free -= lengths[index]
+                    self._kept[keys[index]] = rows[index]
+        padded = pad_sequence([rows[index] for index in range(len(keys))], batch_first=True)
+        return padded.to(input_ids.device, torch.float32)

@@ -1,12 +1,14 @@
-"""A folder -> a network for inference, without transformers: a T5, or another encoder under a T5 decoder.
+"""A folder -> a network and a tokenizer for inference, without transformers, which takes longer to import than to use.
 
-In: a model's folder.  Out: an `InferenceT5` with its weights, in float32 or multiplying in int8, or None where
-something does not fit.
+In: a model's folder.  Out: an `InferenceT5` with its weights, in float32 or multiplying in int8, and a
+`PieceTokenizer`, which has what `tokenization` needs under transformers' names; or None where something does not fit.
 
 `read_network(folder)` is None for another kind of model, an older config, weights by other names, missing or broken
 ones: transformers may know what to do with them, or says what is wrong (`weights.load_network`).
+`read_tokenizer(folder)` is None where transformers makes the tokenizer of other files than `tokenizer.json`.
 
-The modules have the names that transformers gives them.  `encoder` and `decoding/cached_decoder` call them one by one:
+The modules of a network have the names that transformers gives them.  `encoder` and `decoding/cached_decoder` call them
+one by one:
 
     .shared                                      embeddings of tokens
     .encoder.block[0].layer[0].SelfAttention.q   or, under a BERT's kind, .encoder.encoder.layer[0].attention ..
@@ -17,7 +19,7 @@ The modules have the names that transformers gives them.  `encoder` and `decodin
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
@@ -26,14 +28,15 @@ from typing import Any
 import torch
 from safetensors import SafetensorError
 from safetensors.torch import load_file
+from tokenizers import Tokenizer
 from torch import nn
 
-from ..encoder import blocks_of
-from ..folder import ENCODER_T5, FLOAT_FILE, int8_files
-from ..int8 import Int8Rows, read_stored
-from ..int8_linear import Int8Linear
-from ..weights import broken_weights
-from ..word_memory import memory_of
+from .encoder import blocks_of
+from .folder import ENCODER_T5, FLOAT_FILE, int8_files
+from .int8 import Int8Rows, read_stored
+from .int8_linear import Int8Linear
+from .weights import broken_weights
+from .word_memory import memory_of
 
 ACTIVATIONS: dict[str, Callable[[], nn.Module]] = {
     "relu": nn.ReLU,
@@ -64,7 +67,8 @@ def read_network(folder: Path, *, in_int8: bool = False) -> InferenceT5 | None:
         if is_tied:
             network.lm_head.weight = network.shared.weight
         shapes = {name: weight.shape for name, weight in network.named_parameters()}  # tied ones under their first name
-        if blocks_of(network.encoder) is None or shapes != {name: weight.shape for name, weight in weights.items()}:
+        tensors = {name: getattr(weight, "integers", weight) for name, weight in weights.items()}
+        if blocks_of(network.encoder) is None or shapes != {name: tensor.shape for name, tensor in tensors.items()}:
             return None
         if in_int8:
             linear = [(name, layer) for name, layer in network.encoder.named_modules() if isinstance(layer, nn.Linear)]
@@ -207,3 +211,74 @@ def _bert(config: Any, words: nn.Embedding) -> nn.Module:
     encoder = Parts({"embeddings": embeddings, "encoder": stack})
     encoder.config = config
     return encoder
+
+
+FILE, CONFIG_FILE = "tokenizer.json", "tokenizer_config.json"
+# classes of transformers that take the file as it is; others build a tokenizer from its vocabulary
+_PLAIN_CLASSES = ("TokenizersBackend", "PreTrainedTokenizerFast")
+_ROLES = ("bos_token", "eos_token", "unk_token", "sep_token", "pad_token", "cls_token", "mask_token")
+_MORE = ("extra_special_tokens", "additional_special_tokens")
+
+
+class PieceTokenizer:
+    """The pieces of a vocabulary."""
+
+    def __init__(self, pieces: Tokenizer, special: Mapping[str, str], more: Iterable[str] = ()) -> None:
+        """`special`: tokens by their roles; `more`: further tokens that are no text.
+
+        Raises KeyError for one that the vocabulary does not have.
+        """
+        self._pieces = pieces
+        tokens = dict.fromkeys([*special.values(), *more])
+        ids = {token: pieces.token_to_id(token) for token in tokens}
+        if None in ids.values():
+            raise KeyError([token for token, number in ids.items() if number is None])
+        self.pad_token_id, self.eos_token_id, self.unk_token_id = (
+            ids.get(special.get(role, "")) for role in ("pad_token", "eos_token", "unk_token")
+        )
+        self.all_special_ids = list(dict.fromkeys(ids.values()))
+
+    def __len__(self) -> int:
+        return int(self._pieces.get_vocab_size(with_added_tokens=True))
+
+    def encode(self, text: str, add_special_tokens: bool = True) -> list[int]:
+        """Return the ids of a text's pieces."""
+        return list(self._pieces.encode(text, add_special_tokens=add_special_tokens).ids)
+
+    def decode(
+        self, ids: Sequence[int], *, skip_special_tokens: bool = False, clean_up_tokenization_spaces: bool = False
+    ) -> str:
+        """Return the text of ids; spaces are never cleaned up."""
+        return str(self._pieces.decode(list(ids), skip_special_tokens=skip_special_tokens))
+
+    def convert_tokens_to_ids(self, token: str) -> int | None:
+        """Return the id of a piece; that of the unknown piece, or None, if there is no such piece."""
+        number = self._pieces.token_to_id(token)
+        return self.unk_token_id if number is None else int(number)
+
+    def convert_ids_to_tokens(self, ids: Sequence[int]) -> list[str]:
+        """Return the pieces of ids."""
+        return [str(self._pieces.id_to_token(number)) for number in ids]
+
+    def get_vocab(self) -> dict[str, int]:
+        """Return all pieces and their ids."""
+        return dict(self._pieces.get_vocab(with_added_tokens=True))
+
+
+def read_tokenizer(folder: Path) -> PieceTokenizer | None:
+    """Return a folder's tokenizer; None where transformers has to read it, or to say what is wrong with it."""
+    try:
+        config = json.loads((folder / CONFIG_FILE).read_text(encoding="utf-8"))
+        if config["tokenizer_class"] not in _PLAIN_CLASSES or config.get("add_prefix_space"):
+            return None
+        special = {role: config[role] for role in _ROLES if config.get(role)}
+        more = [token for name in _MORE for token in config.get(name) or ()]
+        # a config has a token by itself or with its properties
+        special = {role: token if isinstance(token, str) else str(token["content"]) for role, token in special.items()}
+        more = [token if isinstance(token, str) else str(token["content"]) for token in more]
+        pieces = Tokenizer.from_file(str(folder / FILE))
+        if pieces.truncation or pieces.padding:
+            return None
+        return PieceTokenizer(pieces, special, more)
+    except Exception:  # tokenizers has no class of its own for damaged files
+        return None
