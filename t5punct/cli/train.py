@@ -81,7 +81,7 @@ def label(
     need("train")
     collect_as_usual()
     use_threads(threads)
-    from ..training.labels import label as run
+    from ..training.labelling import label as run
 
     with progress_bar("labelling", None) as advance:
         tell = (lambda done, total: advance(done, done, total)) if is_shown() else None

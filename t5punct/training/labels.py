@@ -12,28 +12,16 @@ A code is a byte for each class of marks, then one for each case: how many sixte
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 
 import torch
 from safetensors import safe_open
-from safetensors.torch import save_file
 from torch.nn.functional import kl_div
 
 from .. import config as settings
-from .. import model as models
-from ..config import check
-from ..decoding.batching import batch_by_length
 from ..errors import ConfigError, InputError
-from ..model import Model, with_precision
-from ..t5.tagger import states_at_words
-from ..t5.weights import weights_fingerprint
-from ..text.io.files import take_place, whole_file
-from .examples.batches import make_collator
-from .examples.example import ChunkExamples, Example
-from .examples.loading import chunks_fingerprint, load_split
 
 LABELS_FILE = "labels.yaml"  # it makes a folder one of labels, and is written last
 ROWS_IN_PART = 4096  # chunks of one file
@@ -144,65 +132,3 @@ def _part(file: Path) -> tuple[torch.Tensor, torch.Tensor]:
             return tensors.get_tensor("codes"), tensors.get_tensor("ends")
     except Exception as error:  # a damaged file raises errors without a common base
         raise InputError(f"labels {file} cannot be read", expected="a whole file", fix="label again") from error
-
-
-_BEGUN = "labels-begun.yaml"  # of a folder whose labels are not finished
-Tell = Callable[[int, int], None]  # words of which labels are known, of how many
-
-
-def label(
-    data: str, teacher: str, output: str | None = None, *,
-    batch_tokens: int = 4096, precision: str = "auto", tell: Tell | None = None,
-) -> Path:  # fmt: skip
-    """Label the split `train` of a data set, and return the folder: beside the data set, unless `output` names one.
-
-    Raises ConfigError for a model without a tagger, and for labels in the folder that are of something else.
-    """
-    check(batch_tokens >= 1, f"batch_tokens {batch_tokens}", expected="1 or more", fix="check --batch-tokens")
-    folder = Path(output or Path(data) / f"labels-{Path(teacher).name}")
-    rows = load_split(data, "train")
-    if rows is None:
-        raise InputError(f"no examples in {data}", expected="a split `train`", fix="prepare more text")
-    model = models.load(teacher)
-    if (tagger := model.tagger) is None:
-        raise ConfigError(f"{teacher} without a tagger", expected="a model that has one", fix="name another model")
-    examples, weights = ChunkExamples(rows, model.tokenizer), weights_fingerprint(model.network.encoder, tagger)
-    info = LabelsInfo(teacher, weights, chunks_fingerprint(examples), len(rows), list(tagger.mark_classes))
-    model = with_precision(model, precision)
-    begun, finished = folder / _BEGUN, folder / LABELS_FILE
-    for file in (finished, begun):
-        is_own = not file.is_file() or settings.load_plain(LabelsInfo, file) == info
-        check(is_own, f"{folder}, which holds labels of another model or data set", expected="its own", fix="remove it")
-    folder.mkdir(parents=True, exist_ok=True)
-    settings.save(info, begun)
-    finished.unlink(missing_ok=True)
-    n_words, n_done = sum(rows["n_words"][:]), 0
-    for number, first in enumerate(range(0, len(rows), ROWS_IN_PART)):
-        chunk_numbers = range(first, min(first + ROWS_IN_PART, len(rows)))
-        file = folder / part_name(number)
-        if not file.is_file():
-            codes = _codes(model, [examples[row] for row in chunk_numbers], batch_tokens)
-            ends = torch.tensor([len(words) for words in codes]).cumsum(0)
-            with whole_file(file) as partial:
-                save_file({"codes": torch.cat(codes), "ends": ends}, partial)
-        n_done += sum(rows[chunk_numbers.start : chunk_numbers.stop]["n_words"])
-        if tell is not None:
-            tell(n_done, n_words)
-    take_place(begun, finished)
-    return folder
-
-
-@torch.inference_mode()
-def _codes(model: Model, examples: Sequence[Example], batch_tokens: int) -> list[torch.Tensor]:
-    """The codes of each example's words, uint8 (n_words, n_codes)."""
-    make, tagger = make_collator(model.tokenizer.pad_id), model.tagger
-    assert tagger is not None  # noqa: S101  (the caller has checked it)
-    codes: dict[int, torch.Tensor] = {}
-    for places in batch_by_length([len(example.source) for example in examples], batch_tokens):
-        batch = make([examples[place] for place in places]).to(model.device)
-        states = model.encode(batch.input_ids, batch.attention_mask)
-        logits = tagger(states_at_words(states, batch.word_ends))
-        together = torch.cat([codes_of(head.float().softmax(-1)) for head in logits], -1).cpu()
-        for place, words in zip(places, together, strict=True):
-            codes[place] = words[: len(examples[place].word_ends)].clone()
-    return [codes[place] for place in range(len(examples))]

@@ -26,7 +26,8 @@ from t5punct.training.config import DataConfig, LossConfig, TrainConfig
 from t5punct.training.examples.batches import make_collator
 from t5punct.training.examples.disfluencies import NoiseConfig
 from t5punct.training.examples.example import IGNORED, ChunkExamples
-from t5punct.training.labels import LABELS_FILE, Labels, codes_of, label, part_name, probabilities_of
+from t5punct.training.labelling import label
+from t5punct.training.labels import LABELS_FILE, Labels, codes_of, part_name, probabilities_of
 from t5punct.training.loop.objective import Objective
 from t5punct.training.loop.train import train
 
