@@ -247,8 +247,8 @@ def _equals_stepwise(model: Model, windows: Sequence[WindowInput]) -> bool:
     starts = range(0, len(windows), 32)
     wanted = [votes for start in starts for votes in decode_stepwise(model, windows[start : start + 32])]
     return all(
-        (most_probable(vote.labels), most_probable(vote.cases))
-        == (most_probable(wanted_vote.labels), most_probable(wanted_vote.cases))
+        (most_probable(vote.marks), most_probable(vote.cases))
+        == (most_probable(wanted_vote.marks), most_probable(wanted_vote.cases))
         for solution, votes in zip(SlotDecoder(model).decode(windows), wanted, strict=True)
         for vote, wanted_vote in zip(solution.votes, votes, strict=True)
     )

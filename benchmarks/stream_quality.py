@@ -19,7 +19,7 @@ from t5punct.punctuator import Punctuator
 from t5punct.streaming import StreamConfig, Streams, StreamState
 from t5punct.streaming.deciding import Classify
 from t5punct.text.words import Word
-from t5punct.windows.combine import WindowVotes, choose_label
+from t5punct.windows.combine import WindowVotes, choose_marks
 from t5punct.windows.plan import View, Window
 from t5punct.windows.votes import Distribution, Vote
 
@@ -123,7 +123,7 @@ class _Remembered(Punctuator):
             window, votes = window_votes.view.window, window_votes.votes
             kept = max(0, len(votes) - n_newest)
             self._windows[window.start, window.stop, False] = (blank,) * kept + votes[kept:]
-            shows = {window.start + place: choose_label([vote.labels], [1.0])[0] for place, vote in enumerate(votes)}
+            shows = {window.start + place: choose_marks([vote.marks], [1.0])[0] for place, vote in enumerate(votes)}
             inner = window.start + (len(votes) // 2 if window.start else 0)
             changed = [place for place, label in shows.items() if place >= inner and shown.get(place, label) != label]
             changes[window.stop - 1 - min(changed) if changed else -1] += 1

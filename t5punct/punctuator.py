@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 
 from .decoding.align import AlignConfig, AlignmentCounts
 from .decoding.generate import GeneratingDecoder
-from .decoding.inputs import DecodingConfig, WindowInput, allow_disfluency_label
+from .decoding.inputs import DecodingConfig, WindowInput, allow_disfluency_sign
 from .decoding.slots import SlotDecoder
 from .decoding.tagging import TagDecoder
 from .errors import InputError
@@ -31,7 +31,7 @@ from .model import Model, load, on_device, with_precision, with_transformers
 from .t5.precision import find_device
 from .text.io.files import source_lines_with_ends
 from .text.languages import check_spaced
-from .text.marks import DISFLUENT, NO_LABEL
+from .text.marks import DISFLUENT, NO_MARKS
 from .text.render import (
     REMOVE,
     AnnotatedWord,
@@ -81,7 +81,7 @@ class SentencePosition(NamedTuple):
     """
 
     begins: bool | None
-    opened: str = NO_LABEL
+    opened: str = NO_MARKS
 
 
 class Punctuator:
@@ -125,7 +125,7 @@ class Punctuator:
                     "%s has no t5punct.yaml; a T5 that was never trained to punctuate writes nonsense", model.name
                 )
         self.config, self.model = config, model
-        self.decoding = allow_disfluency_label(config.decoding, model, config.render.disfluencies)
+        self.decoding = allow_disfluency_sign(config.decoding, model, config.render.disfluencies)
         model.task.prefix_for(config.decoding.style)  # an unknown style is said here, not at the first text
         self._alphabet = self.decoding.alphabet(model.task)
         decoder = self.decoding.decoder_for(model)
@@ -208,7 +208,7 @@ class Punctuator:
         return iter(self.file_pieces(transcript, self._iter_words(transcript)))
 
     def annotate(self, text: str) -> tuple[AnnotatedWord, ...]:
-        """Return each word with label, case and confidence.  Raises InputError as `punctuate` does."""
+        """Return each word with marks, case and confidence.  Raises InputError as `punctuate` does."""
         return tuple(self.iter_annotate(text))
 
     def iter_annotate(self, text: str) -> Iterator[AnnotatedWord]:
@@ -271,7 +271,7 @@ class Punctuator:
     def apply_known(self, view: View[Word], index: int, vote: Vote) -> Vote:
         """Return the vote on a window's slot, given the marks that are kept there, or that the text ends there."""
         if self.config.render.keep_marks and (kept := view.words[index].given):
-            return replace(vote, labels={kept: 1.0})
+            return replace(vote, marks={kept: 1.0})
         ends = view.is_last and index == len(view.words) - 1 and not self.config.fragment
         return end_sentence(vote, self._alphabet.marks) if ends else vote
 
@@ -294,20 +294,20 @@ class Punctuator:
             here = [apply_sentence_position(vote, word, sentence.begins) for vote in votes]
             decision = decide(here, combine, render.alternatives)
             if render.alternatives:
-                rivals = tuple(rival for rival in decision.alternatives if DISFLUENT not in rival.label)
+                rivals = tuple(rival for rival in decision.alternatives if DISFLUENT not in rival.marks)
                 decision = replace(decision, alternatives=rivals)
-            if DISFLUENT in decision.label:  # what nobody says, a dash or an emoji, is not disfluent
-                label = decision.label.replace(DISFLUENT, NO_LABEL)
-                decision = replace(decision, label=label, disfluent=is_spoken(word.text))
-            label = (word.given if render.keep_marks else NO_LABEL) or decision.label
-            begins = begins_next(sentence.begins, word, label, self.model.task.alphabet)
+            if DISFLUENT in decision.marks:  # what nobody says, a dash or an emoji, is not disfluent
+                marks = decision.marks.replace(DISFLUENT, NO_MARKS)
+                decision = replace(decision, marks=marks, disfluent=is_spoken(word.text))
+            marks = (word.given if render.keep_marks else NO_MARKS) or decision.marks
+            begins = begins_next(sentence.begins, word, marks, self.model.task.alphabet)
             if decision.opening is not None:
                 if not is_spoken(word.text):  # an emoji opens no sentence
-                    decision = replace(decision, opening=NO_LABEL)
-                decision = fit_opening(decision, sentence.opened, ends=begins is True, marks=self._alphabet.marks)
+                    decision = replace(decision, opening=NO_MARKS)
+                decision = fit_opening(decision, sentence.opened, ends=begins is True, allowed=self._alphabet.marks)
             if decision.disfluent and self._removes and not begins:  # the sentence begins with the next word
                 begins = sentence.begins
-            opened = NO_LABEL if begins else sentence.opened or decision.opening or NO_LABEL
+            opened = NO_MARKS if begins else sentence.opened or decision.opening or NO_MARKS
             sentence = SentencePosition(begins, opened)
             decisions.append(decision)
         return decisions, sentence

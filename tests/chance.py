@@ -11,7 +11,7 @@ from types import SimpleNamespace
 
 from t5punct.punctuator import Punctuator, PunctuatorConfig, SentencePosition
 from t5punct.t5.task import TaskConfig
-from t5punct.text.marks import DISFLUENT, NO_LABEL, Alphabet, Case
+from t5punct.text.marks import DISFLUENT, NO_MARKS, Alphabet, Case
 from t5punct.text.render import REMOVE, AnnotatedWord, Decision, RenderConfig, render_word
 from t5punct.text.spelling_table import NO_SPELLINGS
 from t5punct.text.words import Word
@@ -23,7 +23,7 @@ from t5punct.windows.votes import Vote, normalise
 
 LABELS = ("", ",", ".", "?!", "-")
 _CASES, _RENDER, _ALPHABET = (*Case,), RenderConfig(), Alphabet()
-_LABELS_OF_VOTES = ("", "", ",", ".", "?", "!", ";", "-", "...", "?!", DISFLUENT)  # `JOHN:` would be a label
+_MARKS_OF_VOTES = ("", "", ",", ".", "?", "!", ";", "-", "...", "?!", DISFLUENT)  # `JOHN:` would be a label
 
 
 @lru_cache(maxsize=4)  # a check reads a file several times
@@ -81,7 +81,7 @@ def _without_marks(item: Item) -> str:
     word = item.spoken if isinstance(item, Echo) and item.spoken else item
     if isinstance(word, Kept):
         return word.text
-    return word.written(replace(word.word, dotted=False).written(NO_LABEL).lower())  # `J.` may be `j.`
+    return word.written(replace(word.word, dotted=False).written(NO_MARKS).lower())  # `J.` may be `j.`
 
 
 class PunctuatorByChance(Punctuator):
@@ -105,5 +105,5 @@ class PunctuatorByChance(Punctuator):
     def vote_on(self, place: int) -> Vote:
         rng = random.Random(self.seed * 1_000_003 + place)
         cases = normalise({case.value: rng.random() for case in Case})
-        labels = rng.sample(_LABELS_OF_VOTES, 3)
+        labels = rng.sample(_MARKS_OF_VOTES, 3)
         return Vote(normalise({label: rng.random() for label in labels}), cases)

@@ -65,7 +65,7 @@ def test_some_words_are_marked_and_the_same_are_removed(signing_model: Model, de
     assert [word.disfluent for word in marked] == [word.disfluent for word in removed]
     assert [word.is_removed for word in removed] == [bool(word.disfluent) for word in marked]
     assert [word.as_dict()["disfluent"] for word in marked] == [word.disfluent for word in marked]
-    assert all((DISFLUENT in word.text) == word.disfluent and DISFLUENT not in word.label for word in marked)
+    assert all((DISFLUENT in word.text) == word.disfluent and DISFLUENT not in word.marks for word in marked)
 
 
 @settings(max_examples=20)
@@ -91,7 +91,7 @@ def test_a_text_is_its_words_without_what_is_removed(signing_model: Model, decod
 
 def test_what_is_left_begins_sentences_with_capitals(signing_model: Model) -> None:
     words = [word for word in _punctuator(signing_model, "remove").annotate(TEXT) if not word.is_removed]
-    ends = [True, *(any(mark in ".?!" for mark in word.label) for word in words)]
+    ends = [True, *(any(mark in ".?!" for mark in word.marks) for word in words)]
     first = [word.text for word, begins in zip(words, ends, strict=False) if begins]
     assert len(first) > 1
     assert first == [capitalise(text) for text in first]
@@ -123,10 +123,10 @@ def test_parallel_equals_step_by_step(signing_model: Model, odds: dict[str, floa
     windows = [WindowInput.of(TEXT.split()[start : start + 15]) for start in range(0, 60, 15)]
     wanted = decode_stepwise(signing_model, windows, config)
     parallel = SlotDecoder(signing_model, config).votes(windows)
-    labels = [vote.labels for votes in wanted for vote in votes]
+    labels = [vote.marks for votes in wanted for vote in votes]
     assert any(most_probable(label).startswith(DISFLUENT) for label in labels)
-    assert [tuple(label) for label in labels] == [tuple(vote.labels) for votes in parallel for vote in votes]
-    for label, other in zip(labels, (vote.labels for votes in parallel for vote in votes), strict=True):
+    assert [tuple(label) for label in labels] == [tuple(vote.marks) for votes in parallel for vote in votes]
+    for label, other in zip(labels, (vote.marks for votes in parallel for vote in votes), strict=True):
         assert tuple(label.values()) == pytest.approx(tuple(other.values()), abs=1e-4)
 
 
@@ -173,7 +173,7 @@ def test_marks_behind_what_is_removed(labels: list[str], left: list[str]) -> Non
     decisions = [Decision(label.replace("~", ""), Case.LOWER, 0.5, 1.0, disfluent="~" in label) for label in labels]
     moved = list(move_marks_of_removed_words(decisions))
     assert len(moved) == len(decisions)
-    assert [decision.label for decision in moved if not decision.disfluent] == left
+    assert [decision.marks for decision in moved if not decision.disfluent] == left
 
 
 @pytest.mark.parametrize(
@@ -184,13 +184,13 @@ def test_the_sign_stands_behind_the_word(text: str, label: str, marked: str) -> 
     (word,) = split(f"{text[:-1]}.{text[-1]}" if text[-1] in '")' else text).words
     decision = Decision(label, Case.LOWER, 0.5, 1.0, disfluent=True)
     rendered = render_word(word, decision, RenderConfig(disfluencies="mark"), Alphabet())
-    assert (rendered.text, rendered.label) == (marked, label)
+    assert (rendered.text, rendered.marks) == (marked, label)
     assert render_word(word, decision, RenderConfig(disfluencies="remove"), Alphabet()).text == ""
 
 
 def test_a_disfluent_word_may_end_a_text() -> None:
     vote = Vote(normalise({"": 0.1, DISFLUENT: 0.6, ".": 0.2, ",": 0.1}), {"lower": 1.0})
-    ended = end_sentence(vote, ",." + DISFLUENT).labels
+    ended = end_sentence(vote, ",." + DISFLUENT).marks
     assert most_probable(ended) == "~."
     assert ended["~."] == pytest.approx(0.75)
     assert Word("um").written("~.", alphabet=Alphabet().signed) == "um~."
@@ -202,4 +202,4 @@ def test_what_nobody_says_is_not_disfluent(signing_model: Model) -> None:
     vote = Vote({DISFLUENT: 1.0}, {"lower": 1.0})
     decisions, _ = punctuator.decide_words(words, [[vote]] * len(words), punctuator.first_sentence)
     assert [decision.disfluent for decision in decisions] == [True, False, False, False]
-    assert {decision.label for decision in decisions} == {""}
+    assert {decision.marks for decision in decisions} == {""}

@@ -230,8 +230,8 @@ def test_a_model_of_another_family_decodes(tmp_path: Path) -> None:
     for solution, wanted in zip(SlotDecoder(model).decode(windows), decode_stepwise(model, windows), strict=True):
         assert len(solution.votes) == len(wanted)
         for vote, other in zip(solution.votes, wanted, strict=True):
-            assert tuple(vote.labels) == tuple(other.labels)
-            assert tuple(vote.labels.values()) == pytest.approx(tuple(other.labels.values()), abs=1e-4)
+            assert tuple(vote.marks) == tuple(other.marks)
+            assert tuple(vote.marks.values()) == pytest.approx(tuple(other.marks.values()), abs=1e-4)
             assert tuple(vote.cases.values()) == pytest.approx(tuple(other.cases.values()), abs=1e-4)
 
 

@@ -262,7 +262,7 @@ def test_a_decoder_with_tokens_for_them_writes_them_by_itself(trained: Path) -> 
                 assert vote.openings is not None and wanted_vote.openings is not None
                 assert tuple(vote.openings) == known
                 assert tuple(vote.openings.values()) == pytest.approx(tuple(wanted_vote.openings.values()), abs=1e-4)
-                assert most_probable(vote.labels) == most_probable(wanted_vote.labels)
+                assert most_probable(vote.marks) == most_probable(wanted_vote.marks)
     few = Punctuator(model, PunctuatorConfig(decoding=replace(alone, marks=",."))).punctuate(" ".join(words))
     assert "¿" not in few
 
@@ -295,8 +295,8 @@ def opened_ends(text: str) -> int:
     for word in split(text).words:
         assert not (opening and word.opening), text
         opening = opening or word.opening
-        if word.ends_sentence(word.label):
-            assert not opening or OPENING[opening] in word.label, text
+        if word.ends_sentence(word.marks):
+            assert not opening or OPENING[opening] in word.marks, text
             n_opened += bool(opening)
             opening = ""
     return n_opened

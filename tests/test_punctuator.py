@@ -63,7 +63,7 @@ def test_kept_marks_stay_as_they_were_written(tiny_model: Model, text: str) -> N
     words = split(text, known).words
     output = split(Punctuator(tiny_model, config).punctuate(text), known).words
     assert [word.text for word in output] == [word.text for word in words]
-    assert all(kept.label == word.label for kept, word in zip(output, words, strict=True) if word.given)
+    assert all(kept.marks == word.marks for kept, word in zip(output, words, strict=True) if word.given)
 
 
 @pytest.mark.parametrize("decoder", ["slots", "tagger", "generate"])
@@ -86,9 +86,9 @@ def test_a_whole_text_begins_and_ends_with_a_sentence_a_fragment_need_not(tagged
     config = PunctuatorConfig(plan, decoding=DecodingConfig(decoder))
     annotated = Punctuator(tagged_model, config).annotate(text)
     assert annotated[0].text[0] == "W"
-    assert set(annotated[-1].label) & set(".?!")
+    assert set(annotated[-1].marks) & set(".?!")
     fragment = Punctuator(tagged_model, replace(config, fragment=True)).annotate(text)
-    assert [word.label for word in fragment[:-1]] == [word.label for word in annotated[:-1]]
+    assert [word.marks for word in fragment[:-1]] == [word.marks for word in annotated[:-1]]
     assert [word.case for word in fragment[1:]] == [word.case for word in annotated[1:]]
     assert fragment != annotated, "this model begins and ends no sentence by itself"
 
@@ -107,7 +107,7 @@ def test_marks_that_the_model_does_not_know_are_not_doubled(
 
 def test_a_text_without_marks_that_end_a_sentence_is_left_open(tiny_model: Model) -> None:
     punctuator = Punctuator(tiny_model, PunctuatorConfig(decoding=DecodingConfig(marks=",", max_marks=1)))
-    assert punctuator.annotate("we know that")[-1].label in ("", ",")
+    assert punctuator.annotate("we know that")[-1].marks in ("", ",")
 
 
 def test_a_sober_style_writes_one_mark_a_slot_unless_more_are_asked_for(
@@ -118,7 +118,7 @@ def test_a_sober_style_writes_one_mark_a_slot_unless_more_are_asked_for(
 
     def longest(decoder: str, style: str, max_marks: int | None = None) -> int:
         config = PunctuatorConfig(decoding=DecodingConfig(decoder, style=style, max_marks=max_marks))
-        return max(len(word.label) for word in Punctuator(model, config).annotate("well what stop it"))
+        return max(len(word.marks) for word in Punctuator(model, config).annotate("well what stop it"))
 
     for decoder in ("slots", "generate"):
         assert longest(decoder, "talk") == 1
@@ -133,7 +133,7 @@ def test_an_annotation_says_what_the_text_shows(tiny_model: Model) -> None:
     assert [word.word for word in annotated] == _words(text)
     for word in annotated:
         (written,) = split(word.text).words
-        assert written.label == word.label
+        assert written.marks == word.marks
         assert case_of(written.core).value == word.case or not written.core.isalpha()
         assert 0.0 < word.confidence <= 1.0
 
@@ -233,7 +233,7 @@ def test_windows_that_disagree_about_a_sentence_end_leave_no_capital(tiny_model:
     """The first window writes no mark behind `is`, the second, which decides the case of `how`, writes `?` there."""
     words = split("what is how much").words
     plain = Vote({"": 1.0}, {"lower": 1.0})
-    capital = Vote(plain.labels, {"capitalised": 1.0}, inside=plain.cases)
+    capital = Vote(plain.marks, {"capitalised": 1.0}, inside=plain.cases)
     punctuator = Punctuator(tiny_model)
     decided, _ = punctuator.decide_words(words, [[plain], [plain], [capital], [plain]], punctuator.first_sentence)
     assert [word.text for word in punctuator.write_words(words, decided)] == ["What", "is", "how", "much"]
@@ -245,7 +245,7 @@ def test_kept_marks_are_decoded_as_they_are_given(lively_model: Model) -> None:
     assert keeping.window_input(words).given == (";", "", "", "", "?!")
     assert Punctuator(lively_model).window_input(words).given == ()
     (window_votes,) = keeping.window_votes([*iter_views(words, WindowConfig())])
-    assert [most_probable(vote.labels) for vote in window_votes.votes][0::4] == [";", "?!"]
+    assert [most_probable(vote.marks) for vote in window_votes.votes][0::4] == [";", "?!"]
 
 
 @SETTINGS
@@ -292,7 +292,7 @@ def test_alternatives_change_nothing_else(tagged_model: Model, decoder: str) -> 
     for word in annotated:
         chances = [word.confidence, *(alternative.probability for alternative in word.alternatives)]
         assert sum(chances) <= 1 + 1e-6
-        assert word.label not in [alternative.label for alternative in word.alternatives] or word.text == "-"
+        assert word.marks not in [alternative.marks for alternative in word.alternatives] or word.text == "-"
 
 
 def test_who_does_not_ask_does_not_pay(tiny_model: Model, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -314,4 +314,4 @@ def test_who_does_not_ask_does_not_pay(tiny_model: Model, monkeypatch: pytest.Mo
 def test_only_what_can_be_written_is_named(text: str, config: RenderConfig, named: list[str]) -> None:
     decision = Decision("", Case.LOWER, 0.5, 1.0, alternatives=(Alternative(".", 0.3), Alternative(",", 0.2)))
     word = render_word(split(text).words[0], decision, config, Alphabet())
-    assert [alternative.label for alternative in word.alternatives] == named
+    assert [alternative.marks for alternative in word.alternatives] == named

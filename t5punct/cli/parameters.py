@@ -166,11 +166,11 @@ class CheckedCommand(TyperCommand):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Parse arguments.  Raises ConfigError for a setting that is written as an option."""
-        for place, word in enumerate(args):
+        for index, word in enumerate(args):
             option, _, joined = word.partition("=")
             name = option.removeprefix("--").replace("-", "_")
             if option.startswith("--") and name in self._settings and not ctx.resilient_parsing:
-                value = "true" if self._settings[name] is False else joined or " ".join(args[place + 1 : place + 2])
+                value = "true" if self._settings[name] is False else joined or " ".join(args[index + 1 : index + 2])
                 setting = shlex.join([f"{name}={value or 'VALUE'}"])
                 raise ConfigError(f"{option}, which is a setting", expected=setting, fix=f"write that for {option}")
         parsed: list[str] = super().parse_args(ctx, args)

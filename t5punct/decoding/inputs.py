@@ -38,7 +38,7 @@ class DecodingConfig:
     batch_tokens: int = 1024
     style: str | None = None  # None takes the model's default
     marks: str | None = None  # of the task's marks, those that may be written; None: all
-    max_marks: int | None = None  # the longest label; None: the style's
+    max_marks: int | None = None  # of a slot at most; None: the style's
     # `slots`, `tagger`: how many times marks count against none, in place of the task's odds; empty: all count once
     mark_odds: dict[str, float] | None = None
     delay_words: int | None = None  # `tagger`: no decision depends on later words than this many; None: all count
@@ -78,9 +78,9 @@ class DecodingConfig:
             )
         if self.max_marks is not None and self.max_marks > task.max_marks:
             raise ConfigError(
-                f"labels of {self.max_marks} marks", expected=f"at most {task.max_marks}", fix="lower max_marks"
+                f"{self.max_marks} marks in a slot", expected=f"at most {task.max_marks}", fix="lower max_marks"
             )
-        return Alphabet(marks, task.longest_label(self.style) if self.max_marks is None else self.max_marks)
+        return Alphabet(marks, task.most_marks(self.style) if self.max_marks is None else self.max_marks)
 
     def odds(self, task: TaskConfig) -> dict[str, float]:
         """Return the factor of each mark's probability.  Raises ConfigError for marks that the task does not have."""
@@ -95,7 +95,7 @@ class DecodingConfig:
         return "tagger" if is_tagged and model.tagger is not None and (self.max_marks or 1) == 1 else "slots"
 
 
-def allow_disfluency_label(config: DecodingConfig, model: Model, disfluencies: str) -> DecodingConfig:
+def allow_disfluency_sign(config: DecodingConfig, model: Model, disfluencies: str) -> DecodingConfig:
     """Return a config whose slots may hold the sign of disfluent words; the same config if such words are just kept.
 
     Raises ConfigError for a model that does not know them, for a decoder that cannot say which they are, and for a sign

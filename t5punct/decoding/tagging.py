@@ -2,7 +2,7 @@
 
 In: windows of words.  Out: votes, one a slot, from one pass of the encoder.
 
-It is the fastest decoder, and the baseline for the others.  A label has at most one mark.  Decisions do not depend on
+It is the fastest decoder, and the baseline for the others.  A slot has at most one mark.  Decisions do not depend on
 each other, with three exceptions: a capital that only a sentence start explains is removed if none is there
 (behind a comma, of all words that the spelling table has in small letters), a sentence
 that may end in either of two places ends once (`doubled_ends`), and has an opening mark where it has the closing one
@@ -27,7 +27,7 @@ from ..model import Model
 from ..t5.delay import NOBODY, Delay, delayed_states, token_words
 from ..t5.encoder import Encoder
 from ..t5.tagger import TAGGED_CASES, Tagger
-from ..text.marks import DISFLUENT, NO_LABEL, OPENING, OTHER_SCRIPTS, Case, case_forms, ends_sentence
+from ..text.marks import DISFLUENT, NO_MARKS, OPENING, OTHER_SCRIPTS, Case, case_forms, ends_sentence
 from ..text.spelling import precedes_name
 from ..windows.votes import Distribution, Vote, normalise
 from .batching import batch_by_length
@@ -35,7 +35,7 @@ from .inputs import DecodingConfig, WindowInput, encoder_input, sources_of
 from .paired_marks import Pairs, SaidOfWord, pair_marks
 
 _log = logging.getLogger(__name__)
-_UNMARKED = {NO_LABEL: 1.0}
+_UNMARKED = {NO_MARKS: 1.0}
 _CASES = {case: case.value for case in TAGGED_CASES}  # their names as outcomes
 # chosen on dev2012 (docs/results/large.md)
 _NEAR_WORDS = 3
@@ -60,7 +60,7 @@ class Tagged:
 
     def first_of(self, lengths: Sequence[int], n_slots: Sequence[int]) -> Tagged:
         """Return the first n_slots slots of each window; lengths: how many each has."""
-        rows = torch.tensor([place < n for length, n in zip(lengths, n_slots, strict=True) for place in range(length)])
+        rows = torch.tensor([index < n for length, n in zip(lengths, n_slots, strict=True) for index in range(length)])
         openings = None if self.openings is None else self.openings[rows]
         return Tagged(self.marks[rows], self.ends[rows], self.cases[rows], openings)
 
@@ -152,7 +152,7 @@ class TagDecoder:
         for window in windows:
             rows = range(begin, begin + len(window.words))
             begin += len(window.words)
-            words = [self._said(window, place, logs[row], chances[row]) for place, row in enumerate(rows)]
+            words = [self._said(window, index, logs[row], chances[row]) for index, row in enumerate(rows)]
             if not any(word.may_open for word in words):
                 continue
             for row, choice in zip(rows, pair_marks(words, pairs), strict=True):
@@ -162,14 +162,14 @@ class TagDecoder:
                 _put_first(marks[row], choice.mark)
         return marks, openings
 
-    def _said(self, window: WindowInput, place: int, marks: Sequence[float], openings: Sequence[float]) -> SaidOfWord:
+    def _said(self, window: WindowInput, index: int, marks: Sequence[float], openings: Sequence[float]) -> SaidOfWord:
         """What is said of a word, given that it takes no marks, or which ones it keeps."""
-        kept = window.given[place] if window.given else NO_LABEL
-        if window.has_slot[place] and not kept:
+        kept = window.given[index] if window.given else NO_MARKS
+        if window.has_slot[index] and not kept:
             return SaidOfWord(marks, openings)
         mark = next((mark for mark in kept if mark in OPENING.values()), kept[:1])
         certain = [0.0 if known == mark else _NEVER for known in self.mark_classes]
-        return SaidOfWord(certain, openings if window.has_slot[place] else [1.0, *[0.0] * (len(openings) - 1)])
+        return SaidOfWord(certain, openings if window.has_slot[index] else [1.0, *[0.0] * (len(openings) - 1)])
 
     def votes_of(
         self, windows: Sequence[WindowInput], n_slots: Sequence[int], tagged: Tagged
@@ -196,10 +196,10 @@ class TagDecoder:
                     inside = restrict_case(forms, (lower, max(0.0, capitalised - ends[row - 1]), upper))
                     if goes_on[row - 1] and self._model.spellings.has_small(window.words[index]):
                         inside = {Case.LOWER.value: 1.0}
-                labels = dict(zip(self.mark_classes, marks[row], strict=True)) if window.has_slot[index] else _UNMARKED
+                slot = dict(zip(self.mark_classes, marks[row], strict=True)) if window.has_slot[index] else _UNMARKED
                 opened = dict(zip(self._tagger.opening_classes, openings[row], strict=True)) if openings else None
                 n_behind = len(window.words) - index - 1
-                own.append(Vote(labels, restrict_case(forms, cases[row]), 1.0, index, n_behind, inside, opened))
+                own.append(Vote(slot, restrict_case(forms, cases[row]), 1.0, index, n_behind, inside, opened))
             votes.append(tuple(own))
             begin += len(window.words)
         return votes
@@ -238,13 +238,13 @@ def doubled_ends(chances: Sequence[float], is_end: Sequence[bool], lengths: Sequ
     begin = 0
     for length in lengths:
         kept = list[int]()
-        places = [place for place in range(begin, begin + length) if is_end[place]]
-        for place in sorted(places, key=lambda place: -chances[place]):
-            near = (rival for rival in kept if abs(rival - place) <= _NEAR_WORDS)
-            if any(chances[place] + chances[rival] <= _MOST_OF_ONE for rival in near):
-                doubled.append(place)
+        places = [index for index in range(begin, begin + length) if is_end[index]]
+        for index in sorted(places, key=lambda index: -chances[index]):
+            near = (rival for rival in kept if abs(rival - index) <= _NEAR_WORDS)
+            if any(chances[index] + chances[rival] <= _MOST_OF_ONE for rival in near):
+                doubled.append(index)
             else:
-                kept.append(place)
+                kept.append(index)
         begin += length
     return doubled
 

@@ -164,9 +164,9 @@ class DelayDecider:
         tokenizer = self._punctuator.model.tokenizer
         held = state.words
         tokens = []
-        for place in range(first - state.start, len(held)):
-            opens = not (state.start + place or self._encoder.n_prefix)
-            (word,) = self._punctuator.window_input(held[place : place + 1]).words
-            silence = tokenizer.pause_ids[: held[place - 1].pause][-1:] if place else ()
+        for index in range(first - state.start, len(held)):
+            opens = not (state.start + index or self._encoder.n_prefix)
+            (word,) = self._punctuator.window_input(held[index : index + 1]).words
+            silence = tokenizer.pause_ids[: held[index - 1].pause][-1:] if index else ()
             tokens.append((*silence, *tokenizer.word_ids(word, first=opens)))
         return tokens

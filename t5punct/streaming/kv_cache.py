@@ -349,8 +349,8 @@ def _split(tokens: Tokens, n_tokens: int) -> tuple[Tokens, Tokens]:
 def _word_ends(tokens: Tokens) -> Tokens:
     """The last token of each word."""
     ends = [
-        place
-        for place, (word, next_word) in enumerate(pairwise((*tokens.words, None)))
+        index
+        for index, (word, next_word) in enumerate(pairwise((*tokens.words, None)))
         if word not in (next_word, PREFIX)
     ]
     words, positions = (tuple(column[end] for end in ends) for column in (tokens.words, tokens.positions))

@@ -16,7 +16,7 @@ from typing import Protocol
 
 from ..errors import ConfigError
 from ..t5.delay import MOST_WORDS as MOST_DELAY
-from ..windows.combine import choose_label
+from ..windows.combine import choose_marks
 from ..windows.plan import MOST_WORDS
 from ..windows.votes import Vote, entropy
 from .state import StreamState
@@ -156,7 +156,7 @@ class Entropy:
     def n_ready(self, state: StreamState, votes: Sequence[Vote]) -> int:
         for n_ready, vote in enumerate(votes):
             lookahead = state.n_waiting - n_ready - 1
-            sure = lookahead >= self.l_max or entropy(vote.labels) / _BITS <= self.thresholds[lookahead - self.l_min]
+            sure = lookahead >= self.l_max or entropy(vote.marks) / _BITS <= self.thresholds[lookahead - self.l_min]
             if not sure:
                 return n_ready
         return len(votes)
@@ -189,7 +189,7 @@ class Sentence:
         ended = [
             n_words
             for n_words, (word, vote) in enumerate(waiting, 1)
-            if word.ends_sentence(choose_label([vote.labels], [1.0])[0])
+            if word.ends_sentence(choose_marks([vote.marks], [1.0])[0])
         ]
         if ended:
             return ended[-1]

@@ -172,7 +172,7 @@ class Streams:
         """The state after marks that stand alone, which are the last word's, as in a text; None: they are a word.
 
         They are dropped, as every slot is decided anew.  Where marks are kept, the word gets them; if it is final
-        already, or has as many as a label may have, they stay as a word.
+        already, or has as many as a slot may have, they stay as a word.
         """
         if not state.words:
             return None
@@ -182,9 +182,9 @@ class Streams:
             return None
         if not self._punctuator.config.render.keep_marks:
             return state
-        if not state.n_waiting or len(reread[0].label) == len(last.label):
+        if not state.n_waiting or len(reread[0].marks) == len(last.marks):
             return None
-        marked = replace(last, label=reread[0].label, raw=reread[0].raw, dotted=reread[0].dotted)
+        marked = replace(last, marks=reread[0].marks, raw=reread[0].raw, dotted=reread[0].dotted)
         return replace(state, words=(*state.words[:-1], marked))
 
     def _decode(self, steps: list[Step], looks: Mapping[int, bool], *, ends: bool = True) -> None:
@@ -217,16 +217,16 @@ class Streams:
         decisions = list[Decision]()
         sentence_start = state.sentence_start
         words = state.words[state.n_committed - state.start :][: len(votes)]
-        for place, (word, vote) in enumerate(zip(words, votes, strict=True), start=state.n_committed + 1):
+        for index, (word, vote) in enumerate(zip(words, votes, strict=True), start=state.n_committed + 1):
             decided, sentence = self._punctuator.decide_words([word], [[vote]], sentence)
             decisions += decided
-            sentence_start = place if sentence.begins else sentence_start
+            sentence_start = index if sentence.begins else sentence_start
         # what is out stays: the marks of a removed word can only go to a word that is committed together with it
         written = self._punctuator.write_words(words, decisions)
-        times = [state.times_of(place) for place in range(state.n_committed, state.n_committed + len(words))]
+        times = [state.times_of(index) for index in range(state.n_committed, state.n_committed + len(words))]
         committed = tuple(
-            Committed(word, state.n_waiting - place, spoken.start_ms, spoken.end_ms)
-            for place, (word, spoken) in enumerate(zip(written, times, strict=True), start=1)
+            Committed(word, state.n_waiting - index, spoken.start_ms, spoken.end_ms)
+            for index, (word, spoken) in enumerate(zip(written, times, strict=True), start=1)
         )
         n_committed = state.n_committed + len(committed)
         in_doubt = sentence.begins is None

@@ -32,7 +32,7 @@ class TaskConfig:
 
     marks: str = ",.?!:;-"  # those that a slot, the place behind a word, may hold
     max_marks: int = 3  # of one slot, as in `...`
-    # for some styles, the longest label instead of `max_marks`: in lectures nobody wants `...`
+    # for some styles, the most marks instead of `max_marks`: in lectures nobody wants `...`
     style_max_marks: dict[str, int] = field(default_factory=dict)
     opening: str = ""  # the opening marks, `¿¡`: they stand before a word
     max_tokens: int = 512  # of a window's source, end included (T5's pre-training length); long words are cut to fit
@@ -124,7 +124,7 @@ class TaskConfig:
         """Return the source prefix of a style; None takes the default.  Raises ConfigError for an unknown style."""
         return self.prefix.format(style=self.style_or_default(style))
 
-    def longest_label(self, style: str | None) -> int:
+    def most_marks(self, style: str | None) -> int:
         """Return the most marks of a slot in a style (None: the default).  Raises ConfigError for an unknown one."""
         return self.style_max_marks.get(self.style_or_default(style), self.max_marks)
 

@@ -1,6 +1,6 @@
 """Words and marks <-> the tokens of a T5, one canonical way for training and decoding.
 
-In: normalised words, word forms, labels.  Out: token ids, with the places of words in them.
+In: normalised words, word forms, marks.  Out: token ids, with the places of words in them.
 Each word and each mark is tokenised by itself.  So the tokens of a text are the tokens of its parts in a row, and slot
 decoding sees exactly the sequences that the model was trained on.
 
@@ -19,7 +19,7 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 from ..errors import ModelError
-from ..text.marks import DASH, DISFLUENT, NO_LABEL, Case, apply_case
+from ..text.marks import DASH, DISFLUENT, NO_MARKS, Case, apply_case
 from ..text.words import split
 from .task import CASE_TOKENS, N_SENTINELS, PAUSES, SENTINEL, TaskConfig, inline_case_of, task_token
 
@@ -99,7 +99,7 @@ class TaskTokenizer:
         known = {mark: row for mark, row in rows.items() if row is not None}
         return known if len(known) == len(rows) else {}
 
-    def form_ids(self, form: str, first: bool = False, opening: str = NO_LABEL) -> tuple[int, ...]:
+    def form_ids(self, form: str, first: bool = False, opening: str = NO_MARKS) -> tuple[int, ...]:
         """Return the tokens that write a word form, behind its opening mark if the decoder writes those."""
         before = (self.opening_ids[opening],) if opening in self.opening_ids else ()
         if not self.task.inline_case:
@@ -163,21 +163,21 @@ class TaskTokenizer:
                 ids += self.pause_ids[: pauses[index]][-1:]
         return Source((*ids, self.eos_id), tuple(ends), n_prefix)
 
-    def target(self, forms: Sequence[str], labels: Sequence[str], openings: Sequence[str] = ()) -> tuple[int, ...]:
-        """Return the decoder output of a window: each word form followed by its label's marks, then end.
+    def target(self, forms: Sequence[str], marks: Sequence[str], openings: Sequence[str] = ()) -> tuple[int, ...]:
+        """Return the decoder output of a window: each word form followed by its marks, then end.
 
         `openings`: the opening mark before each word, or none; they are left out if the decoder writes none.
         """
         ids: list[int] = []
-        openings = openings or (NO_LABEL,) * len(forms)
-        for index, (form, label, opening) in enumerate(zip(forms, labels, openings, strict=True)):
+        openings = openings or (NO_MARKS,) * len(forms)
+        for index, (form, own, opening) in enumerate(zip(forms, marks, openings, strict=True)):
             ids += self.form_ids(form, index == 0, opening)
-            for mark in label:
+            for mark in own:
                 ids += self.mark_ids[mark]
         return (*ids, self.eos_id)
 
     def next_word_ids(
-        self, forms: Sequence[str], labels: Sequence[str], openings: Sequence[str] = ()
+        self, forms: Sequence[str], marks: Sequence[str], openings: Sequence[str] = ()
     ) -> tuple[int | None, ...]:
         """Return for each token of `target` the token that would end the slot there, with the next word in lower case.
 
@@ -185,36 +185,36 @@ class TaskTokenizer:
         token.  Where it equals the target's token, the target has no mark and no capital; else the target has one of
         `deciding_ids`.
         """
-        openings = openings or (NO_LABEL,) * len(forms)
+        openings = openings or (NO_MARKS,) * len(forms)
         words = [self.word_ids(form.lower(), first=index == 0)[0] for index, form in enumerate(forms)] + [self.eos_id]
         next_words: list[int | None] = []
-        for index, (form, label, opening) in enumerate(zip(forms, labels, openings, strict=True)):
+        for index, (form, own, opening) in enumerate(zip(forms, marks, openings, strict=True)):
             if opening in self.opening_ids:
                 next_words.append(words[index])
             next_words += [words[index], *[None] * (len(self.form_ids(form, first=index == 0)) - 1)]
-            for mark in label:
+            for mark in own:
                 next_words += [words[index + 1], *[None] * (len(self.mark_ids[mark]) - 1)]
         return (*next_words, self.eos_id)
 
-    def slot_starts(self, forms: Sequence[str], labels: Sequence[str], openings: Sequence[str] = ()) -> tuple[int, ...]:
+    def slot_starts(self, forms: Sequence[str], marks: Sequence[str], openings: Sequence[str] = ()) -> tuple[int, ...]:
         """Return for each word the place in `target` of the first token behind it: its first mark, or what follows."""
-        openings = openings or (NO_LABEL,) * len(forms)
+        openings = openings or (NO_MARKS,) * len(forms)
         starts = list[int]()
         n_tokens = 0
-        for index, (form, label, opening) in enumerate(zip(forms, labels, openings, strict=True)):
+        for index, (form, own, opening) in enumerate(zip(forms, marks, openings, strict=True)):
             starts.append(n_tokens + len(self.form_ids(form, index == 0, opening)))
-            n_tokens = starts[-1] + sum(len(self.mark_ids[mark]) for mark in label)
+            n_tokens = starts[-1] + sum(len(self.mark_ids[mark]) for mark in own)
         return tuple(starts)
 
-    def answer(self, label: str) -> tuple[int, ...]:
+    def answer(self, marks: str) -> tuple[int, ...]:
         """Return the decoder output of a window with a sentinel: the sentinel, the marks of its slot, end."""
-        return (self.sentinel_id, *(token for mark in label for token in self.mark_ids[mark]), self.eos_id)
+        return (self.sentinel_id, *(token for mark in marks for token in self.mark_ids[mark]), self.eos_id)
 
     def encode_target(self, text: str) -> tuple[int, ...]:
         """Return the decoder output of a canonical target text, such as a data set holds."""
         words = split(text, self.task.alphabet).words
-        forms = [word.with_opening(NO_LABEL).text for word in words]
-        return self.target(forms, [word.label for word in words], [word.opening for word in words])
+        forms = [word.with_opening(NO_MARKS).text for word in words]
+        return self.target(forms, [word.marks for word in words], [word.opening for word in words])
 
     def decode(self, ids: Sequence[int]) -> str:
         """Return the text of generated ids; special tokens and the sign of disfluent words are left out."""
@@ -233,34 +233,34 @@ class TaskTokenizer:
         special = set(self.tokenizer.all_special_ids)
         words: list[list[int]] = []
         written: list[Case] = []
-        labels: list[str] = []
+        slots: list[str] = []
         opened: list[str] = []  # the opening mark before each word
         case = Case.LOWER
         before = ""
-        opening = NO_LABEL
+        opening = NO_MARKS
         for number, piece in zip(ids, self.tokenizer.convert_ids_to_tokens(list(ids)), strict=True):
             if number in special:
                 continue
             if number in marks:
-                labels[-1:] = [label + marks[number] for label in labels[-1:]]
+                slots[-1:] = [slot + marks[number] for slot in slots[-1:]]
             elif number in openings:
                 opening = openings[number]
             elif number in cases:
                 case = cases[number]
-            elif words and not (labels[-1] or opening) and self._goes_on(piece, before):
+            elif words and not (slots[-1] or opening) and self._goes_on(piece, before):
                 words[-1].append(number)
                 before = piece
             else:
                 words.append([number])
                 written.append(case)
-                labels.append("")
+                slots.append("")
                 opened.append(opening)
                 case = Case.LOWER
                 before = ""
-                opening = NO_LABEL
+                opening = NO_MARKS
         texts = [self._joined(word) for word in words]
         forms = (mark + apply_case(text, case) for mark, text, case in zip(opened, texts, written, strict=True))
-        return " ".join(self.task.alphabet.spell(form, label) for form, label in zip(forms, labels, strict=True))
+        return " ".join(self.task.alphabet.spell(form, slot) for form, slot in zip(forms, slots, strict=True))
 
     @cached_property
     def _space(self) -> str:

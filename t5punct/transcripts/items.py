@@ -176,8 +176,8 @@ class WrittenWord:
 
     @property
     def separator(self) -> str:
-        """What stands between it and the next word: its label, but not the full stop of `Mr.`."""
-        return self.spoken.word.separator(self.annotated.label)
+        """What stands between it and the next word: its marks, but not the full stop of `Mr.`."""
+        return self.spoken.word.separator(self.annotated.marks)
 
     @property
     def in_file(self) -> str:

@@ -167,9 +167,9 @@ class Bare:
     starts: Sequence[int]
     ends: Sequence[int]
 
-    def cut(self, place: int) -> int:
+    def cut(self, index: int) -> int:
         """Return where `raw` is to be cut before a character of the text; tags stay with what is before them."""
-        return self.starts[place] if place < len(self.text) else len(self.raw)
+        return self.starts[index] if index < len(self.text) else len(self.raw)
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,9 +213,9 @@ class Markup:
     def _reopened(self, opening: str) -> Markup:
         """The markup without the word's opening mark, and with another one where the quotes before it end."""
         n_head, chars, carried = len(self.bare) - len(self.bare.lstrip(OPENERS)), list[tuple[str, str, str]](), ""
-        for place, (char, spelled, tags) in enumerate(zip(self.bare, self.spelled, self.tags, strict=True)):
-            carried += tags + opening * (place == n_head)
-            if place >= n_head or char not in OPENING:
+        for index, (char, spelled, tags) in enumerate(zip(self.bare, self.spelled, self.tags, strict=True)):
+            carried += tags + opening * (index == n_head)
+            if index >= n_head or char not in OPENING:
                 chars.append((char, spelled, carried))
                 carried = ""
         bare, spelled_chars, all_tags = zip(*chars, strict=True)

@@ -3,7 +3,7 @@
 In: the votes of a slot.  Out: a `Decision`.
 
 >>> yes, no, lower = {",": 0.8, "": 0.2}, {"": 0.6, ",": 0.4}, {"lower": 1.0}
->>> decide([Vote(yes, lower), Vote(no, lower)], CombineConfig("mean")).label
+>>> decide([Vote(yes, lower), Vote(no, lower)], CombineConfig("mean")).marks
 ','
 """
 
@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from ..errors import ConfigError
-from ..text.marks import NO_LABEL, Case
+from ..text.marks import NO_MARKS, Case
 from ..text.render import Alternative, Decision
 from ..text.words import Word
 from .plan import View
@@ -28,7 +28,7 @@ class CombineConfig:
     """How votes are weighed."""
 
     method: str = "mean"
-    threshold: float = 0.5  # `vote`: the share of votes that a label must exceed (Cho 2012)
+    threshold: float = 0.5  # `vote`: the share of votes that a mark must exceed (Cho 2012)
 
     def __post_init__(self) -> None:
         if self.method not in METHODS:
@@ -42,44 +42,44 @@ class CombineConfig:
 def decide(votes: Sequence[Vote], config: CombineConfig, n_alternatives: int = 0) -> Decision:
     """Combine all votes of one slot.
 
-    `mean`, `entropy`, `hamming`: the weighted mean of the distributions, then its best label (Minixhofer 2021,
+    `mean`, `entropy`, `hamming`: the weighted mean of the distributions, then its best marks (Minixhofer 2021,
     section 3).  `vote`: the marks that most windows chose, if their share exceeds the threshold, else none (Cho 2012).
     Of equal marks, the one that an earlier window mentions first wins.  The decision names the next most probable
-    labels, at most `n_alternatives`; they share what the best leaves.
+    marks, at most `n_alternatives`; they share what the best leaves.
 
     >>> vote = Vote({",": 0.7, "": 0.2, ".": 0.1}, {"lower": 1.0})
-    >>> [alternative.label for alternative in decide([vote], CombineConfig(), 2).alternatives]
+    >>> [alternative.marks for alternative in decide([vote], CombineConfig(), 2).alternatives]
     ['', '.']
     """
     is_majority = config.method == "vote"
     weigh = WEIGHTS.get(config.method)
     weights = [weigh(vote) if weigh else vote.weight for vote in votes]
     weights = weights if sum(weights) > 0.0 else [1.0] * len(votes)  # where none is trusted, all count the same
-    labels, forms = [vote.labels for vote in votes], [vote.cases for vote in votes]
+    voted, forms = [vote.marks for vote in votes], [vote.cases for vote in votes]
     if is_majority:  # what each chose
-        labels = [{choose_label([own], [1.0])[0]: 1.0} for own in labels]
+        voted = [{choose_marks([own], [1.0])[0]: 1.0} for own in voted]
         forms = [{most_probable(own): 1.0} for own in forms]
-    label, confidence = choose_label(labels, weights, config.threshold if is_majority else None)
+    marks, confidence = choose_marks(voted, weights, config.threshold if is_majority else None)
     cases = mean(forms, weights)
     case = most_probable(cases)
     opened = [(vote.openings, weight) for vote, weight in zip(votes, weights, strict=True) if vote.openings is not None]
     opening = most_probable(mean(*zip(*opened, strict=True))) if opened else None
-    decision = Decision(label, Case(case), confidence, cases[case], opening=opening)
+    decision = Decision(marks, Case(case), confidence, cases[case], opening=opening)
     if not n_alternatives:
         return decision
-    shares = mean(labels, weights)
-    left = 1.0 - shares.get(label, 0.0)
-    # of labels of several marks, the decision's own probability is that of its marks one by one
+    shares = mean(voted, weights)
+    left = 1.0 - shares.get(marks, 0.0)
+    # of several marks, the decision's own probability is that of its marks one by one
     scale = (1.0 - confidence) / left if left > 0.0 else 0.0
-    rivals = [Alternative(other, scale * p) for other, p in shares.items() if other != label and scale * p > 0.0]
+    rivals = [Alternative(other, scale * p) for other, p in shares.items() if other != marks and scale * p > 0.0]
     rivals.sort(key=lambda rival: -rival.probability)
     return replace(decision, alternatives=tuple(rivals[:n_alternatives]))
 
 
 def weight_by_entropy(vote: Vote) -> float:
     """Return a weight that falls with entropy (Tornetta 2021), measured against the most that its outcomes allow."""
-    most = math.log(max(2, len(vote.labels)))
-    return vote.weight * max(1e-6, 1.0 - entropy(vote.labels) / most)
+    most = math.log(max(2, len(vote.marks)))
+    return vote.weight * max(1e-6, 1.0 - entropy(vote.marks) / most)
 
 
 def weight_by_hamming(vote: Vote) -> float:
@@ -103,46 +103,48 @@ def mean(distributions: Sequence[Distribution], weights: Sequence[float]) -> Dis
     return normalise(sums)
 
 
-def choose_label(
-    labels: Sequence[Distribution], weights: Sequence[float], threshold: float | None = None
+def choose_marks(
+    voted: Sequence[Distribution], weights: Sequence[float], threshold: float | None = None
 ) -> tuple[str, float]:
-    """Return a label and its probability, mark by mark: greedy decoding with the windows' mean, as an ensemble decodes.
+    """Return the marks of a slot and their probability, chosen one by one.
 
-    After `!`, only the windows that wrote `!` count: the others have one probability for all labels that begin with it.
+    This is greedy decoding with the windows' mean, as an ensemble decodes.
+
+    After `!`, only the windows that wrote `!` count: the others have one probability for all marks that begin with it.
     With a threshold, the best mark is taken if its share exceeds it, otherwise none.
 
-    Of one window it is the label that it votes for.  Nearly always this is what its decoder wrote.  The difference: the
-    decoder compares a mark with each form of the next word, a vote compares it with all forms together.
+    Of one window they are the marks that it votes for.  Nearly always this is what its decoder wrote.  The difference:
+    the decoder compares a mark with each form of the next word, a vote compares it with all forms together.
     """
-    if len(labels) == 1 and threshold is None:  # nearly always no mark is likelier than all marks together
-        empty = labels[0].get(NO_LABEL, 0.0)
-        total = sum(labels[0].values())
+    if len(voted) == 1 and threshold is None:  # nearly always no mark is likelier than all marks together
+        empty = voted[0].get(NO_MARKS, 0.0)
+        total = sum(voted[0].values())
         if 2.0 * empty > total:
-            return NO_LABEL, empty / total
-    voters = list(zip(labels, weights, strict=True))
+            return NO_MARKS, empty / total
+    voters = list(zip(voted, weights, strict=True))
     total = sum(weights)
-    label = NO_LABEL
+    marks = NO_MARKS
     confidence = 1.0
     while True:
         shares: dict[str, float] = {}  # the weight of each mark that may come next, and of no mark
         for distribution, weight in voters:
             for outcome, probability in distribution.items():
-                if outcome.startswith(label):
-                    mark = outcome[len(label) : len(label) + 1]
+                if outcome.startswith(marks):
+                    mark = outcome[len(marks) : len(marks) + 1]
                     shares[mark] = shares.get(mark, 0.0) + weight * probability
         if not any(shares.values()):
-            return label, confidence
+            return marks, confidence
         if threshold is None:
             best = most_probable(shares)
         else:
-            best = max((mark for mark in shares if mark), key=shares.__getitem__, default=NO_LABEL)
-            best = best if shares[best] > threshold * total else NO_LABEL
+            best = max((mark for mark in shares if mark), key=shares.__getitem__, default=NO_MARKS)
+            best = best if shares[best] > threshold * total else NO_MARKS
         confidence *= shares.get(best, 0.0) / sum(shares.values())
         if not best:
-            return label, confidence
-        label += best
-        if len(voters) > 1:  # a single window wrote its own best label
-            voters = [(voter, weight) for voter, weight in voters if choose_label([voter], [1.0])[0].startswith(label)]
+            return marks, confidence
+        marks += best
+        if len(voters) > 1:  # a single window wrote its own best marks
+            voters = [(voter, weight) for voter, weight in voters if choose_marks([voter], [1.0])[0].startswith(marks)]
 
 
 @dataclass(frozen=True, slots=True)

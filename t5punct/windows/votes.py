@@ -9,7 +9,7 @@ word's case is all that shows whether a sentence ends.  A dash or an emoji does 
 gets the capital, and it gets no second full stop.
 
 >>> vote = Vote({",": 0.8, "": 0.2}, {"lower": 1.0})
->>> most_probable(vote.labels), entropy(vote.cases)
+>>> most_probable(vote.marks), entropy(vote.cases)
 (',', 0.0)
 >>> dash, hello = Word("-"), Word("hello")
 >>> begins_next(True, dash, ""), begins_next(True, hello, ""), begins_next(False, hello, "?!")
@@ -22,7 +22,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from ..text.marks import DISFLUENT, NO_LABEL, OTHER_SCRIPTS, Alphabet, Case, case_of, ends_sentence
+from ..text.marks import DISFLUENT, NO_MARKS, OTHER_SCRIPTS, Alphabet, Case, case_of, ends_sentence
 from ..text.spelling import is_lower_abbreviation, is_spoken, takes_capital
 from ..text.words import Word
 
@@ -31,9 +31,9 @@ Distribution = Mapping[str, float]  # outcome -> probability; they sum to 1
 
 @dataclass(frozen=True, slots=True)
 class Vote:
-    """One window's distributions over the label of a slot and the case of the word before it."""
+    """One window's distributions over the marks of a slot and the case of the word before it."""
 
-    labels: Distribution
+    marks: Distribution
     cases: Distribution  # outcomes are `Case` values
     weight: float = 1.0  # how much the vote counts; 0 where an alignment failed
     left_words: int = 0  # words of the window before this slot's word
@@ -70,13 +70,13 @@ def end_sentence(vote: Vote, marks: str) -> Vote:
     stop = next((mark for mark in marks if OTHER_SCRIPTS.get(mark, mark) == "."), None)
     if stop is None:
         return vote
-    chances = dict(vote.labels)
+    chances = dict(vote.marks)
     if DISFLUENT in chances:
         chances[DISFLUENT + stop] = chances.get(DISFLUENT + stop, 0.0) + chances.pop(DISFLUENT)
         chances = normalise(chances)
     ends = [mark for mark in marks if ends_sentence(mark)]
-    ending = {label: p for label, p in chances.items() if p > 0.0 and any(mark in label for mark in ends)}
-    return replace(vote, labels=normalise(ending) if ending else {stop: 1.0})
+    ending = {written: p for written, p in chances.items() if p > 0.0 and any(mark in written for mark in ends)}
+    return replace(vote, marks=normalise(ending) if ending else {stop: 1.0})
 
 
 _LONGEST_ACRONYM = 6  # letters
@@ -97,8 +97,8 @@ def apply_sentence_position(vote: Vote, word: Word, begins: bool | None) -> Vote
             return replace(vote, cases={Case.LOWER.value: 1.0})
         return vote if vote.inside is None else replace(vote, cases=vote.inside)
     if not is_spoken(word.text):
-        left = {label: p for label, p in vote.labels.items() if p > 0.0 and not ends_sentence(label)}
-        return replace(vote, labels=normalise(left) if left else {NO_LABEL: 1.0})
+        left = {marks: p for marks, p in vote.marks.items() if p > 0.0 and not ends_sentence(marks)}
+        return replace(vote, marks=normalise(left) if left else {NO_MARKS: 1.0})
     if not takes_capital(core) or case_of(core) is Case.VERBATIM:
         return vote
     # lower case becomes capitalised; all capitals keep their probability, if it may be an acronym (NASA, UNESCO)
@@ -108,7 +108,7 @@ def apply_sentence_position(vote: Vote, word: Word, begins: bool | None) -> Vote
     return replace(vote, cases=normalise({Case.CAPITALISED.value: 1.0 - upper, Case.UPPER.value: upper}))
 
 
-def begins_next(begins: bool | None, word: Word, label: str, alphabet: Alphabet | None = None) -> bool | None:
-    """Return whether a sentence begins with the next word, given this word and its label; None: that is not known."""
-    ends = word.ends_sentence(label, alphabet)
+def begins_next(begins: bool | None, word: Word, marks: str, alphabet: Alphabet | None = None) -> bool | None:
+    """Return whether a sentence begins with the next word, given this word and its marks; None: that is not known."""
+    ends = word.ends_sentence(marks, alphabet)
     return begins if ends is False and not is_spoken(word.text) else ends

@@ -35,7 +35,7 @@ def distance(source: tuple[str, ...], target: tuple[str, ...]) -> int:
 def marked(alignment: Alignment) -> str:
     """The input words with the labels they were voted, for reading."""
     pairs = zip(alignment.words, votes(alignment), strict=True)
-    return " ".join(Alphabet().spell(word, most_probable(vote.labels)) for word, vote in pairs)
+    return " ".join(Alphabet().spell(word, most_probable(vote.marks)) for word, vote in pairs)
 
 
 def cases(alignment: Alignment) -> list[str]:
@@ -89,7 +89,7 @@ def test_a_faithful_text_gives_back_its_own_labels_with_full_weight(text: str) -
     words = split(text).words
     alignment = align([word.normal for word in words], text)
     word_votes = votes(alignment)
-    assert [most_probable(vote.labels) for vote in word_votes] == [word.label for word in words]
+    assert [most_probable(vote.marks) for vote in word_votes] == [word.marks for word in words]
     assert [vote.weight for vote in word_votes] == [1.0] * len(words)
     assert alignment.quality == 1.0
 
@@ -146,12 +146,12 @@ def test_a_mark_behind_an_inserted_word_counts_half_and_only_where_the_word_befo
 
 def test_a_word_the_generator_lost_keeps_the_case_and_gets_no_mark() -> None:
     lost = votes(align(["we", "know", "nasa"], "We know."))[2]
-    assert (most_probable(lost.labels), most_probable(lost.cases), lost.weight) == ("", "verbatim", 0.0)
+    assert (most_probable(lost.marks), most_probable(lost.cases), lost.weight) == ("", "verbatim", 0.0)
 
 
 def test_alignment_reads_marks_of_the_given_alphabet() -> None:
     alignment = align(["yes", "no"], "yes~ no!", Alphabet("~!"))
-    assert [most_probable(vote.labels) for vote in votes(alignment)] == ["~", "!"]
+    assert [most_probable(vote.marks) for vote in votes(alignment)] == ["~", "!"]
 
 
 def test_a_long_repetition_is_aligned_in_time() -> None:
@@ -185,7 +185,7 @@ def test_a_quality_is_a_share(least: float) -> None:
 
 def test_marks_that_may_not_be_written_are_left_out_of_votes() -> None:
     alignment = align(["yes", "no"], "yes?! no;")
-    assert [most_probable(vote.labels) for vote in votes(alignment, Alphabet(",!"))] == ["!", ""]
+    assert [most_probable(vote.marks) for vote in votes(alignment, Alphabet(",!"))] == ["!", ""]
 
 
 def test_merged_and_split_words_must_be_alike() -> None:

@@ -154,7 +154,7 @@ def test_opening_marks_fit_marks_that_are_kept_and_the_end_of_a_text(
     (votes,) = TagDecoder(_by_hand(tagged_model)).votes([WindowInput.of("so we go".split(), given=kept)])
     assert openings_of(votes).count("¿") == n_opened
     if not kept:
-        assert most_probable(end_sentence(votes[-1], ",.?!").labels) == "?"
+        assert most_probable(end_sentence(votes[-1], ",.?!").marks) == "?"
 
 
 def test_a_word_without_a_slot_is_not_opened(tagged_model: Model) -> None:

@@ -66,9 +66,9 @@ def _parallel(model: Model, windows: list[WindowInput], **settings: Any) -> list
 def _assert_same(votes: tuple[Vote, ...], wanted: tuple[Vote, ...]) -> None:
     assert len(votes) == len(wanted)
     for vote, other in zip(votes, wanted, strict=True):
-        assert tuple(vote.labels) == tuple(other.labels)
+        assert tuple(vote.marks) == tuple(other.marks)
         assert tuple(vote.cases) == tuple(other.cases)
-        assert tuple(vote.labels.values()) == pytest.approx(tuple(other.labels.values()), abs=1e-4)
+        assert tuple(vote.marks.values()) == pytest.approx(tuple(other.marks.values()), abs=1e-4)
         assert tuple(vote.cases.values()) == pytest.approx(tuple(other.cases.values()), abs=1e-4)
         assert (vote.inside is None) == (other.inside is None)
         if vote.inside and other.inside:
@@ -173,7 +173,7 @@ def test_a_draft_that_is_the_answer_needs_one_pass(tiny_model: Model) -> None:
     decoder = SlotDecoder(model, DecodingConfig(marks=",;-", max_marks=1))
     (solution,) = decoder.decode(WINDOWS[:1])
     cases = [Case(most_probable(vote.cases)) for vote in solution.votes]
-    guesses = [Guess(most_probable(vote.labels), case, case) for vote, case in zip(solution.votes, cases, strict=True)]
+    guesses = [Guess(most_probable(vote.marks), case, case) for vote, case in zip(solution.votes, cases, strict=True)]
     draft = Draft(WINDOWS[0], decoder._candidates, guesses)
     source = encoder_input(sources_of(WINDOWS[:1], model), model)
     with torch.inference_mode():
@@ -245,7 +245,7 @@ def _cases(votes: tuple[Vote, ...]) -> list[tuple[float, ...]]:
 def test_odds_multiply_the_probability_of_a_mark(tiny_model: Model) -> None:
     (plain,) = _parallel(tiny_model, WINDOWS[1:2], max_marks=1)
     (weighed,) = _parallel(tiny_model, WINDOWS[1:2], max_marks=1, mark_odds=ODDS)
-    before, after = plain[0].labels, weighed[0].labels
+    before, after = plain[0].marks, weighed[0].marks
     wanted = {label: ODDS.get(label, 1.0) * p for label, p in before.items()}
     assert after == pytest.approx({label: share / sum(wanted.values()) for label, share in wanted.items()}, abs=1e-5)
 
@@ -302,7 +302,7 @@ def test_every_distribution_sums_to_one_and_every_word_gets_a_vote(tiny_model: M
     for window, votes in zip(WINDOWS, _parallel(tiny_model, WINDOWS), strict=True):
         assert len(votes) == len(window.words)
         for index, vote in enumerate(votes):
-            assert sum(vote.labels.values()) == pytest.approx(1.0)
+            assert sum(vote.marks.values()) == pytest.approx(1.0)
             assert sum(vote.cases.values()) == pytest.approx(1.0)
             assert (vote.left_words, vote.right_words) == (index, len(window.words) - index - 1)
 
@@ -314,7 +314,7 @@ def test_label_distributions_equal_brute_force(tiny_model: Model) -> None:
     model = next(  # a model whose greedy answer for the last slot has a mark
         model
         for model in (_shaped(tiny_model, seed) for seed in range(100))
-        if most_probable(SlotDecoder(model, config).decode(WINDOWS[:1])[0].votes[-1].labels)
+        if most_probable(SlotDecoder(model, config).decode(WINDOWS[:1])[0].votes[-1].marks)
     )
     (solution,) = SlotDecoder(model, config).decode(WINDOWS[:1])
     tokenizer, window = model.tokenizer, WINDOWS[0]
@@ -323,14 +323,14 @@ def test_label_distributions_equal_brute_force(tiny_model: Model) -> None:
         form = next(f for f in _forms(word) if f[0] == most_probable(vote.cases))[1]
         written += tokenizer.word_ids(form, first=index == 0)
         if index < len(window.words) - 1:
-            written += [token for mark in most_probable(vote.labels) for token in tokenizer.mark_ids[mark]]
+            written += [token for mark in most_probable(vote.marks) for token in tokenizer.mark_ids[mark]]
     joint = {
         "".join(marks): _probability(model, window, written, "".join(marks), config)
         for length in range(3)
         for marks in product("!?", repeat=length)
     }
     assert sum(joint.values()) == pytest.approx(1.0, abs=1e-5)
-    labels = solution.votes[-1].labels
+    labels = solution.votes[-1].marks
     for label in labels:
         # a label that greedy decoding did not enter stands for all that begin with it
         alone = most_probable(labels).startswith(label) or len(label) == 2
@@ -359,13 +359,13 @@ def _probability(model: Model, window: WindowInput, written: list[int], label: s
 
 def test_the_alphabet_can_be_restricted(tiny_model: Model) -> None:
     for votes in _parallel(tiny_model, WINDOWS, marks=",", max_marks=1):
-        assert {label for vote in votes for label in vote.labels} <= {"", ","}
+        assert {label for vote in votes for label in vote.marks} <= {"", ","}
 
 
 def test_marks_that_the_task_does_not_have_are_refused(tiny_model: Model) -> None:
     with pytest.raises(ConfigError, match=r"marks '\*'; expected some of ',.\?!:;-'; check --marks"):
         SlotDecoder(tiny_model, DecodingConfig(marks=",*"))
-    with pytest.raises(ConfigError, match="labels of 9 marks; expected at most 3"):
+    with pytest.raises(ConfigError, match="9 marks in a slot; expected at most 3"):
         SlotDecoder(tiny_model, DecodingConfig(max_marks=9))
 
 

@@ -52,8 +52,8 @@ def test_votes_are_the_heads_probabilities_with_odds(tagged_model: Model) -> Non
             wanted = _softmax(
                 [logit + math.log(odds.get(mark, 1.0)) for mark, logit in zip(classes, marks, strict=True)]
             )
-            assert tuple(vote.labels) == classes
-            assert tuple(vote.labels.values()) == pytest.approx(wanted, abs=1e-4)
+            assert tuple(vote.marks) == classes
+            assert tuple(vote.marks.values()) == pytest.approx(wanted, abs=1e-4)
             if window.words[word] == "said":
                 assert tuple(vote.cases.values()) == pytest.approx(_softmax(cases), abs=1e-4)
             assert (vote.left_words, vote.right_words) == (word, len(votes) - 1 - word)
@@ -61,7 +61,7 @@ def test_votes_are_the_heads_probabilities_with_odds(tagged_model: Model) -> Non
 
 def test_marks_that_may_not_be_written_have_no_probability(tagged_model: Model) -> None:
     for vote in TagDecoder(tagged_model, DecodingConfig("tagger", marks=",.")).votes(WINDOWS)[2]:
-        shares = vote.labels
+        shares = vote.marks
         assert sum(shares[mark] for mark in "?!:;-") == 0.0
         assert sum(shares.values()) == pytest.approx(1.0)
 
@@ -69,7 +69,7 @@ def test_marks_that_may_not_be_written_have_no_probability(tagged_model: Model) 
 def test_a_word_without_a_slot_gets_no_mark_and_one_in_mixed_case_stays(tagged_model: Model) -> None:
     window = WindowInput.of(["so", "iPhone", "now"], [True, False, True])
     votes = TagDecoder(tagged_model).votes([window])[0]
-    assert tuple(votes[1].labels) == ("",)
+    assert tuple(votes[1].marks) == ("",)
     assert tuple(votes[1].cases) == ("verbatim",)
 
 
@@ -83,7 +83,7 @@ def test_only_the_slots_that_are_asked_for_are_decided(tagged_model: Model) -> N
 
 def decided(vote: Vote) -> tuple[str, str]:
     decision = decide([vote], CombineConfig())
-    return decision.label, decision.case.value
+    return decision.marks, decision.case.value
 
 
 def _by_hand(tagged_model: Model, stop: float, capital: float) -> Model:
@@ -104,7 +104,7 @@ def test_a_capital_that_a_sentence_end_explains_is_taken_back_without_one(tagged
     model = _by_hand(tagged_model, stop=0.8, capital=0.9)
     first, second = TagDecoder(model).votes([WindowInput.of(["so", "now"])])[0]
     assert first.inside is None
-    assert most_probable(second.labels) == "."
+    assert most_probable(second.marks) == "."
     assert tuple(second.cases) == ("lower", "capitalised", "upper")
     assert tuple(second.cases.values()) == pytest.approx((0.1, 0.9, 0.0), abs=1e-5)
     assert second.inside is not None and tuple(second.inside.values()) == pytest.approx((0.5, 0.5, 0.0), abs=1e-5)
@@ -212,14 +212,14 @@ def test_a_sentence_that_may_end_in_two_places_ends_once_unless_slots_wait_for_n
 ) -> None:
     model, window = _by_hand(tagged_model, stop=0.54, capital=0.9), WindowInput.of("so we go on now you".split())
     (votes,) = TagDecoder(model).votes([window])
-    assert [most_probable(vote.labels) for vote in votes] == [".", "", "", "", ".", ""]
+    assert [most_probable(vote.marks) for vote in votes] == [".", "", "", "", ".", ""]
     (sure,) = TagDecoder(_by_hand(tagged_model, stop=0.7, capital=0.9)).votes([window])
-    assert [most_probable(vote.labels) for vote in sure] == ["."] * 6
+    assert [most_probable(vote.marks) for vote in sure] == ["."] * 6
     closed = WindowInput.of(window.words, [False, *[True] * 5])
     (votes,) = TagDecoder(model).votes([closed])
-    assert [most_probable(vote.labels) for vote in votes] == ["", ".", "", "", "", "."], (
+    assert [most_probable(vote.marks) for vote in votes] == ["", ".", "", "", "", "."], (
         "no sentence ends where no mark may stand"
     )
     delayed = DecodingConfig("tagger", delay_words=2)
     (votes,) = TagDecoder(model, delayed).votes([window])
-    assert [most_probable(vote.labels) for vote in votes] == ["."] * 6
+    assert [most_probable(vote.marks) for vote in votes] == ["."] * 6

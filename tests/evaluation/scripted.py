@@ -27,5 +27,5 @@ class Scripted(Punctuator):
         for word in words:
             self.heard.append(word.text)
             told = next(self.script)
-            decisions.append(Decision(told.label, case_of(told.text), 1.0, 1.0))
+            decisions.append(Decision(told.marks, case_of(told.text), 1.0, 1.0))
         return decisions, sentence

@@ -50,8 +50,8 @@ def test_cached_votes_decide_as_the_punctuator_does(tiny_model: Model, decoder: 
     trials = Trials(Punctuator(tiny_model, replace(config, windows=WindowConfig(8))), [DOCUMENT])
     (cached,) = trials.annotate(strategy)
     (anew,) = Punctuator(tiny_model, config).annotate_texts([DOCUMENT.words])
-    assert [(word.text, word.label, word.case) for word in cached] == [
-        (word.text, word.label, word.case) for word in anew
+    assert [(word.text, word.marks, word.case) for word in cached] == [
+        (word.text, word.marks, word.case) for word in anew
     ]
     # masked slots are not written where no strategy asks for them, which rounds differently
     assert [word.confidence for word in cached] == pytest.approx([word.confidence for word in anew], abs=1e-5)

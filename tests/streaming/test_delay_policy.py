@@ -80,12 +80,12 @@ def _batch(
 ) -> list[tuple[str, ...]]:
     config = replace(punctuator.config, windows=windows, decoding=DecodingConfig("tagger", delay_words=lookahead))
     return [
-        (word.text, word.label, word.case) for word in Punctuator(punctuator.model, config).annotate(" ".join(words))
+        (word.text, word.marks, word.case) for word in Punctuator(punctuator.model, config).annotate(" ".join(words))
     ]
 
 
 def _written(words: Sequence[Committed]) -> list[tuple[str, ...]]:
-    return [(word.annotated.text, word.annotated.label, word.annotated.case) for word in words]
+    return [(word.annotated.text, word.annotated.marks, word.annotated.case) for word in words]
 
 
 @few
@@ -301,7 +301,7 @@ def test_after_a_flush_the_stream_goes_on_as_if_it_had_only_been_looked_at(punct
     committed = [*flushed.push(words[:12]), *flushed.flush(), *flushed.push(words[12:]), *flushed.finish()]
     assert [word.annotated.word for word in committed] == [word.annotated.word for word in wanted]
     # where a sentence begins may differ after the flush; labels do not
-    before, after = ([word.annotated.label for word in words] for words in (committed, wanted))
+    before, after = ([word.annotated.marks for word in words] for words in (committed, wanted))
     assert before[:9] + before[12:] == after[:9] + after[12:]
 
 

@@ -61,7 +61,7 @@ def test_entropy_commits_in_order_while_the_model_is_sure(
 
 def test_entropy_is_measured_in_bits() -> None:
     four = Vote(normalise(dict.fromkeys(("", ",", ".", "?"), 1.0)), SURE.cases)
-    assert entropy(four.labels) / math.log(2) == pytest.approx(2.0)
+    assert entropy(four.marks) / math.log(2) == pytest.approx(2.0)
     assert _n_ready(Entropy(0, 5, [1.999999] * 6), [four]) == 0
     assert _n_ready(Entropy(0, 5, [2.000001] * 6), [four]) == 1
 

@@ -102,7 +102,7 @@ def test_slots_equal_step_by_step_and_a_batch_its_windows_alone(trained: Path) -
     together, alone = votes_of(model, WINDOWS), [votes_of(model, [window])[0] for window in WINDOWS]
     for expected in (decode_stepwise(model, WINDOWS), alone):
         for vote, wanted in zip(chain(*together), chain(*expected), strict=True):
-            for options, wanted_options in ((vote.labels, wanted.labels), (vote.cases, wanted.cases)):
+            for options, wanted_options in ((vote.marks, wanted.marks), (vote.cases, wanted.cases)):
                 assert tuple(options) == tuple(wanted_options)
                 assert tuple(options.values()) == pytest.approx(tuple(wanted_options.values()), abs=1e-4)
 

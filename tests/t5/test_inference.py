@@ -83,8 +83,8 @@ def test_states_votes_and_scale_are_those_of_transformers(folder: Path) -> None:
         assert torch.allclose(lean.encode(ids, mask), whole.encode(ids, mask), atol=1e-5)
     for votes, wanted in zip(SlotDecoder(lean).votes(WINDOWS), SlotDecoder(whole).votes(WINDOWS), strict=True):
         for vote, wanted_vote in zip(votes, wanted, strict=True):
-            assert tuple(vote.labels) == tuple(wanted_vote.labels)
-            assert tuple(vote.labels.values()) == pytest.approx(tuple(wanted_vote.labels.values()), abs=1e-4)
+            assert tuple(vote.marks) == tuple(wanted_vote.marks)
+            assert tuple(vote.marks.values()) == pytest.approx(tuple(wanted_vote.marks.values()), abs=1e-4)
             assert tuple(vote.cases.values()) == pytest.approx(tuple(wanted_vote.cases.values()), abs=1e-4)
 
 

@@ -208,8 +208,8 @@ def test_the_network_stays_as_it_is_and_its_embeddings_are_shared(tagged_model: 
 
 def assert_same(votes: Sequence[Vote], others: Sequence[Vote], tolerance: float) -> None:
     for vote, other in zip(votes, others, strict=True):
-        assert tuple(vote.labels) == tuple(other.labels)
-        assert tuple(vote.labels.values()) == pytest.approx(tuple(other.labels.values()), abs=tolerance)
+        assert tuple(vote.marks) == tuple(other.marks)
+        assert tuple(vote.marks.values()) == pytest.approx(tuple(other.marks.values()), abs=tolerance)
 
 
 def test_slots_equal_step_by_step_and_a_batch_its_windows_alone(tagged_model: Model) -> None:

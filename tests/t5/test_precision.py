@@ -111,7 +111,7 @@ def _change_by_company(model: Model) -> float:
     together = SlotDecoder(model).votes(windows)
     alone = SlotDecoder(model, DecodingConfig(batch_tokens=1)).votes(windows)
     pairs = [pair for votes in zip(together, alone, strict=True) for pair in zip(*votes, strict=True)]
-    return max(abs(p - other.labels.get(o, 0.0)) for vote, other in pairs for o, p in vote.labels.items())
+    return max(abs(p - other.marks.get(o, 0.0)) for vote, other in pairs for o, p in vote.marks.items())
 
 
 @pytest.mark.parametrize("name", ["fp32", "int8"])

@@ -98,8 +98,8 @@ def test_slots_equal_step_by_step_with_transformers_and_without(folder: Path) ->
     for model in (whole, lean):
         for votes, wanted in zip(SlotDecoder(model, DecodingConfig()).votes(WINDOWS), expected, strict=True):
             for vote, wanted_vote in zip(votes, wanted, strict=True):
-                assert tuple(vote.labels) == tuple(wanted_vote.labels)
-                assert tuple(vote.labels.values()) == pytest.approx(tuple(wanted_vote.labels.values()), abs=1e-4)
+                assert tuple(vote.marks) == tuple(wanted_vote.marks)
+                assert tuple(vote.marks.values()) == pytest.approx(tuple(wanted_vote.marks.values()), abs=1e-4)
 
 
 def test_it_is_stored_in_int8(folder: Path, tmp_path: Path) -> None:

@@ -88,7 +88,7 @@ def test_a_label_that_is_written_is_read_back(text: str, case: Case) -> None:
     word = split(text).words[0]
     for raw in (",", ".", "?!", "...", "-", "?-", "!!!"):
         (again,) = split(word.written(raw, case)).words
-        assert again.label == raw
+        assert again.marks == raw
 
 
 @pytest.mark.parametrize(
@@ -115,7 +115,7 @@ def test_a_label_that_is_written_is_read_back(text: str, case: Case) -> None:
     ],
 )
 def test_marks_are_told_from_spelling_as_people_would(text: str, found: list[tuple[str, str]]) -> None:
-    assert [(word.text, word.label) for word in split(text).words] == found
+    assert [(word.text, word.marks) for word in split(text).words] == found
 
 
 def test_a_mark_outside_the_alphabet_is_spelling_and_stays() -> None:
@@ -139,10 +139,10 @@ def test_no_mark_follows_one_that_the_alphabet_does_not_have(text: str, takes_ma
 def test_a_mark_before_a_character_that_nobody_sees_is_seen(char: str) -> None:
     for text in (f"so?{char}", f"so{char}?", f'"so?{char}"', f"so ?{char}", f"{char}so?{char}{char}"):
         (word,) = split(text).words
-        assert (word.label, word.core) == ("?", "so")
+        assert (word.marks, word.core) == ("?", "so")
         for label in ("", ".", "?!", "-"):
             written = word.written(label)
-            assert [(again.label, again.text) for again in split(written).words] == [(label, word.text)]
+            assert [(again.marks, again.text) for again in split(written).words] == [(label, word.text)]
             assert [unseen for unseen in written if unseen == char] == [unseen for unseen in text if unseen == char]
     (apart,) = split(f"so .{char}{char}").words
     assert (apart.text, apart.n_closers) == (f"so{char}{char}", 2)

@@ -41,7 +41,7 @@ WORDS = [
 
 
 def words_of(text: str) -> list[Written]:
-    return [Written(word.normal, word.core, word.label) for word in split(text).words]
+    return [Written(word.normal, word.core, word.marks) for word in split(text).words]
 
 
 def written(words: list[Written]) -> str:

@@ -124,7 +124,7 @@ def test_new_marks_have_tokens_and_classes_and_known_ones_keep_theirs(small: Mod
     assert torch.equal(model.tagger.marks.weight[full_stop[0]], small.tagger.marks.weight[full_stop[1]])
     assert with_marks_of(small, small.task).tagger is small.tagger
     sure = Punctuator(model, PunctuatorConfig()).with_config()
-    assert split(sure.punctuate("how are you today my name is maria")).words[-1].label in MARKS
+    assert split(sure.punctuate("how are you today my name is maria")).words[-1].marks in MARKS
 
 
 def test_a_model_that_writes_marks_as_text_gets_no_tokens(tagged_model: Model) -> None:

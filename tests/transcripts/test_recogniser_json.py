@@ -338,7 +338,7 @@ LAYOUTS: list[dict[str, Any]] = [{}, {"indent": 2}, {"separators": (",", ":")}]
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_marks_have_items_of_their_own_and_none_stays_that_is_gone(layout: dict[str, Any]) -> None:
     text = aws(HEARD, **layout)
-    assert [(word.word.text, word.word.label, word.start_ms) for word in words_of(text)] == [
+    assert [(word.word.text, word.word.marks, word.start_ms) for word in words_of(text)] == [
         ("hello", ",", 0), ("world", "", 1000), ("how", ".", 2000), ("are", "", 3000), ("you", "?", 4000),
     ]  # fmt: skip
     assert written(text) == text

@@ -254,7 +254,7 @@ def lines_of(words: list[Word], disfluent: bool | None = None) -> list[WrittenIt
     """A word on each line, as a model writes it that puts no mark and changes no letter."""
     config = RenderConfig(disfluencies=MARK if disfluent else KEEP)
     decision = Decision("", Case.VERBATIM, 0.5, 1.0, disfluent=bool(disfluent))
-    said = (AnnotatedWord(word.text, rendered.text, rendered.label, rendered.case, 0.5, 1.0, disfluent=disfluent)
+    said = (AnnotatedWord(word.text, rendered.text, rendered.marks, rendered.case, 0.5, 1.0, disfluent=disfluent)
             for word in words for rendered in [render_word(word, decision, config, Alphabet())])  # fmt: skip
     return list(written_items((SpokenWord(word, "\n") for word in words), said))
 

@@ -220,7 +220,7 @@ def test_terms_are_written_as_the_user_wants() -> None:
     terms = Terms.of(["# ours", "", "pytorch=PyTorch", "ASR # the recogniser", "new york=New York", "gonna=going to"])
     source = "pytorch's asr, i'm gonna (ASR) new\nyork new PYTORCH JOHN new york"
     items = apply_terms(reading(source, "text").items, terms)
-    written = [item.word.written(item.word.label, Case.LOWER) for item in spoken(items)]
+    written = [item.word.written(item.word.marks, Case.LOWER) for item in spoken(items)]
     assert written == [
         "PyTorch's", "ASR,", "i'm", "going to", "(ASR)", "New", "York", "new", "PyTorch", "john", "New", "York",
     ]  # fmt: skip

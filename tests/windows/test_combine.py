@@ -19,7 +19,7 @@ from t5punct.windows.combine import (
     CombineConfig,
     WindowVotes,
     add_votes,
-    choose_label,
+    choose_marks,
     decide,
 )
 from t5punct.windows.plan import WindowConfig, iter_views
@@ -79,18 +79,18 @@ def test_the_mean_decodes_mark_by_mark_as_an_ensemble_does(slot: list[Vote]) -> 
     weights = [vote.weight for vote in slot] if any(vote.weight for vote in slot) else [1.0] * len(slot)
     decision, prefix, confidence = decide(slot, CombineConfig("mean")), "", 1.0
     while True:
-        voters = [(w, vote.labels) for w, vote in zip(weights, slot, strict=True) if prefix in _alone(vote.labels)]
+        voters = [(w, vote.marks) for w, vote in zip(weights, slot, strict=True) if prefix in _alone(vote.marks)]
         shares = {mark: sum(w * _chances(labels, prefix)[mark] for w, labels in voters) for mark in ("", *",.?!")}
         if not any(shares.values()):
             break
-        mark = decision.label[len(prefix) :][:1]
+        mark = decision.marks[len(prefix) :][:1]
         assert shares[mark] == pytest.approx(max(shares.values()))
         confidence *= shares[mark] / sum(shares.values())
         if not mark:
             break
         prefix += mark
-    assert prefix == decision.label
-    assert decision.label_confidence == pytest.approx(confidence)
+    assert prefix == decision.marks
+    assert decision.confidence == pytest.approx(confidence)
 
 
 def test_of_equal_marks_a_tally_s_vote_goes_to_the_one_that_was_taken(tiny_model: Model) -> None:
@@ -109,13 +109,13 @@ def test_of_equal_marks_a_tally_s_vote_goes_to_the_one_that_was_taken(tiny_model
         accumulator.count(path, masses)
         if taken:
             accumulator.count(end.paths[0], [1.0])
-        assert choose_label([accumulator._slots[0]], [1.0])[0] == (taken or "")
+        assert choose_marks([accumulator._slots[0]], [1.0])[0] == (taken or "")
 
 
 @quick
 @given(st.lists(st.sampled_from(LABELS), min_size=1, max_size=9), st.sampled_from([0.0, 0.25, 0.4, 0.5, 0.75]))
 def test_a_vote_inserts_the_most_chosen_mark_only_above_the_threshold(chosen: list[str], threshold: float) -> None:
-    label = decide([certain(label) for label in chosen], CombineConfig("vote", threshold)).label
+    label = decide([certain(label) for label in chosen], CombineConfig("vote", threshold)).marks
     for prefix in (label[:end] for end in range(len(label) + 1)):
         counts = Counter(
             choice[len(prefix)] for choice in chosen if choice.startswith(prefix) and len(choice) > len(prefix)
@@ -133,12 +133,12 @@ def test_each_window_votes_for_one_label_and_one_case_however_sure_it_is() -> No
     surest = Vote({".": 1.0}, {"upper": 1.0})
     unsure = Vote(normalise({",": 0.51, ".": 0.49}), normalise({"lower": 0.51, "upper": 0.49}))
     decision = decide([surest, unsure, unsure], CombineConfig("vote"))
-    assert (decision.label, decision.label_confidence) == (",", pytest.approx(2 / 3))
+    assert (decision.marks, decision.confidence) == (",", pytest.approx(2 / 3))
     assert (decision.case, decision.case_confidence) == (Case.LOWER, pytest.approx(2 / 3))
     mean = decide([surest, unsure, unsure], CombineConfig("mean"))
-    assert (mean.label, mean.case) == (".", Case.UPPER)
+    assert (mean.marks, mean.case) == (".", Case.UPPER)
     sole = decide([unsure], CombineConfig("vote"))
-    assert (sole.case, sole.case_confidence, sole.label_confidence) == (Case.LOWER, 1.0, 1.0)
+    assert (sole.case, sole.case_confidence, sole.confidence) == (Case.LOWER, 1.0, 1.0)
 
 
 @quick
@@ -147,16 +147,16 @@ def test_of_equal_labels_the_one_mentioned_first_wins_every_time(slot: list[Vote
     config = CombineConfig(method, 0.0)
     assert decide(slot, config) == decide(list(slot), config)
     tie = [certain("?!", 1, 3, 3), certain(".", 1, 3, 3)]
-    assert (decide(tie, config).label, decide(tie[::-1], config).label) == ("?!", ".")
+    assert (decide(tie, config).marks, decide(tie[::-1], config).marks) == ("?!", ".")
 
 
 @quick
 @given(slots, st.sampled_from(METHODS))
 def test_a_decision_is_a_label_and_a_case_that_some_window_gave(slot: list[Vote], method: str) -> None:
     decision = decide(slot, CombineConfig(method))
-    assert any(label.startswith(decision.label) for vote in slot for label in vote.labels)
+    assert any(label.startswith(decision.marks) for vote in slot for label in vote.marks)
     assert any(decision.case.value in vote.cases for vote in slot)
-    assert 0.0 <= decision.label_confidence <= 1.0 + 1e-9
+    assert 0.0 <= decision.confidence <= 1.0 + 1e-9
     assert 0.0 <= decision.case_confidence <= 1.0 + 1e-9
 
 
@@ -182,46 +182,46 @@ def test_entropy_trusts_the_window_that_is_sure() -> None:
     unsure = Vote(normalise({",": 0.55, "": 0.45}), {"lower": 1.0})
     sure = Vote(normalise({"": 0.54, ",": 0.46}), {"lower": 1.0})
     surest = Vote(normalise({"": 0.99, ",": 0.01}), {"lower": 1.0})
-    assert decide([unsure, sure], CombineConfig("mean")).label == ","
-    assert decide([unsure, unsure, surest], CombineConfig("entropy")).label == ""
-    weight = 1 - entropy(surest.labels) / math.log(2)
-    rest = 1 - entropy(unsure.labels) / math.log(2)
+    assert decide([unsure, sure], CombineConfig("mean")).marks == ","
+    assert decide([unsure, unsure, surest], CombineConfig("entropy")).marks == ""
+    weight = 1 - entropy(surest.marks) / math.log(2)
+    rest = 1 - entropy(unsure.marks) / math.log(2)
     expected = (weight * 0.99 + rest * 0.45) / (weight + rest)
-    assert decide([unsure, surest], CombineConfig("entropy")).label_confidence == pytest.approx(expected)
+    assert decide([unsure, surest], CombineConfig("entropy")).confidence == pytest.approx(expected)
 
 
 def test_hamming_trusts_the_window_that_has_the_slot_in_its_middle() -> None:
     edge, middle = certain(",", 1, 0, 20), certain(".", 1, 10, 10)
     decision = decide([edge, middle], CombineConfig("hamming"))
     low, high = (0.54 - 0.46 * math.cos(2 * math.pi * (left + 0.5) / 21) for left in (0, 10))
-    assert decision.label == "."
-    assert decision.label_confidence == pytest.approx(high / (low + high))
+    assert decision.marks == "."
+    assert decision.confidence == pytest.approx(high / (low + high))
 
 
 @pytest.mark.parametrize("method", ["mean", "entropy", "hamming"])
 def test_a_vote_counts_by_its_own_weight_too(method: str) -> None:
     doubtful, trusted = certain(",", 0.5, 3, 3), certain(".", 1.0, 3, 3)
     decision = decide([doubtful, trusted], CombineConfig(method))
-    assert (decision.label, decision.label_confidence) == (".", pytest.approx(2 / 3))
+    assert (decision.marks, decision.confidence) == (".", pytest.approx(2 / 3))
 
 
 def test_the_confidence_of_a_vote_is_the_share_of_the_windows_that_agree() -> None:
     config = CombineConfig("vote", 0.5)
     of_three = decide([certain(","), certain(","), certain("")], config)
-    assert (of_three.label, of_three.label_confidence) == (",", pytest.approx(2 / 3))
+    assert (of_three.marks, of_three.confidence) == (",", pytest.approx(2 / 3))
     of_four = decide([certain(","), certain(""), certain(""), certain("")], config)
-    assert (of_four.label, of_four.label_confidence) == ("", pytest.approx(0.75))
+    assert (of_four.marks, of_four.confidence) == ("", pytest.approx(0.75))
     torn = decide([certain(","), certain(".")], config)
-    assert (torn.label, torn.label_confidence) == ("", 0.0), "no window wanted nothing"
+    assert (torn.marks, torn.confidence) == ("", 0.0), "no window wanted nothing"
 
 
 def test_entropy_is_measured_against_the_most_that_the_outcomes_allow() -> None:
     three = Vote(normalise({",": 0.6, "": 0.2, ".": 0.2}), {"lower": 1.0})
-    weight = 1 - entropy(three.labels) / math.log(3)
+    weight = 1 - entropy(three.marks) / math.log(3)
     decision = decide([three, certain("")], CombineConfig("entropy"))
-    assert decision.label_confidence == pytest.approx((1 + 0.2 * weight) / (1 + weight))
+    assert decision.confidence == pytest.approx((1 + 0.2 * weight) / (1 + weight))
     even = Vote(normalise({",": 0.5, ".": 0.5}), {"lower": 1.0})
-    assert decide([even, even], CombineConfig("entropy")).label == ",", "what knows nothing still has some weight"
+    assert decide([even, even], CombineConfig("entropy")).marks == ",", "what knows nothing still has some weight"
 
 
 @pytest.mark.parametrize(
@@ -245,21 +245,21 @@ def test_runners_up_share_what_the_best_label_leaves(slot: list[Vote], method: s
     everyone = decide(slot, config, len(LABELS)).alternatives
     runners_up = decide(slot, config, n_labels).alternatives
     assert runners_up == everyone[:n_labels]
-    assert decision.label not in [runner_up.label for runner_up in everyone]
-    assert len({runner_up.label for runner_up in everyone}) == len(everyone)
+    assert decision.marks not in [runner_up.marks for runner_up in everyone]
+    assert len({runner_up.marks for runner_up in everyone}) == len(everyone)
     chances = [runner_up.probability for runner_up in everyone]
     assert chances == sorted(chances, reverse=True)
-    assert not everyone or decision.label_confidence + sum(chances) == pytest.approx(1.0)
-    assert {runner_up.label for runner_up in everyone} <= {label for vote in slot for label in vote.labels}
+    assert not everyone or decision.confidence + sum(chances) == pytest.approx(1.0)
+    assert {runner_up.marks for runner_up in everyone} <= {label for vote in slot for label in vote.marks}
 
 
 def test_a_single_vote_is_decided_with_its_own_probabilities_and_what_it_rules_out_is_no_runner_up() -> None:
     labels = normalise({",": 5.0, "": 2.0, ".": 3.0, "?": 0.0})
     vote = Vote(labels, normalise({"lower": 3.0, "upper": 1.0}))
     decision = decide([vote], CombineConfig())
-    assert (decision.label_confidence, decision.case_confidence) == (pytest.approx(0.5), pytest.approx(0.75))
+    assert (decision.confidence, decision.case_confidence) == (pytest.approx(0.5), pytest.approx(0.75))
     runners_up = decide([vote], CombineConfig(), 5).alternatives
-    assert [(runner_up.label, runner_up.probability) for runner_up in runners_up] == [
+    assert [(runner_up.marks, runner_up.probability) for runner_up in runners_up] == [
         (".", pytest.approx(0.3)),
         ("", pytest.approx(0.2)),
     ]
@@ -308,16 +308,16 @@ def test_certainty_has_no_entropy_and_even_odds_have_log_two() -> None:
 
 def test_a_text_begins_with_a_capital_and_ends_with_a_sentence() -> None:
     vote = Vote(normalise({"": 0.9, "?": 0.08, ".": 0.02}), normalise({"lower": 0.6, "upper": 0.4}))
-    assert most_probable(end_sentence(vote, ",.?").labels) == "?"
-    assert most_probable(end_sentence(vote, ",.").labels) == "."
+    assert most_probable(end_sentence(vote, ",.?").marks) == "?"
+    assert most_probable(end_sentence(vote, ",.").marks) == "."
     assert end_sentence(vote, ",") == end_sentence(vote, ",?!") == vote, (
         "without a full stop a statement would end with `?`"
     )
     for stop, question, marks in (("۔", "؟", "۔،؟!"), ("।", "?", "।,?!"), ("。", "？", "。、？！")):
         asked = Vote(normalise({question: 0.6, stop: 0.1, "": 0.3}), vote.cases)
         said = Vote(normalise({question: 0.1, "": 0.9}), vote.cases)
-        assert most_probable(end_sentence(asked, marks).labels) == question
-        assert end_sentence(said, marks).labels.get("", 0.0) == 0.0
-        assert most_probable(end_sentence(Vote({"": 1.0}, vote.cases), marks).labels) == stop
+        assert most_probable(end_sentence(asked, marks).marks) == question
+        assert end_sentence(said, marks).marks.get("", 0.0) == 0.0
+        assert most_probable(end_sentence(Vote({"": 1.0}, vote.cases), marks).marks) == stop
     disfluent = Vote(normalise({"~": 0.5, "": 0.2, "~.": 0.1, "?": 0.2}), vote.cases)
-    assert end_sentence(disfluent, ",.?").labels == normalise({"~.": 0.6, "?": 0.2}), "`um~` ends as `um~.`"
+    assert end_sentence(disfluent, ",.?").marks == normalise({"~.": 0.6, "?": 0.2}), "`um~` ends as `um~.`"

@@ -194,14 +194,14 @@ def test_a_pool_is_closed_as_soon_as_it_holds_enough_words(
     lengths: list[int], config: WindowConfig, least: int
 ) -> None:
     views = [view for n_words in lengths for view in iter_views(range(n_words), config)]
-    pools = list(iter_pools(iter(views), least, lambda view: view.n_words))
+    pools = list(iter_pools(iter(views), least, lambda view: len(view.words)))
     assert [view for pool in pools for view in pool] == views
     sizes = [[len(view.words) for view in pool] for pool in pools]
     enough = [min(least, 2**number * least / 16) for number in range(len(sizes))]  # the first are smaller
     assert all(sum(held) >= n for held, n in zip(sizes[:-1], enough, strict=False))
     assert all(sum(held[:-1]) < n for held, n in zip(sizes, enough, strict=True))
     steady = [
-        sum(view.n_words for view in pool)
-        for pool in iter_pools(views, least, lambda view: view.n_words, is_growing=False)
+        sum(len(view.words) for view in pool)
+        for pool in iter_pools(views, least, lambda view: len(view.words), is_growing=False)
     ]
     assert all(n_words >= least for n_words in steady[:-1])

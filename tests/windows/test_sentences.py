@@ -79,8 +79,8 @@ def test_a_sentence_may_go_on_behind_an_abbreviation(word: str) -> None:
 
 
 def test_a_sentence_ends_once() -> None:
-    assert most_probable(apply_sentence_position(SAYS_LOWER, Word("🙂"), True).labels) == ""
-    assert most_probable(apply_sentence_position(SAYS_LOWER, Word("🙂"), False).labels) == "."
+    assert most_probable(apply_sentence_position(SAYS_LOWER, Word("🙂"), True).marks) == ""
+    assert most_probable(apply_sentence_position(SAYS_LOWER, Word("🙂"), False).marks) == "."
     stop = Vote({".": 1.0}, SAYS_LOWER.cases)
-    assert apply_sentence_position(stop, Word("🙂"), True).labels == {"": 1.0}
+    assert apply_sentence_position(stop, Word("🙂"), True).marks == {"": 1.0}
     assert begins_next(False, Word("🙂"), "."), "the sentence that an emoji ends"

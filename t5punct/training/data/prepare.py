@@ -369,7 +369,7 @@ def count_content(rows: Iterable[Chunk]) -> Content:
     shown: dict[str, list[Chunk]] = {}
     for chunk in rows:
         words = split(chunk.target).words
-        labels.update(word.label for word in words)
+        labels.update(word.marks for word in words)
         cases.update(case_of(word.core).value for word in words)
         bins[bisect_left(_LENGTH_BINS, chunk.n_words)] += 1
         if len(shown.setdefault(chunk.style, [])) < _EXAMPLES:

@@ -14,7 +14,7 @@ from ... import config as settings
 from ... import model as models
 from ...config import check
 from ...errors import InputError
-from ...text.marks import NO_LABEL
+from ...text.marks import NO_MARKS
 from ..config import TrainConfig
 from ..data.chunks import stored_lengths
 from ..data.prepare import SETTINGS, PrepareConfig
@@ -48,7 +48,7 @@ def load_data(
     lengths = stored_lengths(Path(path), rows, model.tokenizer, config.data.workers)
     examples = ChunkExamples(rows, model.tokenizer, config.data, config.seed, labels, lengths)
     if labels is not None:
-        labels.check(chunks_fingerprint(examples), len(rows), (NO_LABEL, *model.task.slot_marks))
+        labels.check(chunks_fingerprint(examples), len(rows), (NO_MARKS, *model.task.slot_marks))
     sampler = BatchSampler(examples.lengths, config.data.batch_tokens, config.seed, n_processes)
     loader = torch.utils.data.DataLoader(
         examples,

@@ -29,7 +29,7 @@ from ...t5.tagger import Tagger
 from ...t5.task import ENCODER_TASK, PAUSES, TaskConfig, task_token
 from ...t5.tokenization import TaskTokenizer
 from ...t5.weights import is_encoder
-from ...text.marks import DISFLUENT, NO_LABEL
+from ...text.marks import DISFLUENT, NO_MARKS
 from ...text.spelling_table import read_table
 from ..config import TrainConfig, change_task
 from ..examples.disfluencies import DisfluencyConfig
@@ -177,10 +177,10 @@ def _with_mark_tokens(model: Model, task: TaskConfig, marks: Sequence[str]) -> M
 
 def _with_classes(tagger: Tagger, task: TaskConfig) -> Tagger:
     """The tagger with the classes of another task: those that it has, and the mean of its marks for each new one."""
-    if (tagger.mark_classes, tagger.opening_classes) == ((NO_LABEL, *task.slot_marks), (NO_LABEL, *task.opening)):
+    if (tagger.mark_classes, tagger.opening_classes) == ((NO_MARKS, *task.slot_marks), (NO_MARKS, *task.opening)):
         return tagger
     wider = Tagger(tagger.marks.in_features, task.slot_marks, task.opening)
-    places = {mark: place for place, mark in enumerate(tagger.mark_classes)}
+    places = {mark: index for index, mark in enumerate(tagger.mark_classes)}
     with torch.no_grad():
         wider.cases.load_state_dict(tagger.cases.state_dict())
         if wider.openings is not None and tagger.opening_classes == wider.opening_classes:
