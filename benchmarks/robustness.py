@@ -122,7 +122,7 @@ def _folded(words: Sequence[AnnotatedWord]) -> AnnotatedWord:
 
 def _spelled(decided: AnnotatedWord, word: Word, alphabet: Alphabet) -> AnnotatedWord:
     """A decision, on the word that stood there: wrong words are no changed words."""
-    return replace(decided, word=word.text, text=word.written(decided.marks, alphabet=alphabet))
+    return replace(decided, word=word.text, text=word.with_marks(decided.marks, alphabet=alphabet))
 
 
 def page(rows: Sequence[Row], model: str, file: str, max_words: int | None) -> str:

@@ -361,7 +361,7 @@ class Punctuator:
         writer = writer or WriterConfig()
         words = in_file_order(transcript.items, words)
         if writer.format is None and not writer.paragraphs and not self._removes and not transcript.json:
-            return transcript.written(written_items(transcript.items, words))
+            return transcript.pieces(written_items(transcript.items, words))
         return written_pieces(transcript, transcript.with_words(words), writer, source)
 
     def _iter_words(self, transcript: Transcript) -> Iterator[AnnotatedWord]:

@@ -43,7 +43,7 @@ def decided(
     transcript, words = reading(text, name, alphabet), list[AnnotatedWord]()
     for word in (item.word for item in spoken(transcript.items)):
         words.append(render_word(word, decide(), _RENDER, _ALPHABET))
-    return "".join(transcript.written(transcript.with_words(words))), [word.text for word in words]
+    return "".join(transcript.pieces(transcript.with_words(words))), [word.text for word in words]
 
 
 def by_chance(text: str, name: str, seed: int, alphabet: Alphabet | None = None) -> tuple[str, list[str]]:
@@ -64,7 +64,7 @@ def rewritten(text: str, name: str, new: Sequence[str] | None = None) -> str:
     said = (
         AnnotatedWord(word.word.text, as_new, "", "lower", 1.0, 1.0) for word, as_new in zip(words, texts, strict=True)
     )
-    return "".join(transcript.written(transcript.with_words(said)))
+    return "".join(transcript.pieces(transcript.with_words(said)))
 
 
 def unchanged(transcript: Transcript) -> str:
@@ -81,7 +81,7 @@ def _without_marks(item: Item) -> str:
     word = item.spoken if isinstance(item, Echo) and item.spoken else item
     if isinstance(word, Kept):
         return word.text
-    return word.written(replace(word.word, dotted=False).written(NO_MARKS).lower())  # `J.` may be `j.`
+    return word.with_text(replace(word.word, dotted=False).with_marks(NO_MARKS).lower())  # `J.` may be `j.`
 
 
 class PunctuatorByChance(Punctuator):

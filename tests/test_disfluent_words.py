@@ -193,7 +193,7 @@ def test_a_disfluent_word_may_end_a_text() -> None:
     ended = end_sentence(vote, ",." + DISFLUENT).marks
     assert most_probable(ended) == "~."
     assert ended["~."] == pytest.approx(0.75)
-    assert Word("um").written("~.", alphabet=Alphabet().signed) == "um~."
+    assert Word("um").with_marks("~.", alphabet=Alphabet().signed) == "um~."
 
 
 def test_what_nobody_says_is_not_disfluent(signing_model: Model) -> None:

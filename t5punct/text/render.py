@@ -186,9 +186,9 @@ def _written(
     sign = DISFLUENT if decision.disfluent and config.disfluencies == MARK else ""
     marks = sign + decision.marks * config.marks if word.takes_marks else NO_MARKS
     if not marks:
-        return word.written(NO_MARKS, case), NO_MARKS, case
-    text = word.written(marks, case, alphabet.signed if sign else alphabet)
-    is_shown = text != word.written(NO_MARKS, case) or (word.dotted and marks.startswith("."))
+        return word.with_marks(NO_MARKS, case), NO_MARKS, case
+    text = word.with_marks(marks, case, alphabet.signed if sign else alphabet)
+    is_shown = text != word.with_marks(NO_MARKS, case) or (word.dotted and marks.startswith("."))
     return text, marks.removeprefix(sign) if is_shown else NO_MARKS, case
 
 

@@ -5,7 +5,7 @@ In: any text.  Out: a `SplitText` of `Word`s whose spellings are never changed, 
 >>> text = split('We know "that", right?!')
 >>> [(word.text, word.marks) for word in text.words]
 [('We', ''), ('know', ''), ('"that"', ','), ('right', '?!')]
->>> text.written()
+>>> text.joined()
 'We know "that", right?!'
 """
 
@@ -133,7 +133,7 @@ class Word:
         head = self.text[:start].translate(_NO_OPENING) + opening
         return replace(self, text=head + self.text[start:])
 
-    def written(self, marks: str, case: Case = Case.VERBATIM, alphabet: Alphabet | None = None) -> str:
+    def with_marks(self, marks: str, case: Case = Case.VERBATIM, alphabet: Alphabet | None = None) -> str:
         """Write the word in a case with marks, which go inside closing quotes if they stood there."""
         stem = self.stem(case)
         closers = self.text[self.n_stem :]
@@ -179,7 +179,7 @@ class Word:
         shares = marks.startswith(".") and (self.dotted or self.stem().endswith("."))
         if shares or self.spelled.endswith(("!", "?")):  # `Yahoo!` needs no mark
             return True
-        return self.written(marks, alphabet=alphabet) != self.written(NO_MARKS)
+        return self.with_marks(marks, alphabet=alphabet) != self.with_marks(NO_MARKS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,9 +189,9 @@ class SplitText:
     words: tuple[Word, ...]
     lead: str = ""
 
-    def written(self, alphabet: Alphabet | None = None) -> str:
+    def joined(self, alphabet: Alphabet | None = None) -> str:
         """Return the text with its marks in canonical form."""
-        pieces = (word.written(word.marks, alphabet=alphabet) + word.space for word in self.words)
+        pieces = (word.with_marks(word.marks, alphabet=alphabet) + word.space for word in self.words)
         return self.lead + "".join(pieces)
 
 

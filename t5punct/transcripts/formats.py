@@ -127,11 +127,11 @@ class Transcript:
         """Return its items, with its words as they are written now."""
         return list(written_items(self.items, words))
 
-    def written(self, written: Iterable[WrittenItem]) -> Iterator[str]:
+    def pieces(self, written: Iterable[WrittenItem]) -> Iterator[str]:
         """Return the file in its own format, in pieces."""
         if self.json is None:
             return write_cells(written) if self.format == "csv" else iter_pieces(written)
-        return self.json.written(item for item in written if isinstance(item, WrittenWord))
+        return self.json.pieces(item for item in written if isinstance(item, WrittenWord))
 
 
 def format_of(source: str | Path) -> str:

@@ -102,7 +102,7 @@ class SpokenWord:
         """The word and its marks as the file has them."""
         return self.word.raw if self.markup is None else self.markup.raw
 
-    def written(self, text: str) -> str:
+    def with_text(self, text: str) -> str:
         """Return the word, written as `text`, with its tags, and what follows it."""
         if self.markup is not None:
             return self.markup.around(text, self.word.n_stem, self.word.n_closers) + self.after
@@ -182,7 +182,7 @@ class WrittenWord:
     @property
     def in_file(self) -> str:
         """The word as its file has it, with its tags, and what follows it."""
-        return self.spoken.written(self.annotated.text)
+        return self.spoken.with_text(self.annotated.text)
 
     @property
     def is_removed(self) -> bool:
@@ -200,7 +200,7 @@ def written_items(items: Iterable[Item], words: Iterable[AnnotatedWord]) -> Iter
             taken.append(next(coming))
             yield WrittenWord(item, taken[-1])
         elif isinstance(item, Echo) and item.spoken:
-            yield Kept(item.spoken.written(taken[item.place].text))
+            yield Kept(item.spoken.with_text(taken[item.place].text))
         else:
             yield item
 

@@ -132,7 +132,7 @@ def _span(item: WrittenWord) -> str:
 
 def _stem(word: Word, case: Case) -> str:
     """What stands before marks and closing quotes, with a full stop that belongs to the word."""
-    return word.written(NO_MARKS, case).removesuffix(word.text[word.n_stem :])
+    return word.with_marks(NO_MARKS, case).removesuffix(word.text[word.n_stem :])
 
 
 def _forms(word: Word) -> list[str]:

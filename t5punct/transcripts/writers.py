@@ -78,7 +78,7 @@ def written_pieces(
 
 def _pieces(transcript: Transcript, written: Sequence[WrittenItem], config: WriterConfig, name: str) -> Iterable[str]:
     if config.format is None:
-        return transcript.written(written)
+        return transcript.pieces(written)
     if writer := FORMATS[config.format].writer:
         return writer(written, name)
     resegment = config.resegment or (ResegmentConfig() if _has_no_lines(transcript) else None)

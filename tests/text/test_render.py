@@ -101,7 +101,7 @@ def test_a_spelling_that_ends_in_a_mark_takes_others_but_no_second_end(
     spelling: str, label: str, expected: str, ends: bool
 ) -> None:
     word = Word("name", spelled=spelling)
-    assert word.written(label) == expected
+    assert word.with_marks(label) == expected
     assert word.ends_sentence(label) is ends
 
 

@@ -222,7 +222,7 @@ def test_styles_and_actors_of_ass_are_streams_of_their_own(name: str) -> None:
         for words in transcript.texts
         for word in words
     ]
-    written = "".join(transcript.written(transcript.with_words(in_file_order(transcript.items, annotated))))
+    written = "".join(transcript.pieces(transcript.with_words(in_file_order(transcript.items, annotated))))
     assert written == "".join(
         f"{head}{text.upper()}" if "Dialogue" in head else head + text
         for head, text in (

@@ -106,7 +106,7 @@ def test_a_large_file_comes_back_as_it_was_and_is_held_once(name: str, tmp_path:
     try:
         transcript = read_transcript(tmp_path / "large", format=name)
         words = [item.raw for item in spoken(transcript.items)]
-        pieces = transcript.written(
+        pieces = transcript.pieces(
             transcript.with_words(AnnotatedWord(word, word, "", "verbatim", 1.0, 1.0) for word in words)
         )
         assert all(piece in line for piece in pieces)
@@ -137,7 +137,7 @@ def test_a_closing_quote_stays_where_it_stood_among_the_tags(text: str, new: str
     source = f"1\n00:00:01,000 --> 00:00:02,000\n{text}\n"
     (word,) = spoken(reading(source, "srt").items)
     before = "<i>" if text.startswith("<i>") else ""
-    assert before + word.written(new) == expected + "\n"
+    assert before + word.with_text(new) == expected + "\n"
 
 
 WORDS = st.lists(st.sampled_from(["how", "are", "you", "U.S.", "don't", "é", '"so"', "a/b"]), min_size=1, max_size=5)
