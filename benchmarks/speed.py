@@ -46,7 +46,7 @@ from t5punct.decoding.inputs import WindowInput, encoder_input, sources_of
 from t5punct.decoding.slots import SlotDecoder
 from t5punct.model import Model, load, with_precision
 from t5punct.text.words import words_of
-from t5punct.windows.plan import iter_pools, iter_views
+from t5punct.windows.plan import iter_pools, views_of
 from t5punct.windows.votes import most_probable
 
 sys.path.append(str(Path(__file__).parents[1] / "tests"))
@@ -175,7 +175,7 @@ def _reader(way: str) -> Callable[[str], object]:
 def _encode(punctuator: Punctuator, text: str) -> None:
     """One encoder pass over the windows that `punctuate` would read, in batches as large."""
     model, config = punctuator.model, punctuator.config
-    for seen in iter_pools(iter_views(words_of(text), config.windows), _POOL_TOKENS, lambda view: view.n_words):
+    for seen in iter_pools(views_of([*words_of(text)], config.windows), _POOL_TOKENS, lambda view: len(view.words)):
         sources = sources_of([punctuator.window_input(view.words) for view in seen], model, config.decoding.style)
         for batch in batch_by_length([len(source.ids) for source in sources], config.decoding.batch_tokens):
             inputs = encoder_input([sources[index] for index in batch], model)

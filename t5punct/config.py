@@ -51,16 +51,6 @@ def load(
     return cast(T, _built(schema, schema, "", layers))
 
 
-def read_values(path: str | Path | None = None, overrides: Sequence[str] = ()) -> dict[str, Any]:
-    """Return a YAML file and overrides, merged, before anything is checked; without defaults."""
-    from omegaconf import OmegaConf
-
-    layers = [] if path is None else [values for values, _ in _read_file(Path(path))]
-    layers += [_read_override(override) for override in overrides]
-    merged = OmegaConf.merge({}, *(values for values in layers if isinstance(values, dict)))
-    return cast(dict[str, Any], OmegaConf.to_container(merged))
-
-
 def load_plain(schema: type[T], path: str | Path) -> T:
     """Load a file that others made, as `load` does: one that came with a model may not read this machine's environment.
 

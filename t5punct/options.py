@@ -25,7 +25,6 @@ from .windows.presets import DEFAULT_PRESET, PRESET_SUFFIXES, Preset, load_prese
 if TYPE_CHECKING:
     from .punctuator import PunctuatorConfig
     from .streaming import StreamConfig
-    from .transcripts.terms import Terms
     from .transcripts.writers import WriterConfig
 
 _REVIEW_ALTERNATIVES = 3
@@ -266,12 +265,6 @@ class TranscriptOptions(WindowOptions):
             ParagraphConfig(self.paragraphs, self.paragraph_pause_ms) if is_parted else None,
             ResegmentConfig(**options_of(ResegmentConfig, self)) if self.resegment else None,
         )
-
-    def spellings(self) -> Terms | None:
-        """Return the user's terms.  Raises InputError for a file that is none."""
-        from .transcripts.terms import Terms
-
-        return None if self.terms is None else Terms.from_file(self.terms)
 
     def render(self, *, for_review: bool = False) -> RenderConfig:
         """Return how words are written; `for_review`: for a page for review, which shows alternatives."""

@@ -49,7 +49,7 @@ from .transcripts.speech import read_plain
 from .transcripts.terms import Terms, apply_terms
 from .transcripts.writers import WriterConfig, check_writable, written_pieces
 from .windows.combine import CombineConfig, WindowVotes, add_votes, decide
-from .windows.plan import View, WindowConfig, iter_pools, iter_views
+from .windows.plan import View, WindowConfig, iter_pools, views_of
 from .windows.presets import DEFAULT_PRESET, load_preset
 from .windows.votes import Vote, apply_sentence_position, begins_next, end_sentence
 
@@ -68,11 +68,6 @@ class PunctuatorConfig:
     render: RenderConfig = field(default_factory=RenderConfig)
     fragment: bool = False  # True: the text may begin and end inside a sentence
     align: AlignConfig = field(default_factory=AlignConfig)  # `generate` only
-
-    @classmethod
-    def of_preset(cls, name: str) -> PunctuatorConfig:
-        chosen = load_preset(name)
-        return cls(chosen.windows, chosen.combine)
 
 
 class SentencePosition(NamedTuple):
@@ -231,7 +226,7 @@ class Punctuator:
         Windows of several texts are decoded together, some batches ahead of what is yielded.  `is_hurried`: the first
         batches are smaller, so that the first words come soon.
         """
-        views = ((number, view) for number, text in enumerate(texts) for view in iter_views(text, self.config.windows))
+        views = [(number, view) for number, text in enumerate(texts) for view in views_of(text, self.config.windows)]
         waiting = dict[int, list[Vote]]()
         sentence = self.first_sentence
         words, decisions = list[Word](), list[Decision]()

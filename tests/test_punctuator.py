@@ -21,7 +21,7 @@ from t5punct.text.render import Alternative, Decision, RenderConfig, render_word
 from t5punct.text.words import Word, split
 from t5punct.windows import combine
 from t5punct.windows.combine import METHODS, CombineConfig
-from t5punct.windows.plan import WindowConfig, iter_views
+from t5punct.windows.plan import WindowConfig, views_of
 from t5punct.windows.votes import Vote, most_probable
 
 TEXT = spaced_texts()
@@ -150,7 +150,7 @@ def test_generate_reports_what_it_did_to_the_words(tiny_model: Model) -> None:
 def test_masked_slots_on_the_right_are_not_written_unless_asked_for(lively_model: Model) -> None:
     plan = WindowConfig(8, mask_left=2, mask_right=3)
     punctuator = Punctuator(lively_model, PunctuatorConfig(plan))
-    views = list(iter_views([Word(f"w{number}") for number in range(20)], plan))
+    views = views_of([Word(f"w{number}") for number in range(20)], plan)
     for view, part, whole in zip(
         views, punctuator.window_votes(views), punctuator.window_votes(views, whole=True), strict=True
     ):
@@ -200,7 +200,7 @@ def _told(words: str, cases: str, labels: dict[str, str], config: PunctuatorConf
     votes = [
         Vote({labels.get(word.text, ""): 1.0}, {names[case]: 1.0}) for word, case in zip(transcript, cases, strict=True)
     ]
-    (view,) = iter_views(transcript, WindowConfig(window=len(transcript)))
+    (view,) = views_of(transcript, WindowConfig(window=len(transcript)))
     known = tuple(punctuator.apply_known(view, place, vote) for place, vote in enumerate(votes))
     decided, _ = punctuator.decide_words(transcript, [[vote] for vote in known], punctuator.first_sentence)
     return " ".join(word.text for word in punctuator.write_words(transcript, decided))
@@ -244,7 +244,7 @@ def test_kept_marks_are_decoded_as_they_are_given(lively_model: Model) -> None:
     words = split("so; that (is) etc. we?!").words
     assert keeping.window_input(words).given == (";", "", "", "", "?!")
     assert Punctuator(lively_model).window_input(words).given == ()
-    (window_votes,) = keeping.window_votes([*iter_views(words, WindowConfig())])
+    (window_votes,) = keeping.window_votes(views_of(words, WindowConfig()))
     assert [most_probable(vote.marks) for vote in window_votes.votes][0::4] == [";", "?!"]
 
 

@@ -137,13 +137,15 @@ def punctuate(
     (`[laughs]`).
     """
     from ..batch.jobs import Current, OutputConfig, plan_jobs
+    from ..transcripts.terms import Terms
 
     settings = [word for word in inputs or () if is_setting(word)]
     files = [word for word in inputs or () if not is_setting(word)]
     asked = read_options(BatchOptions, context, settings)
     options = asked.written_to(output)
     options.render()  # a mistake is said before a model is loaded
-    writer, spellings = options.writer(), options.spellings()
+    writer = options.writer()
+    spellings = None if options.terms is None else Terms.from_file(options.terms)
     places = OutputConfig(output, output_dir, writer.format, html, options.reads)
     planned = plan_jobs(files or ["-"], places, options.input_format)
     kept = {"text" if job.read_as == "lines" else job.read_as for job in planned.jobs}

@@ -207,7 +207,7 @@ def written_items(items: Iterable[Item], words: Iterable[AnnotatedWord]) -> Iter
 
 def iter_pieces(written: Iterable[WrittenItem]) -> Iterator[str]:
     """Return the file that the items are, in pieces."""
-    return (item.text if isinstance(item, Kept) else item.in_file for item in written)
+    return (item.text if isinstance(item, Kept) else item.spoken.with_text(item.annotated.text) for item in written)
 
 
 def leave_out_removed(written: Iterable[WrittenItem]) -> list[WrittenItem]:

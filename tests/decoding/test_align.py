@@ -79,7 +79,7 @@ def test_every_input_word_gets_exactly_one_vote_whatever_was_generated(words: li
 @quick
 @given(short_words, short_words)
 def test_links_never_cross(words: list[str], other: list[str]) -> None:
-    ends = [link.label_index for link in align(words, " ".join(other)).links if link.label_index is not None]
+    ends = [link.marks_index for link in align(words, " ".join(other)).links if link.marks_index is not None]
     assert ends == sorted(ends)
 
 
@@ -194,9 +194,9 @@ def test_merged_and_split_words_must_be_alike() -> None:
     split_up = align("we cannot go".split(), "We can not, go.")
     assert (split_up.n_inserted, split_up.n_dropped, split_up.n_changed) == (1, 0, 1)
     unlike = align("we can not go".split(), "We xyzw, go.")
-    assert [link.label_index for link in unlike.links] == [0, None, 1, 2], "one of the two, re-spelled"
+    assert [link.marks_index for link in unlike.links] == [0, None, 1, 2], "one of the two, re-spelled"
     lost = align("internationalisation one umm".split(), "Internationalisations on.")
-    assert [link.label_index for link in lost.links] == [0, 1, None], "nothing is merged to pair `umm` with `on`"
+    assert [link.marks_index for link in lost.links] == [0, 1, None], "nothing is merged to pair `umm` with `on`"
     respelled = align(["colour"], "color!")
     assert (respelled.n_inserted, respelled.n_dropped, respelled.n_changed) == (0, 0, 1)
     assert respelled.links[0].exact is False
@@ -205,7 +205,7 @@ def test_merged_and_split_words_must_be_alike() -> None:
 def test_a_long_stretch_without_a_word_in_common_is_paired_in_order() -> None:
     words, other = [f"a{n}" for n in range(60)], " ".join(f"b{n}," for n in range(50))
     links = align(words, other).links
-    assert [link.label_index for link in links] == [*range(50), *[None] * 10]
+    assert [link.marks_index for link in links] == [*range(50), *[None] * 10]
 
 
 def test_counts_of_alignments_add_up() -> None:

@@ -22,7 +22,7 @@ from t5punct.windows.combine import (
     choose_marks,
     decide,
 )
-from t5punct.windows.plan import WindowConfig, iter_views
+from t5punct.windows.plan import WindowConfig, views_of
 from t5punct.windows.votes import Distribution, Vote, end_sentence, entropy, most_probable, normalise
 
 if TYPE_CHECKING:
@@ -168,7 +168,7 @@ def test_each_slot_has_the_votes_of_all_windows_that_may_decide_it_as_soon_as_th
     left, right = data.draw(st.integers(0, n_window // 2)), data.draw(st.integers(0, (n_window - 1) // 2))
     config = WindowConfig(n_window, data.draw(st.integers(1, n_window - left - right)), left, right)
     read, waiting, slot = list[WindowVotes](), dict[int, list[Vote]](), -1
-    for number, view in enumerate(iter_views([Word("a")] * n_words, config)):
+    for number, view in enumerate(views_of([Word("a")] * n_words, config)):
         read.append(WindowVotes(view, tuple(certain(",", number, place) for place, _ in enumerate(view.words))))
         for slot, votes in add_votes(waiting, read[-1]).items():
             assert read[-1].view.n_settled > slot, "no later window decides it"
