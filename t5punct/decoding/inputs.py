@@ -80,7 +80,8 @@ class DecodingConfig:
             raise ConfigError(
                 f"{self.max_marks} marks in a slot", expected=f"at most {task.max_marks}", fix="lower max_marks"
             )
-        return Alphabet(marks, task.most_marks(self.style) if self.max_marks is None else self.max_marks)
+        of_style = task.style_max_marks.get(task.style_or_default(self.style), task.max_marks)
+        return Alphabet(marks, of_style if self.max_marks is None else self.max_marks)
 
     def odds(self, task: TaskConfig) -> dict[str, float]:
         """Return the factor of each mark's probability.  Raises ConfigError for marks that the task does not have."""

@@ -124,10 +124,6 @@ class TaskConfig:
         """Return the source prefix of a style; None takes the default.  Raises ConfigError for an unknown style."""
         return self.prefix.format(style=self.style_or_default(style))
 
-    def most_marks(self, style: str | None) -> int:
-        """Return the most marks of a slot in a style (None: the default).  Raises ConfigError for an unknown one."""
-        return self.style_max_marks.get(self.style_or_default(style), self.max_marks)
-
 
 def task_token(name: str) -> str:
     """Return the token of a mark or a style, in a tokenizer that has one: `<,>`, `<talk>`."""

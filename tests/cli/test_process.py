@@ -147,26 +147,26 @@ V1 = "4:cpu,cpuacct:/docker/x\n3:memory:/docker/x\n"
     ],
 )
 def test_a_quota_is_read_from_the_groups_of_this_process(
-    tmp_path: Path, groups: str, files: dict[str, str], expected: float
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, groups: str, files: dict[str, str], expected: float
 ) -> None:
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(64)), raising=False)
     (tmp_path / "cgroup").write_text(groups)
     for name, text in files.items():
         path = tmp_path / "mount" / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
-    assert process.read_quota(tmp_path / "mount", tmp_path / "cgroup") == expected
-    assert process.read_quota(tmp_path, tmp_path / "none") == math.inf
+    assert process.available_processors(tmp_path / "mount", tmp_path / "cgroup") == max(1, int(min(expected, 64)))
+    assert process.available_processors(tmp_path, tmp_path / "none") == 64
 
 
-@pytest.mark.parametrize(
-    ("bound", "quota", "expected"), [(8, math.inf, 8), (8, 2.5, 2), (8, 0.5, 1), (1, 4.0, 1), (3, 3.0, 3)]
-)
+@pytest.mark.parametrize(("bound", "quota", "expected"), [(8, 2.5, 2), (8, 0.5, 1), (1, 4.0, 1), (3, 3.0, 3)])
 def test_processors_are_those_of_affinity_and_quota(
-    monkeypatch: pytest.MonkeyPatch, bound: int, quota: float, expected: int
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, bound: int, quota: float, expected: int
 ) -> None:
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(bound)), raising=False)
-    monkeypatch.setattr(process, "read_quota", lambda: quota)
-    assert process.available_processors() == expected
+    (tmp_path / "cgroup").write_text("0::/\n")
+    (tmp_path / "cpu.max").write_text(f"{int(quota * 100_000)} 100000\n")
+    assert process.available_processors(tmp_path, tmp_path / "cgroup") == expected
 
 
 @pytest.fixture

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from strategies import any_word, labels, tricky_words
 from transformers import ByT5Tokenizer
 
+from t5punct.decoding.inputs import DecodingConfig
 from t5punct.errors import ConfigError, ModelError
 from t5punct.model import Model
 from t5punct.t5.task import TaskConfig
@@ -134,9 +135,13 @@ def test_the_task_knows_its_alphabet() -> None:
 
 def test_a_style_may_have_shorter_labels_than_the_task() -> None:
     task = TaskConfig(style_max_marks={"talk": 1, "prose": 2})
-    assert [task.most_marks(style) for style in ("talk", "prose", "chat", None)] == [1, 2, 3, 1]
+
+    def most_marks(style: str | None) -> int:
+        return DecodingConfig(style=style).alphabet(task).max_marks
+
+    assert [most_marks(style) for style in ("talk", "prose", "chat", None)] == [1, 2, 3, 1]
     with pytest.raises(ConfigError, match="style 'opera'"):
-        task.most_marks("opera")
+        most_marks("opera")
 
 
 @pytest.mark.parametrize(
