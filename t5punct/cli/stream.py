@@ -111,7 +111,7 @@ def stream(
 def _here(options: StreamOptions, printer: _Printer, provisional: bool) -> Iterator[Say]:
     """Punctuate in this process; gives a function that takes words, or none of them for a silence."""
     from ..streaming import Committed, StreamingPunctuator
-    from ..streaming.events import committed_events, provisional_event
+    from ..streaming.streams import committed_events, provisional_event
 
     punctuator = load_punctuator(options, options.config(options.render()))
     live = StreamingPunctuator(punctuator, options.stream())

@@ -26,7 +26,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
 
 from ..errors import InputError, T5PunctError
 from ..streaming import Committed, StreamState, TimedWord
-from ..streaming.events import committed_events, provisional_event
+from ..streaming.streams import committed_events, provisional_event
 from ..text.words import readable
 from .engine import Engine
 from .metrics import Metrics

@@ -22,6 +22,7 @@ from ..text.io.live import TimedWord, whole_ms
 from ..text.render import AnnotatedWord, Decision
 from ..text.words import Word, checked_text, words_of
 from ..transcripts.items import pause_of
+from ..transcripts.words_out import seconds
 from ..windows.plan import View, Window
 from ..windows.votes import Vote
 from .deciding import Decider, DelayDecider, Look, make_decider
@@ -288,3 +289,35 @@ class StreamingPunctuator:
 def _waiting(states: Sequence[StreamState]) -> dict[int, bool]:
     """The streams with waiting words, all of which are to be committed."""
     return {index: True for index, state in enumerate(states) if state.n_waiting}
+
+
+def committed_events(words: Sequence[Committed], n_chars: int, decision_ms: float) -> tuple[list[dict[str, Any]], int]:
+    """Return the events of words that became final, which json can hold, and how long the text is with them.
+
+    >>> so = AnnotatedWord("so", "So,", ",", "capitalised", 0.62, 1)
+    >>> events, n_chars = committed_events([Committed(so, 4, 100, 300)], 0, decision_ms=1.5)
+    >>> events[0]["text"], events[0]["start"], events[0]["end_char"], n_chars
+    ('So,', 0.1, 3, 3)
+
+    n_chars: how long it was before, in characters; decision_ms: how long the model took to decide them.
+    """
+    events = list[dict[str, Any]]()
+    for word in words:
+        begin = n_chars + bool(n_chars and not word.annotated.is_removed)
+        n_chars = begin + len(word.text)
+        events.append(
+            {
+                **word.annotated.as_dict(),
+                **seconds(word.start_ms, word.end_ms),
+                "start_char": begin,  # in the text of all committed words
+                "end_char": n_chars,
+                "delay_words": word.delay_words,
+                "decision_ms": decision_ms,
+            }
+        )
+    return events, n_chars
+
+
+def provisional_event(words: Sequence[AnnotatedWord]) -> dict[str, list[str]]:
+    """Return the event of the words that are not final yet, as they look now."""
+    return {"provisional": [word.text for word in words if not word.is_removed]}
