@@ -228,12 +228,13 @@ def load(
             fix="train it first (`t5punct train init_from=...`), or name another model",
         )
     task = task or read_task(folder)
-    infers = not (device is None and precision is None)
-    place = find_device(device or "auto") if infers else None
-    wanted = (fastest_precision(place) if precision in (None, "auto") else precision) if place else "fp32"
+    infers = device is not None or precision is not None
+    wanted_device = find_device(device or "auto" if infers else "cpu")
+    wanted = precision or ("auto" if infers else "fp32")
+    wanted = fastest_precision(wanted_device) if wanted == "auto" else wanted
     pieces = read_tokenizer(folder) if infers else None
     tokenizer = load_tokenizer(folder, task) if pieces is None else TaskTokenizer(pieces, task)
-    rounded = read_network(folder, in_int8=True) if place and place.type == "cpu" and wanted == "int8" else None
+    rounded = read_network(folder, in_int8=True) if (wanted_device.type, wanted) == ("cpu", "int8") else None
     network: Any = rounded or (read_network(folder) if infers else None) or load_network(folder).eval()
     n_pieces, n_known = len(tokenizer.tokenizer), network.config.vocab_size
     if n_pieces > n_known:
@@ -255,9 +256,9 @@ def load(
         folder,
         read_table(folder),
     )
-    if place is None or (place.type == "cpu" and model.precision == wanted):
+    if (wanted_device.type, wanted) == ("cpu", model.precision):
         return model
-    return with_precision(on_device(model, place), wanted)
+    return with_precision(on_device(model, wanted_device), wanted)
 
 
 def on_device(model: Model, device: torch.device) -> Model:

@@ -176,13 +176,14 @@ class Encoder:
         if end_to_end:
             order = attention_mask.sum(1).argsort(stable=True)
             real = attention_mask[order].bool()
+            lengths = real.sum(1).tolist()
+            hidden = self.embed(input_ids[order][real], places.expand_as(real)[real])  # (n_tokens, d_model)
         else:
-            order = torch.arange(n_batch, device=input_ids.device)
-            real = torch.ones_like(attention_mask, dtype=torch.bool)
-        hidden = self.embed(input_ids[order][real], places.expand_as(real)[real])  # (n_tokens, d_model)
+            lengths = [n_source] * n_batch
+            hidden = self.embed(input_ids.flatten(), places.expand_as(input_ids).flatten())
         hides = hidden.new_zeros(n_batch, 1, 1, n_source)  # what is added to the logits of keys
         hides = hides.masked_fill((attention_mask == 0)[:, None, None], float("-inf")).expand(-1, 1, n_source, -1)
-        equal_windows = [(length, len([*equal])) for length, equal in groupby(real.sum(1).tolist())]
+        equal_windows = [(length, len([*equal])) for length, equal in groupby(lengths)]
         for layer, table in zip(self.layers, tables, strict=True):
             bias = biases.get(id(table))  # (1, n_heads, n_source, n_source)
             if not end_to_end:
@@ -202,9 +203,11 @@ class Encoder:
                 result.copy_(scaled_dot_product_attention(query, key, value, attn_mask=mask, scale=layer.scale))
             hidden = layer.finish(hidden, attended)
         hidden = self.finish(hidden)
+        if not end_to_end:
+            return hidden.view(n_batch, n_source, -1) * attention_mask[..., None]
         states = hidden.new_zeros(n_batch, n_source, hidden.shape[-1])
         states[real] = hidden
-        return states[order.argsort()] if end_to_end else states * attention_mask[..., None]
+        return states[order.argsort()]
 
 
 def position_buckets(distances: torch.Tensor, n_buckets: int, farthest: int, *, looks_back: bool) -> torch.Tensor:
