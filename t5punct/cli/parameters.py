@@ -8,6 +8,7 @@ A command names its options one by one, with defaults for the help; what was typ
 from __future__ import annotations
 
 import functools
+import gc
 import os
 import re
 import shlex
@@ -23,7 +24,7 @@ from ..config import check_range, load, nearest_keys
 from ..errors import ConfigError
 from ..options import ModelOptions, StreamOptions, TranscriptOptions, check_needs, help_of, names_of
 from ..text.io.files import named_place
-from .process import keep_freed_memory, keep_objects, use_threads, wait_asleep
+from .process import collect_as_usual, keep_freed_memory, use_threads, wait_asleep
 from .progress import be_quiet
 
 if TYPE_CHECKING:
@@ -145,7 +146,8 @@ def load_punctuator(options: ModelOptions, config: PunctuatorConfig) -> Punctuat
     keep_freed_memory()
     use_threads(options.threads)
     punctuator = Punctuator(options.model, config, revision=options.revision)
-    keep_objects()
+    gc.freeze()  # what there is now (libraries, a model) stays, and is not looked through
+    collect_as_usual()
     return punctuator
 
 

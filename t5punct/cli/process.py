@@ -54,12 +54,6 @@ def collect_as_usual() -> None:
     gc.set_threshold(*_USUAL)
 
 
-def keep_objects() -> None:
-    """Tell the garbage collector that what there is now (libraries, a model) stays, and to work as usual again."""
-    gc.freeze()
-    collect_as_usual()
-
-
 @contextmanager
 def ending_in_order() -> Iterator[None]:
     """Let a termination or a hang-up end the block as an error does, so that no half-written file is left behind.

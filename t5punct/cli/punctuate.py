@@ -54,7 +54,8 @@ class BatchOptions(TranscriptOptions):
         if self.ray is None or output_dir is None:
             from ..batch.work import Work
 
-            return Work(_punctuator(self, for_review), writer, terms)
+            config = self.config(self.render(for_review=for_review))
+            return Work(load_punctuator(self, config), writer, terms)
         from ..batch.distributed import LOCAL, RayConfig, RayWork
 
         self.config()  # a mistake is said before anything is started
@@ -62,9 +63,9 @@ class BatchOptions(TranscriptOptions):
         n_workers = self.ray_workers
         if self.ray == LOCAL:
             n_workers = n_workers or max(1, available_processors() // n_cpus)
-        config = RayConfig(self.ray, n_workers, n_cpus, n_gpus=int(self.device.startswith("cuda")))
-        load = partial(_punctuator, replace(self, threads=n_cpus), for_review)
-        return RayWork(load, output_dir, config, writer, terms)
+        shares = RayConfig(self.ray, n_workers, n_cpus, n_gpus=int(self.device.startswith("cuda")))
+        load = partial(_load_in_worker, replace(self, threads=n_cpus), for_review)
+        return RayWork(load, output_dir, shares, writer, terms)
 
 
 Inputs = Annotated[
@@ -200,6 +201,6 @@ def _report(failures: Sequence[Failure], n_files: int) -> None:
         raise typer.Exit(1)
 
 
-def _punctuator(options: TranscriptOptions, for_review: bool) -> Punctuator:
-    wait_asleep()  # in a worker nobody has said so yet
+def _load_in_worker(options: TranscriptOptions, for_review: bool) -> Punctuator:
+    wait_asleep()  # nobody has said so there
     return load_punctuator(options, options.config(options.render(for_review=for_review)))

@@ -83,18 +83,6 @@ def test_a_command_seldom_looks_for_cycles(monkeypatch: pytest.MonkeyPatch) -> N
     assert told[-1] == gc.get_threshold()[0], "and as usual when it is done"
 
 
-def test_a_loaded_command_keeps_what_there_is_and_collects_as_usual() -> None:
-    usual, n_kept = gc.get_threshold(), gc.get_freeze_count()
-    gc.set_threshold(50_000)
-    try:
-        process.keep_objects()
-        assert gc.get_threshold() == usual, "or what is dropped stays"
-        assert gc.get_freeze_count() > n_kept
-    finally:
-        gc.unfreeze()
-        gc.set_threshold(*usual)
-
-
 LONE = {"ACCELERATE_USE_CPU": "True", "MASTER_ADDR": "127.0.0.1"}
 
 
@@ -179,12 +167,30 @@ def taken(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     return taken
 
 
-def test_a_command_takes_no_more_threads_than_it_is_given(taken: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def no_model(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("t5punct.punctuator.Punctuator", lambda *_, **__: None)
-    monkeypatch.setattr(parameters, "keep_objects", lambda: None)
+
+
+def test_a_command_takes_no_more_threads_than_it_is_given(
+    no_model: None, taken: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(gc, "freeze", lambda: None)
     for options in (ModelOptions(), ModelOptions(threads=5), StreamOptions(), StreamOptions(threads=2)):
         parameters.load_punctuator(options, options.config())
     assert taken == [3, 5, 1, 2], "a stream takes one, and whoever names a number gets it"
+
+
+def test_a_loaded_command_keeps_what_there_is_and_collects_as_usual(no_model: None, taken: list[int]) -> None:
+    usual, n_kept = gc.get_threshold(), gc.get_freeze_count()
+    gc.set_threshold(50_000)
+    try:
+        parameters.load_punctuator(ModelOptions(), ModelOptions().config())
+        assert gc.get_threshold() == usual, "or what is dropped stays"
+        assert gc.get_freeze_count() > n_kept
+    finally:
+        gc.unfreeze()
+        gc.set_threshold(*usual)
 
 
 PUNCTUATING, TRAINING = (
