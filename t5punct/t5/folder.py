@@ -24,6 +24,11 @@ FLOAT_FILE, INT8_FILE, TAGGER_FILE = "model.safetensors", "model-int8.safetensor
 SHARED_FILE = "shared-weights.json"  # which weights another model's folder holds (`int8`)
 ENCODER_T5 = "encoder-t5"  # as config.json names an encoder of another family under a T5 decoder (`encoder_t5`)
 ONNX_FILES = {"fp32": "encoder.onnx", "int8": "encoder-int8.onnx"}  # by the precision that they compute in
+_HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]*/[\w.-]+")  # OWNER/NAME; a mistyped name must not go to the network
+# of a model's folder itself; subfolders hold other forms of the weights
+_SMALL_FILES = ["*.json", "*.yaml", "*.model", "*.txt", "README.md"]
+_BELOW = ["*/*"]
+_WEIGHTS = ["*.safetensors", *ONNX_FILES.values()]
 
 
 @contextmanager
@@ -69,13 +74,6 @@ def writing_folder(folder: Path) -> Iterator[None]:
             expected="a folder with room for a model",
             fix="free some space or choose another output",
         ) from error
-
-
-_HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]*/[\w.-]+")  # OWNER/NAME; a mistyped name must not go to the network
-# of a model's folder itself; subfolders hold other forms of the weights
-_SMALL_FILES = ["*.json", "*.yaml", "*.model", "*.txt", "README.md"]
-_BELOW = ["*/*"]
-_WEIGHTS = ["*.safetensors", *ONNX_FILES.values()]
 
 
 def locate(source: str | Path, kind: str, revision: str | None = None, *, known: Sequence[str] = ()) -> Path:

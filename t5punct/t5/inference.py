@@ -46,6 +46,11 @@ ACTIVATIONS: dict[str, Callable[[], nn.Module]] = {
 }
 _OUTPUT = "lm_head.weight"
 Parts = nn.ModuleDict  # modules by the names under which transformers has them
+FILE, CONFIG_FILE = "tokenizer.json", "tokenizer_config.json"
+# classes of transformers that take the file as it is; others build a tokenizer from its vocabulary
+_PLAIN_CLASSES = ("TokenizersBackend", "PreTrainedTokenizerFast")
+_ROLES = ("bos_token", "eos_token", "unk_token", "sep_token", "pad_token", "cls_token", "mask_token")
+_MORE = ("extra_special_tokens", "additional_special_tokens")
 
 
 def read_network(folder: Path, *, in_int8: bool = False) -> InferenceT5 | None:
@@ -211,13 +216,6 @@ def _bert(config: Any, words: nn.Embedding) -> nn.Module:
     encoder = Parts({"embeddings": embeddings, "encoder": stack})
     encoder.config = config
     return encoder
-
-
-FILE, CONFIG_FILE = "tokenizer.json", "tokenizer_config.json"
-# classes of transformers that take the file as it is; others build a tokenizer from its vocabulary
-_PLAIN_CLASSES = ("TokenizersBackend", "PreTrainedTokenizerFast")
-_ROLES = ("bos_token", "eos_token", "unk_token", "sep_token", "pad_token", "cls_token", "mask_token")
-_MORE = ("extra_special_tokens", "additional_special_tokens")
 
 
 class PieceTokenizer:

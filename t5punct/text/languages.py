@@ -63,6 +63,16 @@ _KNOWN_WORDS = {language: frozenset(words.split()) for language, words in _SMALL
 _WORDS = 1000  # of a text, the first ones
 _FEWEST = 3  # words that say something; other texts are too short
 _LEAST_SHARE = 0.15  # of all words: of a text in the language it is a third or more
+# first and last letter of a script, and how many letters a word has at most on average
+_SCRIPTS = (
+    ("\u0e00", "\u0eff", 8),  # Thai, Lao
+    ("\u1000", "\u109f", 8),  # Burmese
+    ("\u1780", "\u17ff", 8),  # Khmer
+    ("\u3040", "\u30ff", 4),  # kana
+    ("\u3400", "\u9fff", 4),  # ideographs
+    ("\U00020000", "\U0003ffff", 4),
+)
+_ANY_SCRIPT = re.compile(f"[{''.join(f'{first}-{last}' for first, last, _ in _SCRIPTS)}]")
 
 
 def guess_language(words: Iterable[str]) -> str | None:
@@ -86,18 +96,6 @@ def guess_language(words: Iterable[str]) -> str | None:
     }
     (language, most), (_, second), *_ = sorted(counts.items(), key=lambda pair: -pair[1])[:2]
     return language if most >= max(_FEWEST, second + 1, _LEAST_SHARE * len(first)) else None
-
-
-# first and last letter of a script, and how many letters a word has at most on average
-_SCRIPTS = (
-    ("\u0e00", "\u0eff", 8),  # Thai, Lao
-    ("\u1000", "\u109f", 8),  # Burmese
-    ("\u1780", "\u17ff", 8),  # Khmer
-    ("\u3040", "\u30ff", 4),  # kana
-    ("\u3400", "\u9fff", 4),  # ideographs
-    ("\U00020000", "\U0003ffff", 4),
-)
-_ANY_SCRIPT = re.compile(f"[{''.join(f'{first}-{last}' for first, last, _ in _SCRIPTS)}]")
 
 
 def is_unspaced(text: str) -> bool:

@@ -27,6 +27,8 @@ from ..text.spelling import is_lower_abbreviation, is_spoken, takes_capital
 from ..text.words import Word
 
 Distribution = Mapping[str, float]  # outcome -> probability; they sum to 1
+_LONGEST_ACRONYM = 6  # letters
+_QUOTES = ('"', "“", "„", "«", "‘")
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,10 +79,6 @@ def end_sentence(vote: Vote, marks: str) -> Vote:
     ends = [mark for mark in marks if ends_sentence(mark)]
     ending = {written: p for written, p in chances.items() if p > 0.0 and any(mark in written for mark in ends)}
     return replace(vote, marks=normalise(ending) if ending else {stop: 1.0})
-
-
-_LONGEST_ACRONYM = 6  # letters
-_QUOTES = ('"', "“", "„", "«", "‘")
 
 
 def apply_sentence_position(vote: Vote, word: Word, begins: bool | None) -> Vote:

@@ -54,6 +54,8 @@ from collections.abc import Callable
 
 from torch.nn.utils.rnn import pad_sequence
 
+Encode = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
+
 
 @dataclass(frozen=True, slots=True)
 class Losses:
@@ -246,9 +248,6 @@ def _mean_loss(logits: torch.Tensor, classes: torch.Tensor, smoothing: float) ->
     flat, wanted = logits.flatten(0, 1).float(), classes.flatten()
     summed = cross_entropy(flat, wanted, ignore_index=IGNORED, reduction="sum", label_smoothing=smoothing)
     return summed / (classes != IGNORED).sum().clamp(min=1)
-
-
-Encode = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
 
 
 class FrozenStates:
