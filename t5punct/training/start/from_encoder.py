@@ -81,6 +81,7 @@ def from_encoder(source: str | Path, decoder: FreshDecoderConfig, task: TaskConf
     own = own_tokenizer(folder)
     tokenizer = with_task_tokens(own, own.backend_tokenizer, task)
     network = _decoded(encoder, tokenizer, decoder)
+    compute_alone_after_fork()
     return Model(network.eval(), tokenizer, str(source), folder=folder)
 
 
