@@ -31,7 +31,7 @@ from ...config import check
 from ...decoding.batching import batch_by_length
 from ...decoding.cached_decoder import output_scale
 from ...errors import ModelError, first_line
-from ...model import Model, find
+from ...model import Model, compute_alone_after_fork, find
 from ...t5.encoder_t5 import EncoderT5, EncoderT5Config, start_decoder
 from ...t5.folder import ENCODER_T5
 from ...t5.task import CASE_TOKENS, ENCODER_TASK, PAUSES, SENTINEL, TaskConfig, task_token
