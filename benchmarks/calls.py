@@ -73,7 +73,7 @@ def score_call(punctuator: Punctuator, call: dict[str, Any], max_words: int) -> 
     words = [read_word(word) for word in call["words"][:max_words]]
     reference, own = ([Slot(mark) for mark in call[name][:max_words]] for name in ("ref_marks", "own_marks"))
     (annotated,) = punctuator.annotate_texts([words])
-    return ScoredCall(count(reference, [Slot(word.label) for word in annotated]), count(reference, own))
+    return ScoredCall(count(reference, [Slot(word.marks) for word in annotated]), count(reference, own))
 
 
 def read_word(raw: str) -> Word:

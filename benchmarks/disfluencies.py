@@ -83,7 +83,7 @@ def synthetic(path: Path, settings: DisfluencyConfig, max_words: int) -> Said:
 
 
 def _written(line: str) -> Iterator[Written]:
-    return (Written(word.normal, word.core, word.label) for word in split(line).words if word.has_slot)
+    return (Written(word.normal, word.core, word.marks) for word in split(line).words if word.has_slot)
 
 
 def row(name: str, said: Said, is_disfluent: Sequence[bool]) -> str:

@@ -90,7 +90,7 @@ def check_files(punctuator: Punctuator, name: str, files: Sequence[str], counts:
         def punctuate(text: str, *_: object, decided: list[AnnotatedWord] = decided) -> tuple[str, list[str]]:
             transcript = reading(text, name, promises.ALPHABET)
             words = [*in_file_order(transcript.items, decided)]
-            return "".join(transcript.written(transcript.with_words(words))), [word.text for word in words]
+            return "".join(transcript.pieces(transcript.with_words(words))), [word.text for word in words]
 
         counts["files"] += 1
         counts["openings"] += sum(mark in word.text for word in decided for mark in OPENING)

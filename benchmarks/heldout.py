@@ -104,7 +104,7 @@ def score_texts(punctuator: Punctuator, texts: Iterable[str], max_words: int) ->
         reference = TextReference(words, alphabet, case=True)
         heard = [replace(read, pause=word.pause) for read, word in zip(reference.words, words, strict=True)]
         (annotated,) = punctuator.annotate_texts([heard])
-        labels = zip((word.label for word in words), (word.label for word in annotated), strict=True)
+        labels = zip((word.marks for word in words), (word.marks for word in annotated), strict=True)
         total += ScoredSlots(sum(reference.counts(annotated), Counts()), tuple(labels))
     return total
 
@@ -118,7 +118,7 @@ def held_out(corpus: CorpusConfig, data: PrepareConfig, pauses_ms: tuple[int, ..
 def _references(texts: Iterable[str], max_words: int) -> Iterator[tuple[Word, ...]]:
     left = max_words
     for text in texts:
-        spelled = (Word(word.opening + word.core, word.label, pause=word.pause) for word in words_with_silences(text))
+        spelled = (Word(word.opening + word.core, word.marks, pause=word.pause) for word in words_with_silences(text))
         words = tuple(spelled)[:left]
         if words:
             yield words

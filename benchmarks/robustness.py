@@ -117,12 +117,12 @@ def score(punctuator: Punctuator, file: Path, name: str, max_words: int | None) 
 
 def _folded(words: Sequence[AnnotatedWord]) -> AnnotatedWord:
     """A word, with the first mark behind it or behind what was put in after it."""
-    return replace(words[0], label=next((word.label for word in words if word.label), ""))
+    return replace(words[0], marks=next((word.marks for word in words if word.marks), ""))
 
 
 def _spelled(decided: AnnotatedWord, word: Word, alphabet: Alphabet) -> AnnotatedWord:
     """A decision, on the word that stood there: wrong words are no changed words."""
-    return replace(decided, word=word.text, text=word.written(decided.label, alphabet=alphabet))
+    return replace(decided, word=word.text, text=word.with_marks(decided.marks, alphabet=alphabet))
 
 
 def page(rows: Sequence[Row], model: str, file: str, max_words: int | None) -> str:

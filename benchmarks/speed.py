@@ -43,11 +43,11 @@ from t5punct.cli.process import keep_freed_memory, keep_objects, use_threads
 from t5punct.decoding.batching import batch_by_length
 from t5punct.decoding.generate import generate_texts
 from t5punct.decoding.inputs import WindowInput, encoder_input, sources_of
-from t5punct.decoding.precision import with_precision
 from t5punct.decoding.slots import SlotDecoder
-from t5punct.model import Model, load
+from t5punct.model import Model, load, with_precision
 from t5punct.text.words import words_of
-from t5punct.windows.plan import iter_pools, iter_views
+from t5punct.windows.plan import iter_pools, views_of
+from t5punct.windows.votes import most_probable
 
 sys.path.append(str(Path(__file__).parents[1] / "tests"))
 from stepwise import decode_stepwise
@@ -175,7 +175,7 @@ def _reader(way: str) -> Callable[[str], object]:
 def _encode(punctuator: Punctuator, text: str) -> None:
     """One encoder pass over the windows that `punctuate` would read, in batches as large."""
     model, config = punctuator.model, punctuator.config
-    for seen in iter_pools(iter_views(words_of(text), config.windows), _POOL_TOKENS, lambda view: view.n_words):
+    for seen in iter_pools(views_of([*words_of(text)], config.windows), _POOL_TOKENS, lambda view: len(view.words)):
         sources = sources_of([punctuator.window_input(view.words) for view in seen], model, config.decoding.style)
         for batch in batch_by_length([len(source.ids) for source in sources], config.decoding.batch_tokens):
             inputs = encoder_input([sources[index] for index in batch], model)
@@ -247,7 +247,8 @@ def _equals_stepwise(model: Model, windows: Sequence[WindowInput]) -> bool:
     starts = range(0, len(windows), 32)
     wanted = [votes for start in starts for votes in decode_stepwise(model, windows[start : start + 32])]
     return all(
-        (vote.labels.best, vote.cases.best) == (wanted_vote.labels.best, wanted_vote.cases.best)
+        (most_probable(vote.marks), most_probable(vote.cases))
+        == (most_probable(wanted_vote.marks), most_probable(wanted_vote.cases))
         for solution, votes in zip(SlotDecoder(model).decode(windows), wanted, strict=True)
         for vote, wanted_vote in zip(solution.votes, votes, strict=True)
     )
@@ -261,7 +262,7 @@ def _tag(model: Model, batch_tokens: int, windows: Sequence[WindowInput]) -> Non
     for batch in batch_by_length([len(source.ids) for source in sources], batch_tokens):
         chosen = [sources[index] for index in batch]
         inputs = encoder_input(chosen, model)
-        encoder = model.network.get_encoder()
+        encoder = model.network.encoder
         states = encoder(input_ids=inputs.input_ids, attention_mask=inputs.attention_mask).last_hidden_state
         rows = [row for row, source in enumerate(chosen) for _ in source.word_ends]
         layer(states[rows, [end for source in chosen for end in source.word_ends]]).argmax(-1).tolist()

@@ -19,7 +19,7 @@ from t5punct.punctuator import Punctuator
 from t5punct.streaming import StreamConfig, Streams, StreamState
 from t5punct.streaming.deciding import Classify
 from t5punct.text.words import Word
-from t5punct.windows.combine import WindowVotes, written_label
+from t5punct.windows.combine import WindowVotes, choose_marks
 from t5punct.windows.plan import View, Window
 from t5punct.windows.votes import Distribution, Vote
 
@@ -116,14 +116,14 @@ class _Remembered(Punctuator):
     def read(self, views: Sequence[View[Word]], n_newest: int) -> Counter[int]:
         """Remember the newest votes of each window; the others' places are filled with a blank, to save memory."""
         changes: Counter[int] = Counter()
-        blank = Vote(Distribution.certain(""), Distribution.certain("verbatim"))
+        blank = Vote({"": 1.0}, {"verbatim": 1.0})
         shown: dict[int, str] = {}
         for view in views:
             (window_votes,) = super().window_votes([view], whole=True)
             window, votes = window_votes.view.window, window_votes.votes
             kept = max(0, len(votes) - n_newest)
             self._windows[window.start, window.stop, False] = (blank,) * kept + votes[kept:]
-            shows = {window.start + place: written_label(vote.labels) for place, vote in enumerate(votes)}
+            shows = {window.start + place: choose_marks([vote.marks], [1.0])[0] for place, vote in enumerate(votes)}
             inner = window.start + (len(votes) // 2 if window.start else 0)
             changed = [place for place, label in shows.items() if place >= inner and shown.get(place, label) != label]
             changes[window.stop - 1 - min(changed) if changed else -1] += 1

@@ -15,7 +15,7 @@ from t5punct import model as models
 from t5punct.model import Model
 from t5punct.t5.tagger import TAGGED_CASES, states_at_words
 from t5punct.text.marks import Case, ends_sentence
-from t5punct.windows.plan import WindowConfig, iter_views
+from t5punct.windows.plan import WindowConfig, views_of
 
 WRITE = {Case.LOWER: str, Case.CAPITALISED: str.capitalize, Case.UPPER: str.upper}
 
@@ -35,7 +35,7 @@ def labels_of(words: tuple[str, ...], model: Model) -> list[tuple[str, Case]]:
 def punctuate(text: str, model: Model, config: WindowConfig) -> str:
     """Return a text of bare words in lower case with marks and capitals; the words stay as they are."""
     labels = list[tuple[str, Case]]()
-    for view in iter_views(text.split(), config):
+    for view in views_of(text.split(), config):
         window = view.window
         decided = slice(window.keep_start - window.start, window.keep_stop - window.start)
         labels += labels_of(view.words, model)[decided]

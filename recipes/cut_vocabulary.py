@@ -212,7 +212,7 @@ def with_more_pieces(model: Model, source: str | Path, words: Mapping[str, int],
     _check_same(model, whole, parent, source)
     vocabulary = add_pieces(own.backend_tokenizer, whole.backend_tokenizer, words, n_pieces)
     tokenizer = with_task_tokens(own, vocabulary.tokenizer, model.task)
-    old: torch.Tensor = model.network.get_input_embeddings().weight.detach()  # (n_pieces_before, d_model)
+    old: torch.Tensor = model.network.shared.weight.detach()  # (n_pieces_before, d_model)
     old_places: dict[str, int] = own.get_vocab()
     places: dict[str, int] = tokenizer.tokenizer.get_vocab()
     kept = sorted(places.keys() & old_places.keys())
@@ -228,7 +228,7 @@ def with_more_pieces(model: Model, source: str | Path, words: Mapping[str, int],
 
 def _check_same(model: Model, whole: Any, parent: torch.Tensor, source: str | Path) -> None:
     """Raise ConfigError unless the rows of pieces that both have point the same way."""
-    mine: torch.Tensor = model.network.get_input_embeddings().weight.detach().float()
+    mine: torch.Tensor = model.network.shared.weight.detach().float()
     places, theirs = model.tokenizer.tokenizer.get_vocab(), whole.get_vocab()
     shared = sorted(piece for piece in places.keys() & theirs.keys() if piece not in whole.all_special_tokens)
     shared = shared[:: max(1, len(shared) // _COMPARED)]

@@ -14,7 +14,7 @@ from dataclasses import replace
 
 from t5punct import model as models
 from t5punct.model import Model
-from t5punct.t5.layers import blocks_of
+from t5punct.t5.encoder import blocks_of
 from t5punct.training.start.starting_model import with_encoder_layers
 
 

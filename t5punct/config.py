@@ -46,16 +46,9 @@ def load(
     Raises ConfigError for an unknown key (with the file and the nearest valid keys), for a value of the wrong type, and
     for bases in a circle.
     """
-    layers = [(dict(current or {}), ""), *_read_layers(path, overrides)]
+    layers = [(dict(current or {}), ""), *([] if path is None else _read_file(Path(path)))]
+    layers += [(_read_override(override), "") for override in overrides]
     return cast(T, _built(schema, schema, "", layers))
-
-
-def read_values(path: str | Path | None = None, overrides: Sequence[str] = ()) -> dict[str, Any]:
-    """Return a YAML file and overrides, merged, before anything is checked; without defaults."""
-    from omegaconf import OmegaConf
-
-    merged = OmegaConf.merge({}, *(values for values, _ in _read_layers(path, overrides) if isinstance(values, dict)))
-    return cast(dict[str, Any], OmegaConf.to_container(merged))
 
 
 def load_plain(schema: type[T], path: str | Path) -> T:
@@ -137,12 +130,6 @@ def nearest_keys(key: str, schema: Any) -> list[str]:
     return sorted([*valid, *sections], key=likeness, reverse=True)
 
 
-def _read_layers(path: str | Path | None, overrides: Sequence[str]) -> list[_Layer]:
-    """The settings of a YAML file, its bases and overrides, the lowest first."""
-    layers = [] if path is None else _read_file(Path(path))
-    return layers + [(_read_override(override), "") for override in overrides]
-
-
 def _read_file(path: Path, derived: tuple[Path, ...] = ()) -> list[_Layer]:
     """A YAML file and the bases below it, the lowest first; `derived` are the files that lead to it."""
     if path.resolve() in [file.resolve() for file in derived]:
@@ -192,7 +179,9 @@ def _built(schema: Any, hint: Any, key: str, layers: Sequence[_Layer], default: 
     if hint is Any:
         return layers[-1][0]
     is_union = typing.get_origin(hint) in (types.UnionType, typing.Union)
-    kinds = {_form(kind): kind for kind in (typing.get_args(hint) if is_union else [hint])}
+    kinds = {}  # by what a value of each is in YAML: a section is a mapping
+    for kind in typing.get_args(hint) if is_union else [hint]:
+        kinds[dict if dataclasses.is_dataclass(kind) else typing.get_origin(kind) or kind] = kind
     layers = [(_checked(kinds, value, key, place), place) for value, place in layers]
     value, place = layers[-1]
     of_parts = typing.get_args(kinds.get(type(value)))
@@ -234,11 +223,6 @@ def _built_section(schema: Any, section: Any, key: str, layers: Sequence[_Layer]
             if own
         }
     )
-
-
-def _form(kind: Any) -> Any:
-    """What a value of a type is in YAML: a section is a mapping."""
-    return dict if dataclasses.is_dataclass(kind) else typing.get_origin(kind) or kind
 
 
 def _checked(kinds: Mapping[Any, Any], value: Any, key: str, place: str) -> Any:

@@ -8,6 +8,7 @@ id was named and nothing here has that name.
 
 from __future__ import annotations
 
+import copy
 import hashlib
 import json
 import logging
@@ -21,11 +22,11 @@ from typing import TYPE_CHECKING, Any
 
 from . import config as settings
 from .errors import ConfigError, ModelError, first_line
-from .t5.folder import TAGGER_FILE, remove_weights, writing_folder
-from .t5.hub import locate
+from .t5.folder import TAGGER_FILE, locate, remove_weights, writing_folder
+from .t5.precision import check_precision, fastest_precision, find_device, multiplies_bf16
 from .t5.task import TaskConfig
 from .t5.tokenization import TaskTokenizer
-from .t5.weights import LOADING, check_kind, convert_weights, load_network, without_advice, without_bars
+from .t5.weights import KINDS, LOADING, convert_weights, kind_of, load_network, without_advice, without_bars
 from .text.languages import LANGUAGES, guess_language
 from .text.spelling_table import NO_SPELLINGS, SpellingTable, read_table, write_table
 
@@ -84,13 +85,10 @@ class Model:
     tokenizer: TaskTokenizer
     name: str
     tagger: Tagger | None = None  # guesses marks and case from the encoder's states
-    precision: str = "fp32"  # what it computes in; see `precision`
+    precision: str = "fp32"  # what it computes in; see `t5/precision.py`
     tuned: bool = True  # False: its folder says nothing of the task, so it may never have been trained for it
     folder: Path | None = None  # where it was loaded from
     spellings: SpellingTable = NO_SPELLINGS  # words that are written in one way
-
-    def __post_init__(self) -> None:
-        compute_alone_after_fork()
 
     @property
     def task(self) -> TaskConfig:
@@ -107,21 +105,18 @@ class Model:
 
     @property
     def device(self) -> torch.device:
-        device: torch.device = self.network.device
+        device: torch.device = self.network.shared.weight.device
         return device
 
     def encode(self, input_ids: torch.Tensor, attention_mask: torch.Tensor) -> torch.Tensor:
         """Return the encoder's states (n_batch, n_source, d_model) of ids and mask, int64 (n_batch, n_source)."""
-        network: Any = self.network
-        encoder = network.get_encoder()
-        from .t5.encoding import encode_padded, encode_windows
-        from .t5.layers import has_layers
+        from .t5.encoder import Encoder, blocks_of
 
-        if network.training or not has_layers(encoder):
+        encoder = self.network.encoder
+        if self.network.training or blocks_of(encoder) is None:
             states: torch.Tensor = encoder(input_ids=input_ids, attention_mask=attention_mask).last_hidden_state
             return states
-        encode = encode_windows if input_ids.device.type == "cpu" else encode_padded
-        return encode(encoder, input_ids, attention_mask)
+        return Encoder(encoder).states(input_ids, attention_mask, end_to_end=input_ids.device.type == "cpu")
 
     def remember(self, states: torch.Tensor, input_ids: torch.Tensor) -> torch.Tensor:
         """Return what the decoder reads (n_batch, n_source, d_model): states alone, or with the words beside them."""
@@ -129,7 +124,7 @@ class Model:
         memory = getattr(network, "memory", None)
         if memory is None:
             return states
-        remembered: torch.Tensor = memory(states, input_ids, network.get_input_embeddings())
+        remembered: torch.Tensor = memory(states, input_ids, network.shared)
         return remembered
 
     @property
@@ -154,8 +149,8 @@ def language_warning(name: str, words: Iterable[str], source: str = "the text") 
     >>> language_warning("large", "wie geht es dir heute und was machst du".split(), "it")
     'it seems to be in German, which the model large does not know, so its marks will be poor; --model multi knows it'
     """
-    known, language = known_languages(name), guess_language(words)
-    if known is None or language is None or language in known:
+    known, language = MODEL_LANGUAGES.get(BUNDLED if name == _ALIAS else name), guess_language(words)
+    if known is None or language is None or language in (LANGUAGES[code] for code in known):
         return None
     help = "--model multi knows it" if language in LANGUAGES.values() else "no bundled model knows it"
     poor = f"{language}, which the model {name} does not know, so its marks will be poor"
@@ -207,49 +202,111 @@ def find(source: str | Path | None, kind: str = "model", revision: str | None = 
     """
     named = BUNDLED if source in (None, _ALIAS) else str(source)
     if source is None or (named in bundled_names() and not Path(source).is_dir()):
-        source = bundled_folder(named)
+        source = bundled_root() / named
     return locate(source, kind, revision, known=bundled_names() if kind == "model" else ())
 
 
 def load(
     source: str | Path | None = None,
+    device: str | None = None,
+    precision: str | None = None,
     *,
     task: TaskConfig | None = None,
     revision: str | None = None,
-    to_infer: bool = False,
-    in_int8: bool = False,
 ) -> Model:
-    """Load a model, in float32 on the CPU; `revision`: a branch, tag or commit of a hub id.
+    """Load a model; `revision`: a branch, tag or commit of a hub id.
 
-    Raises ModelError if the folder holds no usable T5.  `task` replaces the text form that the folder's
-    `t5punct.yaml` states; a folder without one (any T5) has the default form.
+    Without a device and a precision, it is in float32 on the CPU, and can be trained and saved.  With one of them it
+    only infers: `auto` takes a GPU if there is one, and what is fastest there (`t5/precision.py`), the other too if it
+    is not named.  Then transformers is left out where it is not needed: it takes longer to import than the rest to
+    load.  And an encoder that is in int8 on disk multiplies by these rows, which never become float32.
 
-    The network is one of transformers, which can be trained and saved.  Only `to_infer`, transformers is left out where
-    it is not needed: it takes longer to import than the rest to load.  With `in_int8` as well, an encoder that is so on
-    disk multiplies in int8, and its rows never become float32 (`Model.precision` says whether it does).
+    Raises ModelError if the folder holds no usable T5, and ConfigError for a device that is not there.  `task` replaces
+    the text form that the folder's `t5punct.yaml` states; a folder without one (any T5) has the default form.
     """
+    from .t5.inference import read_network, read_tokenizer
+    from .t5.tagger import load_tagger
+
+    compute_alone_after_fork()
     name = str(source) if source is not None else BUNDLED
     folder = find(source, revision=revision)
     if not (folder / "config.json").is_file():
         raise ModelError(f"{folder} holds no config.json", expected="a T5 folder", fix="check --model")
-    check_kind(folder)
-    from .t5.inference.network import read_network
-    from .t5.inference.pieces import read_tokenizer
-    from .t5.tagger import load_tagger
-
+    if (kind := kind_of(folder)) not in KINDS:  # some of them would load, and fail later
+        raise ModelError(
+            f"{folder} holds a {kind}",
+            expected="a T5, mT5, umT5 or byT5, or an encoder that was trained with t5punct",
+            fix="train it first (`t5punct train init_from=...`), or name another model",
+        )
     task = task or read_task(folder)
-    pieces = read_tokenizer(folder) if to_infer else None
+    infers = device is not None or precision is not None
+    wanted_device = find_device(device or "auto" if infers else "cpu")
+    wanted = precision or ("auto" if infers else "fp32")
+    wanted = fastest_precision(wanted_device) if wanted == "auto" else wanted
+    pieces = read_tokenizer(folder) if infers else None
     tokenizer = load_tokenizer(folder, task) if pieces is None else TaskTokenizer(pieces, task)
-    rounded = read_network(folder, in_int8=True) if to_infer and in_int8 else None
-    network = rounded or (read_network(folder) if to_infer else None) or load_network(folder).eval()
-    _check_tokenizer(network, tokenizer, folder)
-    tagger = load_tagger(
-        folder / TAGGER_FILE, network.config.d_model, tokenizer.task.slot_marks, tokenizer.task.opening
+    rounded = read_network(folder, in_int8=True) if (wanted_device.type, wanted) == ("cpu", "int8") else None
+    network: Any = rounded or (read_network(folder) if infers else None) or load_network(folder).eval()
+    n_pieces, n_known = len(tokenizer.tokenizer), network.config.vocab_size
+    if n_pieces > n_known:
+        raise ModelError(
+            f"{folder}: a tokenizer of {n_pieces} pieces for a model of {n_known}",
+            expected="the tokenizer that the model was trained with",
+            fix="copy the folder anew",
+        )
+    if getattr(network.config, _FINGERPRINT, None) not in (None, _fingerprint(tokenizer)):
+        _log.warning("%s: this tokenizer is not the one that the model was saved with; expect nonsense", folder)
+    tagger = load_tagger(folder / TAGGER_FILE, network.config.d_model, task.slot_marks, task.opening)
+    model = Model(
+        network,
+        tokenizer,
+        f"{name}@{revision}" if revision else name,
+        tagger,
+        "fp32" if rounded is None else "int8",
+        (folder / TASK_FILE).is_file(),
+        folder,
+        read_table(folder),
     )
-    named = f"{name}@{revision}" if revision else name
-    precision = "fp32" if rounded is None else "int8"
-    is_tuned = (folder / TASK_FILE).is_file()
-    return Model(network, tokenizer, named, tagger, precision, is_tuned, folder, read_table(folder))
+    if (wanted_device.type, wanted) == ("cpu", model.precision):
+        return model
+    return with_precision(on_device(model, wanted_device), wanted)
+
+
+def on_device(model: Model, device: torch.device) -> Model:
+    """Return a model on a device; the given one stays where it is."""
+    if device.type == model.device.type and device.index in (None, model.device.index):
+        return model
+    tagger = model.tagger and copy.deepcopy(model.tagger).to(device)
+    return replace(model, network=copy.deepcopy(model.network).to(device), tagger=tagger)
+
+
+def with_precision(model: Model, name: str) -> Model:
+    """Return a model that computes in another precision; the given one stays as it is.
+
+    Raises ConfigError for a model that was already converted to another precision: what it lost does not come back.
+    """
+    import torch
+
+    check_precision(name)
+    if name in ("auto", model.precision) and model.precision != "fp32":
+        return model
+    if model.precision != "fp32":
+        raise ConfigError(f"{name} of a model in {model.precision}", expected="a model in fp32", fix="load it again")
+    if name == "bf16" and not multiplies_bf16(model.device):
+        _log.warning("bf16 is slow on this %s, which has no instructions for it; use --precision auto", model.device)
+    if name == "auto":
+        name = fastest_precision(model.device)
+    if name == "bf16":
+        tagger = model.tagger and copy.deepcopy(model.tagger).to(torch.bfloat16)
+        network = copy.deepcopy(model.network).to(torch.bfloat16)
+        return replace(model, network=network, tagger=tagger, precision="bf16")
+    if name == "int8":
+        from .t5.int8_linear import in_int8
+
+        if model.device.type != "cpu":
+            raise ConfigError(f"int8 on {model.device}", expected="a CPU", fix="use --precision bf16 or --device cpu")
+        return replace(model, network=in_int8(model.network), precision="int8")
+    return model
 
 
 def with_transformers(model: Model) -> Model:
@@ -257,8 +314,7 @@ def with_transformers(model: Model) -> Model:
 
     One that was loaded to infer only, in whatever precision, is in float32 then; others stay as they are.
     """
-    from .t5.inference.modules import InferenceT5
-    from .t5.inference.pieces import PieceTokenizer
+    from .t5.inference import InferenceT5, PieceTokenizer
 
     if not isinstance(model.network, InferenceT5) and not isinstance(model.tokenizer.tokenizer, PieceTokenizer):
         return model
@@ -301,20 +357,6 @@ def same_tokenizer(first: TaskTokenizer, second: TaskTokenizer) -> bool:
     return _fingerprint(first) == _fingerprint(second)
 
 
-def _check_tokenizer(network: Any, tokenizer: TaskTokenizer, folder: Path) -> None:
-    """Refuse a tokenizer with more pieces than the network knows; warn of one that is not the network's own."""
-    n_pieces = len(tokenizer.tokenizer)
-    n_known = network.config.vocab_size
-    if n_pieces > n_known:
-        raise ModelError(
-            f"{folder}: a tokenizer of {n_pieces} pieces for a model of {n_known}",
-            expected="the tokenizer that the model was trained with",
-            fix="copy the folder anew",
-        )
-    if getattr(network.config, _FINGERPRINT, None) not in (None, _fingerprint(tokenizer)):
-        _log.warning("%s: this tokenizer is not the one that the model was saved with; expect nonsense", folder)
-
-
 def _fingerprint(tokenizer: TaskTokenizer) -> str:
     """What tells one vocabulary from another: some of its pieces and their places."""
     n_pieces = len(tokenizer.tokenizer)
@@ -335,6 +377,7 @@ def fresh(shape: FreshModelConfig, tokenizer: TaskTokenizer) -> Model:
         pad_token_id=tokenizer.pad_id,
         eos_token_id=tokenizer.eos_id,
     )
+    compute_alone_after_fork()
     return Model(T5ForConditionalGeneration(config), tokenizer, "fresh")
 
 

@@ -25,7 +25,6 @@ from .windows.presets import DEFAULT_PRESET, PRESET_SUFFIXES, Preset, load_prese
 if TYPE_CHECKING:
     from .punctuator import PunctuatorConfig
     from .streaming import StreamConfig
-    from .transcripts.terms import Terms
     from .transcripts.writers import WriterConfig
 
 _REVIEW_ALTERNATIVES = 3
@@ -62,18 +61,19 @@ class ModelOptions:
         """Return the files and folders that are read besides the inputs: no output may take the place of one."""
         from .model import bundled_root
 
-        own = () if self.model is None else (str(Path(self.model).expanduser()),)
-        return (str(bundled_root()), *(folder for folder in own if Path(folder).is_dir()))
+        model = "" if self.model is None else str(Path(self.model).expanduser())
+        preset, terms = getattr(self, "preset", ""), getattr(self, "terms", None)
+        read = [str(bundled_root()), *[model] * (bool(model) and Path(model).is_dir())]
+        return (*read, *[preset] * preset.endswith(PRESET_SUFFIXES), *filter(None, [terms]))
 
     def for_language(self) -> Self:
-        """Return options with the model that knows the language, where one is named.
+        """Return options with the model that knows the language that is named.
 
         Raises ConfigError for a language that no bundled model knows, and for a model that does not know it.
         """
         from .model import BUNDLED, MODEL_LANGUAGES, model_for
 
-        if self.language is None:
-            return self
+        assert self.language is not None  # noqa: S101  (one is named)
         best = model_for(self.language)
         usual = type(self).model
         if self.model == usual:
@@ -185,11 +185,6 @@ class WindowOptions(DecodingOptions):
         "For models that were trained for it.",
     ] = None
 
-    @property
-    def reads(self) -> tuple[str, ...]:
-        """Return the same, and a preset's file."""
-        return (*super().reads, *[self.preset] * self.preset.endswith(PRESET_SUFFIXES))
-
     def strategy(self) -> Preset:
         """Return the preset, with single values changed."""
         chosen = load_preset(self.preset)
@@ -256,11 +251,6 @@ class TranscriptOptions(WindowOptions):
     max_words_per_minute: Annotated[float, "With --resegment: the same in words a minute."] = 180.0
 
     @property
-    def reads(self) -> tuple[str, ...]:
-        """Return the same, and the file of terms."""
-        return super().reads if self.terms is None else (*super().reads, self.terms)
-
-    @property
     def input_format(self) -> str | None:
         """Return the format of all inputs; None: their names tell.  Raises ConfigError for two of them."""
         is_one = not self.lines or self.format in (None, "text", "lines")
@@ -296,12 +286,6 @@ class TranscriptOptions(WindowOptions):
             ParagraphConfig(self.paragraphs, self.paragraph_pause_ms) if is_parted else None,
             ResegmentConfig(**options_of(ResegmentConfig, self)) if self.resegment else None,
         )
-
-    def spellings(self) -> Terms | None:
-        """Return the user's terms.  Raises InputError for a file that is none."""
-        from .transcripts.terms import Terms
-
-        return None if self.terms is None else Terms.from_file(self.terms)
 
     def render(self, *, for_review: bool = False) -> RenderConfig:
         """Return how words are written; `for_review`: for a page for review, which shows alternatives."""

@@ -22,13 +22,16 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from .decoding.align import AlignConfig, AlignmentCounts
-from .decoding.decoders import allow_disfluency_label, make_decoder, prepare_model
 from .decoding.generate import GeneratingDecoder
-from .decoding.inputs import DecodingConfig, WindowInput
-from .decoding.precision import computes_in_int8, on_device, with_precision
+from .decoding.inputs import DecodingConfig, WindowInput, allow_disfluency_sign
+from .decoding.slots import SlotDecoder
+from .decoding.tagging import TagDecoder
 from .errors import InputError
-from .model import Model, load
-from .text.marks import DISFLUENT, NO_LABEL
+from .model import Model, load, on_device, with_precision, with_transformers
+from .t5.precision import find_device
+from .text.io.files import source_lines_with_ends
+from .text.languages import check_spaced
+from .text.marks import DISFLUENT, NO_MARKS
 from .text.render import (
     REMOVE,
     AnnotatedWord,
@@ -38,19 +41,17 @@ from .text.render import (
     move_marks_of_removed_words,
     render_word,
 )
-from .text.spaces import check_spaced
 from .text.spelling import is_spoken
 from .text.words import Word, checked_text, readable
-from .transcripts.formats import Transcript, read_transcript, transcript_of
+from .transcripts.formats import Transcript, transcript_of
 from .transcripts.items import SpokenWord, add_pauses, in_file_order, written_items
 from .transcripts.speech import read_plain
 from .transcripts.terms import Terms, apply_terms
 from .transcripts.writers import WriterConfig, check_writable, written_pieces
-from .windows.combine import CombineConfig, WindowVotes, add_votes, decide, rank_runners_up
-from .windows.plan import View, WindowConfig, iter_pools, iter_views
+from .windows.combine import CombineConfig, WindowVotes, add_votes, decide
+from .windows.plan import View, WindowConfig, iter_pools, views_of
 from .windows.presets import DEFAULT_PRESET, load_preset
-from .windows.sentences import apply_sentence_position, begins_next
-from .windows.votes import Distribution, Vote, end_sentence
+from .windows.votes import Vote, apply_sentence_position, begins_next, end_sentence
 
 __all__ = ["Punctuator", "PunctuatorConfig"]
 _POOL_BATCHES = 4  # windows with the words of about this many batches are sorted by length together
@@ -68,11 +69,6 @@ class PunctuatorConfig:
     fragment: bool = False  # True: the text may begin and end inside a sentence
     align: AlignConfig = field(default_factory=AlignConfig)  # `generate` only
 
-    @classmethod
-    def of_preset(cls, name: str) -> PunctuatorConfig:
-        chosen = load_preset(name)
-        return cls(chosen.windows, chosen.combine)
-
 
 class SentencePosition(NamedTuple):
     """Where a word stands in its sentence.  begins: whether one begins with it; None: that is not known, as at the
@@ -80,7 +76,7 @@ class SentencePosition(NamedTuple):
     """
 
     begins: bool | None
-    opened: str = NO_LABEL
+    opened: str = NO_MARKS
 
 
 class Punctuator:
@@ -106,13 +102,39 @@ class Punctuator:
         named = {"style": style, "precision": precision, "device": device}
         chosen: dict[str, Any] = {name: value for name, value in named.items() if value is not None}
         config = replace(config, decoding=replace(config.decoding, **chosen)) if chosen else config
-        model = model if isinstance(model, Model) else _load(model, config.decoding, revision)
-        self.config = config
-        self.decoding = allow_disfluency_label(config.decoding, model, config.render.disfluencies)
-        self.model = model = prepare_model(model, config.decoding)
+        device, precision = config.decoding.device, config.decoding.precision
+        generates = config.decoding.decoder == "generate"  # which needs a network of transformers
+        if isinstance(model, Model):
+            model = with_precision(with_transformers(model), model.precision) if generates else model
+            model = model if device is None else on_device(model, find_device(device))
+            model = with_precision(model, precision) if precision else model
+        else:
+            device, precision = device or "auto", precision or "auto"
+            if generates:
+                model = load(model, revision=revision)
+                model = with_precision(on_device(model, find_device(device)), precision)
+            else:
+                model = load(model, device, precision, revision=revision)
+            if not model.tuned:
+                _log.warning(
+                    "%s has no t5punct.yaml; a T5 that was never trained to punctuate writes nonsense", model.name
+                )
+        self.config, self.model = config, model
+        self.decoding = allow_disfluency_sign(config.decoding, model, config.render.disfluencies)
         model.task.prefix_for(config.decoding.style)  # an unknown style is said here, not at the first text
         self._alphabet = self.decoding.alphabet(model.task)
-        self._decoder = make_decoder(model, self.decoding, config.align)
+        decoder = self.decoding.decoder_for(model)
+        self._decoder: GeneratingDecoder | TagDecoder | SlotDecoder
+        if decoder == "generate":
+            self._decoder = GeneratingDecoder(model, self.decoding, config.align)
+        else:
+            self._decoder = (
+                TagDecoder(model, self.decoding) if decoder == "tagger" else SlotDecoder(model, self.decoding)
+            )
+        self._removes = config.render.disfluencies == REMOVE
+        self._pool_words = _POOL_BATCHES * config.decoding.batch_tokens
+        # a text begins with a sentence, unless it is a fragment
+        self.first_sentence = SentencePosition(None if config.fragment else True)
 
     def __repr__(self) -> str:
         style = self.model.task.style_or_default(self.config.decoding.style)
@@ -181,7 +203,7 @@ class Punctuator:
         return iter(self.file_pieces(transcript, self._iter_words(transcript)))
 
     def annotate(self, text: str) -> tuple[AnnotatedWord, ...]:
-        """Return each word with label, case and confidence.  Raises InputError as `punctuate` does."""
+        """Return each word with marks, case and confidence.  Raises InputError as `punctuate` does."""
         return tuple(self.iter_annotate(text))
 
     def iter_annotate(self, text: str) -> Iterator[AnnotatedWord]:
@@ -204,11 +226,11 @@ class Punctuator:
         Windows of several texts are decoded together, some batches ahead of what is yielded.  `is_hurried`: the first
         batches are smaller, so that the first words come soon.
         """
-        views = ((number, view) for number, text in enumerate(texts) for view in iter_views(text, self.config.windows))
+        views = [(number, view) for number, text in enumerate(texts) for view in views_of(text, self.config.windows)]
         waiting = dict[int, list[Vote]]()
         sentence = self.first_sentence
         words, decisions = list[Word](), list[Decision]()
-        for pool in iter_pools(views, self._pool_words, lambda pair: pair[1].n_words, is_growing=is_hurried):
+        for pool in iter_pools(views, self._pool_words, lambda pair: len(pair[1].words), is_growing=is_hurried):
             for (number, view), votes in zip(pool, self.window_votes([view for _, view in pool]), strict=True):
                 votes_of_slots = add_votes(waiting, votes)
                 settled = [view.words[slot - view.window.start] for slot in votes_of_slots]
@@ -224,10 +246,9 @@ class Punctuator:
     def window_input(self, words: Sequence[Word]) -> WindowInput:
         """Return words as the model reads them; no more tokens than it can."""
         pauses = [word.pause for word in words] if self.model.task.pause_ms else []
-        kept = [self._kept_marks(word) for word in words] if self.config.render.keep_marks else []
+        kept = [word.given for word in words] if self.config.render.keep_marks else []
         cores = [readable(word.core) for word in words]
-        have_slots = [word.takes_marks for word in words]
-        window = WindowInput.of(cores, have_slots, pauses, kept)
+        window = WindowInput.of(cores, [word.takes_marks for word in words], pauses, kept)
         return window.fit_to_model(self.model.tokenizer, self.config.decoding.style)
 
     def window_votes(self, views: Sequence[View[Word]], *, whole: bool = False) -> list[WindowVotes]:
@@ -235,51 +256,24 @@ class Punctuator:
 
         Masked slots on its right are left out, which saves time, unless the `whole` window is asked for.
         """
+        windows = [self.window_input(view.words) for view in views]
+        n_slots = None if whole else [view.window.keep_stop - view.window.start for view in views]
         return [
-            WindowVotes(view, tuple(self.apply_known(view, place, vote) for place, vote in enumerate(votes)))
-            for view, votes in zip(views, self._votes(views, whole), strict=True)
+            WindowVotes(view, tuple(self.apply_known(view, index, vote) for index, vote in enumerate(votes)))
+            for view, votes in zip(views, self._decoder.votes(windows, n_slots), strict=True)
         ]
 
-    def apply_known(self, view: View[Word], place: int, vote: Vote) -> Vote:
+    def apply_known(self, view: View[Word], index: int, vote: Vote) -> Vote:
         """Return the vote on a window's slot, given the marks that are kept there, or that the text ends there."""
-        kept = self._kept_marks(view.words[place])
-        if kept:
-            return replace(vote, labels=Distribution.certain(kept))
-        ends = view.is_last and place == len(view.words) - 1 and not self.config.fragment
+        if self.config.render.keep_marks and (kept := view.words[index].given):
+            return replace(vote, marks={kept: 1.0})
+        ends = view.is_last and index == len(view.words) - 1 and not self.config.fragment
         return end_sentence(vote, self._alphabet.marks) if ends else vote
 
     @property
     def alignment(self) -> AlignmentCounts | None:
         """How all that was generated so far matches its words; None for a decoder that writes nothing else."""
         return self._decoder.alignment if isinstance(self._decoder, GeneratingDecoder) else None
-
-    @property
-    def first_sentence(self) -> SentencePosition:
-        """Where a text's first word stands: at the beginning of a sentence, unless the text is a fragment."""
-        return SentencePosition(None if self.config.fragment else True)
-
-    def decide_word(
-        self, word: Word, votes: Sequence[Vote], sentence: SentencePosition, combine: CombineConfig | None = None
-    ) -> tuple[Decision, SentencePosition]:
-        """Decide a word that stands there in its sentence; return where the next word stands, too."""
-        combine = combine or self.config.combine
-        here = [apply_sentence_position(vote, word, sentence.begins) for vote in votes]
-        decision = decide(here, combine)
-        if self.config.render.alternatives:
-            rivals = rank_runners_up(here, combine, decision, self.config.render.alternatives)
-            decision = replace(decision, alternatives=tuple(rival for rival in rivals if DISFLUENT not in rival.label))
-        decision = decision.without_sign(word)
-        label = self._kept_marks(word) or decision.label
-        begins = begins_next(sentence.begins, word, label, self.model.task.alphabet)
-        if decision.opening is not None:
-            if not is_spoken(word.text):  # an emoji opens no sentence
-                decision = replace(decision, opening=NO_LABEL)
-            decision = fit_opening(decision, sentence.opened, ends=begins is True, marks=self._alphabet.marks)
-        if decision.disfluent and self._removes and not begins:  # the sentence begins with the next word
-            begins = sentence.begins
-        return decision, SentencePosition(
-            begins, NO_LABEL if begins else sentence.opened or decision.opening or NO_LABEL
-        )
 
     def decide_words(
         self,
@@ -289,9 +283,27 @@ class Punctuator:
         combine: CombineConfig | None = None,
     ) -> tuple[list[Decision], SentencePosition]:
         """Decide words, of which the first stands there in its sentence; return where the next word stands, too."""
+        combine, render = combine or self.config.combine, self.config.render
         decisions = list[Decision]()
         for word, votes in zip(words, votes_of_slots, strict=True):
-            decision, sentence = self.decide_word(word, votes, sentence, combine)
+            here = [apply_sentence_position(vote, word, sentence.begins) for vote in votes]
+            decision = decide(here, combine, render.alternatives)
+            if render.alternatives:
+                rivals = tuple(rival for rival in decision.alternatives if DISFLUENT not in rival.marks)
+                decision = replace(decision, alternatives=rivals)
+            if DISFLUENT in decision.marks:  # what nobody says, a dash or an emoji, is not disfluent
+                marks = decision.marks.replace(DISFLUENT, NO_MARKS)
+                decision = replace(decision, marks=marks, disfluent=is_spoken(word.text))
+            marks = (word.given if render.keep_marks else NO_MARKS) or decision.marks
+            begins = begins_next(sentence.begins, word, marks, self.model.task.alphabet)
+            if decision.opening is not None:
+                if not is_spoken(word.text):  # an emoji opens no sentence
+                    decision = replace(decision, opening=NO_MARKS)
+                decision = fit_opening(decision, sentence.opened, ends=begins is True, allowed=self._alphabet.marks)
+            if decision.disfluent and self._removes and not begins:  # the sentence begins with the next word
+                begins = sentence.begins
+            opened = NO_MARKS if begins else sentence.opened or decision.opening or NO_MARKS
+            sentence = SentencePosition(begins, opened)
             decisions.append(decision)
         return decisions, sentence
 
@@ -321,9 +333,8 @@ class Punctuator:
         """
         task = self.model.task
         if lines is None:
-            transcript = read_transcript(source, format=format, alphabet=task.alphabet)
-        else:
-            transcript = transcript_of(lines, format, task.alphabet, source)
+            lines = source_lines_with_ends(source, keep_bom=True)
+        transcript = transcript_of(lines, format, task.alphabet, source)
         check_spaced((item.word.text for item in transcript.items if isinstance(item, SpokenWord)), source)
         check_writable(transcript, writer, source, removes=self._removes)
         if pauses_ms := task.pauses_ms:
@@ -345,16 +356,8 @@ class Punctuator:
         writer = writer or WriterConfig()
         words = in_file_order(transcript.items, words)
         if writer.format is None and not writer.paragraphs and not self._removes and not transcript.json:
-            return transcript.written(written_items(transcript.items, words))
+            return transcript.pieces(written_items(transcript.items, words))
         return written_pieces(transcript, transcript.with_words(words), writer, source)
-
-    @property
-    def _removes(self) -> bool:
-        return self.config.render.disfluencies == REMOVE
-
-    @property
-    def _pool_words(self) -> int:
-        return _POOL_BATCHES * self.config.decoding.batch_tokens
 
     def _iter_words(self, transcript: Transcript) -> Iterator[AnnotatedWord]:
         """The words of a transcript's texts, as they are decided."""
@@ -363,21 +366,3 @@ class Punctuator:
     def _read_text(self, text: object) -> Transcript:
         lines = io.StringIO(checked_text(text), newline="\n")
         return Transcript([*read_plain(lines, self.model.task.alphabet)])
-
-    def _kept_marks(self, word: Word) -> str:
-        """The marks of a word that are kept."""
-        return word.given if self.config.render.keep_marks else NO_LABEL
-
-    def _votes(self, views: Sequence[View[Word]], whole: bool) -> list[tuple[Vote, ...]]:
-        n_slots = None if whole else [view.window.keep_stop - view.window.start for view in views]
-        return self._decoder.votes([self.window_input(view.words) for view in views], n_slots)
-
-
-def _load(source: str | Path | None, decoding: DecodingConfig, revision: str | None) -> Model:
-    """A model by its name, on its device and in its precision."""
-    in_int8 = computes_in_int8(decoding.precision, decoding.device)
-    model = load(source, revision=revision, to_infer=True, in_int8=in_int8)
-    if not model.tuned:
-        _log.warning("%s has no t5punct.yaml; a T5 that was never trained to punctuate writes nonsense", model.name)
-    model = on_device(model, decoding.device or "auto")
-    return model if decoding.precision else with_precision(model, "auto")

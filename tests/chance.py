@@ -7,23 +7,23 @@ import random
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import lru_cache
-from itertools import count
 from types import SimpleNamespace
 
-from t5punct.punctuator import Punctuator, PunctuatorConfig
+from t5punct.punctuator import Punctuator, PunctuatorConfig, SentencePosition
 from t5punct.t5.task import TaskConfig
-from t5punct.text.marks import DISFLUENT, NO_LABEL, Alphabet, Case
-from t5punct.text.render import AnnotatedWord, Decision, RenderConfig, render_word
+from t5punct.text.marks import DISFLUENT, NO_MARKS, Alphabet, Case
+from t5punct.text.render import REMOVE, AnnotatedWord, Decision, RenderConfig, render_word
 from t5punct.text.spelling_table import NO_SPELLINGS
 from t5punct.text.words import Word
 from t5punct.transcripts.formats import Transcript, transcript_of
 from t5punct.transcripts.items import Echo, Item, Kept, SpokenWord
+from t5punct.windows.combine import WindowVotes
 from t5punct.windows.plan import View
-from t5punct.windows.votes import Distribution, Vote
+from t5punct.windows.votes import Vote, normalise
 
 LABELS = ("", ",", ".", "?!", "-")
 _CASES, _RENDER, _ALPHABET = (*Case,), RenderConfig(), Alphabet()
-_LABELS_OF_VOTES = ("", "", ",", ".", "?", "!", ";", "-", "...", "?!", DISFLUENT)  # `JOHN:` would be a label
+_MARKS_OF_VOTES = ("", "", ",", ".", "?", "!", ";", "-", "...", "?!", DISFLUENT)  # `JOHN:` would be a label
 
 
 @lru_cache(maxsize=4)  # a check reads a file several times
@@ -43,7 +43,7 @@ def decided(
     transcript, words = reading(text, name, alphabet), list[AnnotatedWord]()
     for word in (item.word for item in spoken(transcript.items)):
         words.append(render_word(word, decide(), _RENDER, _ALPHABET))
-    return "".join(transcript.written(transcript.with_words(words))), [word.text for word in words]
+    return "".join(transcript.pieces(transcript.with_words(words))), [word.text for word in words]
 
 
 def by_chance(text: str, name: str, seed: int, alphabet: Alphabet | None = None) -> tuple[str, list[str]]:
@@ -64,7 +64,7 @@ def rewritten(text: str, name: str, new: Sequence[str] | None = None) -> str:
     said = (
         AnnotatedWord(word.word.text, as_new, "", "lower", 1.0, 1.0) for word, as_new in zip(words, texts, strict=True)
     )
-    return "".join(transcript.written(transcript.with_words(said)))
+    return "".join(transcript.pieces(transcript.with_words(said)))
 
 
 def unchanged(transcript: Transcript) -> str:
@@ -81,7 +81,7 @@ def _without_marks(item: Item) -> str:
     word = item.spoken if isinstance(item, Echo) and item.spoken else item
     if isinstance(word, Kept):
         return word.text
-    return word.written(replace(word.word, dotted=False).written(NO_LABEL).lower())  # `J.` may be `j.`
+    return word.with_text(replace(word.word, dotted=False).with_marks(NO_MARKS).lower())  # `J.` may be `j.`
 
 
 class PunctuatorByChance(Punctuator):
@@ -91,15 +91,19 @@ class PunctuatorByChance(Punctuator):
         self.config, self.seed = config, seed
         self.model = SimpleNamespace(task=TaskConfig(), spellings=NO_SPELLINGS)  # type: ignore[assignment]
         self._alphabet = self.model.task.alphabet
+        self._removes = config.render.disfluencies == REMOVE
+        self._pool_words = 4096
+        self.first_sentence = SentencePosition(None if config.fragment else True)
 
-    def _votes(self, views: Sequence[View[Word]], whole: bool) -> list[tuple[Vote, ...]]:
+    def window_votes(self, views: Sequence[View[Word]], *, whole: bool = False) -> list[WindowVotes]:
+        votes = [[self.vote_on(view.window.start + index) for index in range(len(view.words))] for view in views]
         return [
-            tuple(self._vote(place) for place, _ in zip(count(view.window.start), view.words, strict=False))
-            for view in views
+            WindowVotes(view, tuple(self.apply_known(view, index, vote) for index, vote in enumerate(own)))
+            for view, own in zip(views, votes, strict=True)
         ]
 
-    def _vote(self, place: int) -> Vote:
+    def vote_on(self, place: int) -> Vote:
         rng = random.Random(self.seed * 1_000_003 + place)
-        cases = Distribution.of({case.value: rng.random() for case in Case})
-        labels = rng.sample(_LABELS_OF_VOTES, 3)
-        return Vote(Distribution.of({label: rng.random() for label in labels}), cases)
+        cases = normalise({case.value: rng.random() for case in Case})
+        labels = rng.sample(_MARKS_OF_VOTES, 3)
+        return Vote(normalise({label: rng.random() for label in labels}), cases)

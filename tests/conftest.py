@@ -135,7 +135,7 @@ def signing_model(lively_model: models.Model) -> models.Model:
         model = with_disfluencies(replace(lively_model, tagger=tagger))
         assert model.tagger is not None
         model.tagger.marks.weight[-1].copy_(1.5 * torch.randn(TINY_SHAPE.d_model))
-        rows = model.network.get_input_embeddings().weight
+        rows = model.network.shared.weight
         rows[model.tokenizer.mark_ids[DISFLUENT][0]].copy_(rows.std() * 1.2 * torch.randn(TINY_SHAPE.d_model))
     return model
 

@@ -20,7 +20,7 @@ SRT = (
 def kept(items: Iterable[Item]) -> Iterator[AnnotatedWord]:
     """The words with the marks that they have."""
     for word in (item.word for item in spoken(items)):
-        yield render_word(word, Decision(word.label, Case.VERBATIM, 1.0, 1.0), RenderConfig(), Alphabet())
+        yield render_word(word, Decision(word.marks, Case.VERBATIM, 1.0, 1.0), RenderConfig(), Alphabet())
 
 
 def converted(text: str, name: str, config: WriterConfig) -> str:

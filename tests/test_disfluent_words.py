@@ -22,7 +22,7 @@ from t5punct.text.marks import DISFLUENT, Alphabet, Case, capitalise
 from t5punct.text.render import Decision, RenderConfig, move_marks_of_removed_words, render_word
 from t5punct.text.words import Word, split
 from t5punct.windows.plan import WindowConfig
-from t5punct.windows.votes import Distribution, Vote, end_sentence
+from t5punct.windows.votes import Vote, end_sentence, most_probable, normalise
 
 WORDS = "we know that this is right what how are you today well i think it's time to go don't stop now".split()
 TEXT = " ".join(random.Random(4).choices(WORDS, k=120))
@@ -65,7 +65,7 @@ def test_some_words_are_marked_and_the_same_are_removed(signing_model: Model, de
     assert [word.disfluent for word in marked] == [word.disfluent for word in removed]
     assert [word.is_removed for word in removed] == [bool(word.disfluent) for word in marked]
     assert [word.as_dict()["disfluent"] for word in marked] == [word.disfluent for word in marked]
-    assert all((DISFLUENT in word.text) == word.disfluent and DISFLUENT not in word.label for word in marked)
+    assert all((DISFLUENT in word.text) == word.disfluent and DISFLUENT not in word.marks for word in marked)
 
 
 @settings(max_examples=20)
@@ -91,7 +91,7 @@ def test_a_text_is_its_words_without_what_is_removed(signing_model: Model, decod
 
 def test_what_is_left_begins_sentences_with_capitals(signing_model: Model) -> None:
     words = [word for word in _punctuator(signing_model, "remove").annotate(TEXT) if not word.is_removed]
-    ends = [True, *(any(mark in ".?!" for mark in word.label) for word in words)]
+    ends = [True, *(any(mark in ".?!" for mark in word.marks) for word in words)]
     first = [word.text for word, begins in zip(words, ends, strict=False) if begins]
     assert len(first) > 1
     assert first == [capitalise(text) for text in first]
@@ -123,11 +123,11 @@ def test_parallel_equals_step_by_step(signing_model: Model, odds: dict[str, floa
     windows = [WindowInput.of(TEXT.split()[start : start + 15]) for start in range(0, 60, 15)]
     wanted = decode_stepwise(signing_model, windows, config)
     parallel = SlotDecoder(signing_model, config).votes(windows)
-    labels = [vote.labels for votes in wanted for vote in votes]
-    assert any(label.best.startswith(DISFLUENT) for label in labels)
-    assert [label.outcomes for label in labels] == [vote.labels.outcomes for votes in parallel for vote in votes]
-    for label, other in zip(labels, (vote.labels for votes in parallel for vote in votes), strict=True):
-        assert label.probabilities == pytest.approx(other.probabilities, abs=1e-4)
+    labels = [vote.marks for votes in wanted for vote in votes]
+    assert any(most_probable(label).startswith(DISFLUENT) for label in labels)
+    assert [tuple(label) for label in labels] == [tuple(vote.marks) for votes in parallel for vote in votes]
+    for label, other in zip(labels, (vote.marks for votes in parallel for vote in votes), strict=True):
+        assert tuple(label.values()) == pytest.approx(tuple(other.values()), abs=1e-4)
 
 
 def test_odds_of_the_sign_mark_more_words_or_fewer(signing_model: Model) -> None:
@@ -170,10 +170,10 @@ def test_only_a_model_that_knows_them_is_asked(tagged_model: Model, signing_mode
     ],
 )  # fmt: skip
 def test_marks_behind_what_is_removed(labels: list[str], left: list[str]) -> None:
-    decisions = [Decision(label, Case.LOWER, 0.5, 1.0).without_sign(Word("um")) for label in labels]
+    decisions = [Decision(label.replace("~", ""), Case.LOWER, 0.5, 1.0, disfluent="~" in label) for label in labels]
     moved = list(move_marks_of_removed_words(decisions))
     assert len(moved) == len(decisions)
-    assert [decision.label for decision in moved if not decision.disfluent] == left
+    assert [decision.marks for decision in moved if not decision.disfluent] == left
 
 
 @pytest.mark.parametrize(
@@ -184,20 +184,22 @@ def test_the_sign_stands_behind_the_word(text: str, label: str, marked: str) -> 
     (word,) = split(f"{text[:-1]}.{text[-1]}" if text[-1] in '")' else text).words
     decision = Decision(label, Case.LOWER, 0.5, 1.0, disfluent=True)
     rendered = render_word(word, decision, RenderConfig(disfluencies="mark"), Alphabet())
-    assert (rendered.text, rendered.label) == (marked, label)
+    assert (rendered.text, rendered.marks) == (marked, label)
     assert render_word(word, decision, RenderConfig(disfluencies="remove"), Alphabet()).text == ""
 
 
 def test_a_disfluent_word_may_end_a_text() -> None:
-    vote = Vote(Distribution.of({"": 0.1, DISFLUENT: 0.6, ".": 0.2, ",": 0.1}), Distribution.certain("lower"))
-    ended = end_sentence(vote, ",." + DISFLUENT).labels
-    assert ended.best == "~."
-    assert ended.probability("~.") == pytest.approx(0.75)
-    assert Word("um").written("~.", alphabet=Alphabet().signed) == "um~."
+    vote = Vote(normalise({"": 0.1, DISFLUENT: 0.6, ".": 0.2, ",": 0.1}), {"lower": 1.0})
+    ended = end_sentence(vote, ",." + DISFLUENT).marks
+    assert most_probable(ended) == "~."
+    assert ended["~."] == pytest.approx(0.75)
+    assert Word("um").with_marks("~.", alphabet=Alphabet().signed) == "um~."
 
 
-def test_what_nobody_says_is_not_disfluent() -> None:
-    said = Decision(DISFLUENT, Case.LOWER, 0.5, 1.0)
-    assert said.without_sign(Word("um")).disfluent
-    for text in ("-", "😀", ":)"):
-        assert said.without_sign(Word(text)) == replace(said, label="")
+def test_what_nobody_says_is_not_disfluent(signing_model: Model) -> None:
+    punctuator = _punctuator(signing_model, "mark")
+    words = [Word(text) for text in ("um", "-", "😀", ":)")]
+    vote = Vote({DISFLUENT: 1.0}, {"lower": 1.0})
+    decisions, _ = punctuator.decide_words(words, [[vote]] * len(words), punctuator.first_sentence)
+    assert [decision.disfluent for decision in decisions] == [True, False, False, False]
+    assert {decision.marks for decision in decisions} == {""}

@@ -12,7 +12,6 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from strategies import spaced_texts
 
-from t5punct import punctuator as module
 from t5punct.decoding.inputs import DecodingConfig
 from t5punct.errors import ConfigError, InputError
 from t5punct.model import Model, save
@@ -20,9 +19,10 @@ from t5punct.punctuator import Punctuator, PunctuatorConfig
 from t5punct.text.marks import Alphabet, Case, case_of
 from t5punct.text.render import Alternative, Decision, RenderConfig, render_word
 from t5punct.text.words import Word, split
+from t5punct.windows import combine
 from t5punct.windows.combine import METHODS, CombineConfig
-from t5punct.windows.plan import WindowConfig, iter_views
-from t5punct.windows.votes import Distribution, Vote
+from t5punct.windows.plan import WindowConfig, views_of
+from t5punct.windows.votes import Vote, most_probable
 
 TEXT = spaced_texts()
 SETTINGS = settings(
@@ -63,7 +63,7 @@ def test_kept_marks_stay_as_they_were_written(tiny_model: Model, text: str) -> N
     words = split(text, known).words
     output = split(Punctuator(tiny_model, config).punctuate(text), known).words
     assert [word.text for word in output] == [word.text for word in words]
-    assert all(kept.label == word.label for kept, word in zip(output, words, strict=True) if word.given)
+    assert all(kept.marks == word.marks for kept, word in zip(output, words, strict=True) if word.given)
 
 
 @pytest.mark.parametrize("decoder", ["slots", "tagger", "generate"])
@@ -86,9 +86,9 @@ def test_a_whole_text_begins_and_ends_with_a_sentence_a_fragment_need_not(tagged
     config = PunctuatorConfig(plan, decoding=DecodingConfig(decoder))
     annotated = Punctuator(tagged_model, config).annotate(text)
     assert annotated[0].text[0] == "W"
-    assert set(annotated[-1].label) & set(".?!")
+    assert set(annotated[-1].marks) & set(".?!")
     fragment = Punctuator(tagged_model, replace(config, fragment=True)).annotate(text)
-    assert [word.label for word in fragment[:-1]] == [word.label for word in annotated[:-1]]
+    assert [word.marks for word in fragment[:-1]] == [word.marks for word in annotated[:-1]]
     assert [word.case for word in fragment[1:]] == [word.case for word in annotated[1:]]
     assert fragment != annotated, "this model begins and ends no sentence by itself"
 
@@ -107,7 +107,7 @@ def test_marks_that_the_model_does_not_know_are_not_doubled(
 
 def test_a_text_without_marks_that_end_a_sentence_is_left_open(tiny_model: Model) -> None:
     punctuator = Punctuator(tiny_model, PunctuatorConfig(decoding=DecodingConfig(marks=",", max_marks=1)))
-    assert punctuator.annotate("we know that")[-1].label in ("", ",")
+    assert punctuator.annotate("we know that")[-1].marks in ("", ",")
 
 
 def test_a_sober_style_writes_one_mark_a_slot_unless_more_are_asked_for(
@@ -118,7 +118,7 @@ def test_a_sober_style_writes_one_mark_a_slot_unless_more_are_asked_for(
 
     def longest(decoder: str, style: str, max_marks: int | None = None) -> int:
         config = PunctuatorConfig(decoding=DecodingConfig(decoder, style=style, max_marks=max_marks))
-        return max(len(word.label) for word in Punctuator(model, config).annotate("well what stop it"))
+        return max(len(word.marks) for word in Punctuator(model, config).annotate("well what stop it"))
 
     for decoder in ("slots", "generate"):
         assert longest(decoder, "talk") == 1
@@ -133,7 +133,7 @@ def test_an_annotation_says_what_the_text_shows(tiny_model: Model) -> None:
     assert [word.word for word in annotated] == _words(text)
     for word in annotated:
         (written,) = split(word.text).words
-        assert written.label == word.label
+        assert written.marks == word.marks
         assert case_of(written.core).value == word.case or not written.core.isalpha()
         assert 0.0 < word.confidence <= 1.0
 
@@ -150,7 +150,7 @@ def test_generate_reports_what_it_did_to_the_words(tiny_model: Model) -> None:
 def test_masked_slots_on_the_right_are_not_written_unless_asked_for(lively_model: Model) -> None:
     plan = WindowConfig(8, mask_left=2, mask_right=3)
     punctuator = Punctuator(lively_model, PunctuatorConfig(plan))
-    views = list(iter_views([Word(f"w{number}") for number in range(20)], plan))
+    views = views_of([Word(f"w{number}") for number in range(20)], plan)
     for view, part, whole in zip(
         views, punctuator.window_votes(views), punctuator.window_votes(views, whole=True), strict=True
     ):
@@ -198,10 +198,9 @@ def _told(words: str, cases: str, labels: dict[str, str], config: PunctuatorConf
     punctuator, transcript = Punctuator(model, config), split(words, model.task.alphabet).words
     names = {"l": "lower", "c": "capitalised", "u": "upper"}
     votes = [
-        Vote(Distribution.certain(labels.get(word.text, "")), Distribution.certain(names[case]))
-        for word, case in zip(transcript, cases, strict=True)
+        Vote({labels.get(word.text, ""): 1.0}, {names[case]: 1.0}) for word, case in zip(transcript, cases, strict=True)
     ]
-    (view,) = iter_views(transcript, WindowConfig(window=len(transcript)))
+    (view,) = views_of(transcript, WindowConfig(window=len(transcript)))
     known = tuple(punctuator.apply_known(view, place, vote) for place, vote in enumerate(votes))
     decided, _ = punctuator.decide_words(transcript, [[vote] for vote in known], punctuator.first_sentence)
     return " ".join(word.text for word in punctuator.write_words(transcript, decided))
@@ -233,8 +232,8 @@ def test_a_kept_full_stop_begins_a_sentence_and_that_of_a_word_does_not(tiny_mod
 def test_windows_that_disagree_about_a_sentence_end_leave_no_capital(tiny_model: Model) -> None:
     """The first window writes no mark behind `is`, the second, which decides the case of `how`, writes `?` there."""
     words = split("what is how much").words
-    plain = Vote(Distribution.certain(""), Distribution.certain("lower"))
-    capital = Vote(plain.labels, Distribution.certain("capitalised"), inside=plain.cases)
+    plain = Vote({"": 1.0}, {"lower": 1.0})
+    capital = Vote(plain.marks, {"capitalised": 1.0}, inside=plain.cases)
     punctuator = Punctuator(tiny_model)
     decided, _ = punctuator.decide_words(words, [[plain], [plain], [capital], [plain]], punctuator.first_sentence)
     assert [word.text for word in punctuator.write_words(words, decided)] == ["What", "is", "how", "much"]
@@ -245,8 +244,8 @@ def test_kept_marks_are_decoded_as_they_are_given(lively_model: Model) -> None:
     words = split("so; that (is) etc. we?!").words
     assert keeping.window_input(words).given == (";", "", "", "", "?!")
     assert Punctuator(lively_model).window_input(words).given == ()
-    (window_votes,) = keeping.window_votes([*iter_views(words, WindowConfig())])
-    assert [vote.labels.best for vote in window_votes.votes][0::4] == [";", "?!"]
+    (window_votes,) = keeping.window_votes(views_of(words, WindowConfig()))
+    assert [most_probable(vote.marks) for vote in window_votes.votes][0::4] == [";", "?!"]
 
 
 @SETTINGS
@@ -293,11 +292,11 @@ def test_alternatives_change_nothing_else(tagged_model: Model, decoder: str) -> 
     for word in annotated:
         chances = [word.confidence, *(alternative.probability for alternative in word.alternatives)]
         assert sum(chances) <= 1 + 1e-6
-        assert word.label not in [alternative.label for alternative in word.alternatives] or word.text == "-"
+        assert word.marks not in [alternative.marks for alternative in word.alternatives] or word.text == "-"
 
 
 def test_who_does_not_ask_does_not_pay(tiny_model: Model, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "rank_runners_up", None)
+    monkeypatch.setattr(combine, "Alternative", None)
     assert all(word.alternatives == () for word in Punctuator(tiny_model).annotate(SENTENCES))
     assert all("alternatives" not in word.as_dict() for word in Punctuator(tiny_model).annotate(SENTENCES))
     with pytest.raises(TypeError):
@@ -315,4 +314,4 @@ def test_who_does_not_ask_does_not_pay(tiny_model: Model, monkeypatch: pytest.Mo
 def test_only_what_can_be_written_is_named(text: str, config: RenderConfig, named: list[str]) -> None:
     decision = Decision("", Case.LOWER, 0.5, 1.0, alternatives=(Alternative(".", 0.3), Alternative(",", 0.2)))
     word = render_word(split(text).words[0], decision, config, Alphabet())
-    assert [alternative.label for alternative in word.alternatives] == named
+    assert [alternative.marks for alternative in word.alternatives] == named

@@ -123,8 +123,18 @@ def plan_jobs(inputs: Sequence[str], output: OutputConfig, format: str | None = 
         raise InputError("both -o and --output-dir", expected="one of them", fix="drop one")
     files, failures = list[tuple[Job, Path]](), list[Failure]()
     for name in inputs:
-        named, wrong = _look_up(name, output.folder, format)
-        files += named
+        wrong = list[InputError]()
+        try:
+            paths = _find_files(name, output.folder, wrong)
+        except InputError as error:
+            paths, wrong = [], wrong or [error]
+        for path, below in paths:
+            try:
+                _ = format or format_of(path)  # raises for a name of a format that is not read
+            except InputError as error:
+                wrong.append(error)
+            else:
+                files.append((Job(path, None, format), below))
         failures += [Failure(name, error) for error in wrong]
     if output.folder:
         files = [*dict.fromkeys(files)]
@@ -132,26 +142,11 @@ def plan_jobs(inputs: Sequence[str], output: OutputConfig, format: str | None = 
         raise failures[0].error
     jobs, places = [job for job, _ in files], [place for _, place in files]
     targets = _targets(jobs, places, output)
-    review = _review(jobs, targets, output)
+    review = output.review
+    if review is not None:
+        _check_review(review, jobs, targets, output.reads)
     planned = (replace(job, target=target, review=review) for job, target in zip(jobs, targets, strict=True))
     return Jobs(tuple(planned), tuple(failures))
-
-
-def _look_up(name: str, output: Path | None, format: str | None) -> tuple[list[tuple[Job, Path]], list[InputError]]:
-    """The files that a name stands for, with their places below it; and what is wrong with it, or with some of them."""
-    files, wrong = list[tuple[Job, Path]](), list[InputError]()
-    try:
-        paths = _find_files(name, output, wrong)
-    except InputError as error:
-        return [], wrong or [error]
-    for path, below in paths:
-        try:
-            _ = format or format_of(path)  # raises for a name of a format that is not read
-        except InputError as error:
-            wrong.append(error)
-        else:
-            files.append((Job(path, None, format), below))
-    return files, wrong
 
 
 def _find_files(name: str, output: Path | None, wrong: list[InputError]) -> list[tuple[str, Path]]:
@@ -239,22 +234,17 @@ def _targets(jobs: Sequence[Job], places: Sequence[Path], output: OutputConfig) 
     return [*targets]
 
 
-def _review(jobs: Sequence[Job], targets: Sequence[Path | None], output: OutputConfig) -> Path | None:
-    """Where the page goes that is written beside the output of a single file."""
-    if output.review is None:
-        return None
+def _check_review(review: Path, jobs: Sequence[Job], targets: Sequence[Path | None], reads: Sequence[str]) -> None:
+    """Raise InputError for a page beside the output of a single file that cannot be written there."""
     if len(jobs) > 1:
         raise InputError(
             f"--html for {len(jobs)} files", expected="one file", fix="write pages by --to html --output-dir DIR"
         )
-    if any(target and _real(target) == _real(output.review) for target in targets):
+    if any(target and _real(target) == _real(review) for target in targets):
         raise InputError(
-            f"--html {output.review}, which is the output, too",
-            expected="two files",
-            fix="write only the page by --to html",
+            f"--html {review}, which is the output, too", expected="two files", fix="write only the page by --to html"
         )
-    check_targets([output.review], [*(job.source for job in jobs), *output.reads])
-    return output.review
+    check_targets([review], [*(job.source for job in jobs), *reads])
 
 
 def _rename(below: Path, output_format: str | None) -> Path:

@@ -19,10 +19,10 @@ from ..errors import InputError, T5PunctError, first_line
 from ..model import language_warning
 from ..punctuator import Punctuator
 from ..text.io.files import STANDARD, named_place, open_writer
-from ..text.render import AnnotatedWord
+from ..text.render import REMOVE, AnnotatedWord
 from ..text.words import Word
 from ..transcripts.formats import Transcript
-from ..transcripts.items import SpokenWord, in_file_order
+from ..transcripts.items import in_file_order
 from ..transcripts.terms import Terms
 from ..transcripts.writers import WriterConfig, written_pieces
 from ..windows.plan import iter_pools
@@ -41,11 +41,8 @@ class _File:
     job: Job
     read: Transcript | Exception
     texts: Sequence[Sequence[Word]] = ()
+    n_words: int = 0
     words: Iterable[AnnotatedWord] = ()
-
-    @property
-    def n_words(self) -> int:
-        return sum(map(len, self.texts))
 
 
 class Work:
@@ -80,24 +77,6 @@ class Work:
             failures += failed
         return Outcome(n_written, self._n_words, tuple(failures), dict(self._removed))
 
-    def read(self, source: str, format: str | None, lines: Iterable[str] | None = None) -> Transcript:
-        """Return a transcript as `Punctuator.read_file` does."""
-        return self._punctuator.read_file(source, format, self._config, self._terms, lines)
-
-    def pieces(self, transcript: Transcript, words: Iterable[AnnotatedWord], source: str) -> Iterable[str]:
-        """Return the file that is to be written as `Punctuator.file_pieces` does."""
-        return self._punctuator.file_pieces(transcript, words, self._config, source)
-
-    def language_warning(self, transcript: Transcript, source: str) -> str | None:
-        """Return a warning, once of each language that the model does not know."""
-        words = (item.word.normal for item in transcript.items if isinstance(item, SpokenWord))
-        warning = language_warning(self._punctuator.model.name, words, source)
-        told = (warning or "").removeprefix(source)
-        if told in self._warned:
-            return None
-        self._warned.add(told)
-        return warning
-
     def _decide(self, jobs: Iterable[Job]) -> Iterator[_File]:
         """The files, with their words; those of a file that is a group alone are decided as they are written."""
         for group in iter_pools(map(self._read, jobs), _GROUP_WORDS, lambda file: file.n_words):
@@ -115,22 +94,29 @@ class Work:
             self.on_progress(self._n_bytes, self._n_words)
 
     def _read(self, job: Job) -> _File:
+        """A file; warns once of each language that the model does not know."""
         try:
-            transcript = self.read(job.source, job.format)
-            if warning := self.language_warning(transcript, "the text" if job.source == STANDARD else job.source):
+            transcript = self._punctuator.read_file(job.source, job.format, self._config, self._terms)
+            texts = transcript.texts
+            source = "the text" if job.source == STANDARD else job.source
+            warning = language_warning(self._punctuator.model.name, transcript.normal_words, source)
+            about_language = (warning or "").removeprefix(source)
+            if warning and about_language not in self._warned:
+                self._warned.add(about_language)
                 _log.warning("%s", warning)
         except Exception as error:  # whatever it is, it is this file's
             return _File(job, error)
-        return _File(job, transcript, transcript.texts)
+        return _File(job, transcript, texts, sum(map(len, texts)))
 
     def _parts(self, group: Sequence[_File]) -> Iterator[tuple[int, list[AnnotatedWord]]]:
         """The words of files as they are decided; tells how far the work is: bytes are done as words are."""
         n_bytes, n_words = sum(file.job.n_bytes for file in group), sum(file.n_words for file in group)
-        n_before = self._n_words
+        n_before, removes = self._n_words, self._punctuator.config.render.disfluencies == REMOVE
         try:
             for number, words in self._punctuator.iter_parts(text for file in group for text in file.texts):
                 self._n_words += len(words)
-                self._removed.update(word.word.lower() for word in words if word.is_removed)
+                if removes:
+                    self._removed.update(word.word.lower() for word in words if word.is_removed)
                 yield number, words
                 self.on_progress(self._n_bytes + n_bytes * (self._n_words - n_before) // n_words, self._n_words)
         except Exception as error:
@@ -167,7 +153,7 @@ class Work:
         if isinstance(transcript, Exception):
             raise transcript
         if page is None:
-            put(self.pieces(transcript, file.words, source))
+            put(self._punctuator.file_pieces(transcript, file.words, config, source))
             return
         written = transcript.with_words(in_file_order(transcript.items, file.words))
         if config.format is None and not transcript.is_plain:  # only the page may have paragraphs

@@ -83,8 +83,7 @@ def export(
 
     from ..model import find, save
     from ..model import load as load_model
-    from ..t5.folder import whole_folder, writing_folder
-    from ..t5.hub import check_push, push
+    from ..t5.folder import check_push, push, whole_folder, writing_folder
     from ..t5.task import TaskConfig
     from ..training.report import CARD, may_write
 

@@ -8,6 +8,7 @@ A command names its options one by one, with defaults for the help; what was typ
 from __future__ import annotations
 
 import functools
+import gc
 import os
 import re
 import shlex
@@ -23,7 +24,7 @@ from ..config import check_range, load, nearest_keys
 from ..errors import ConfigError
 from ..options import ModelOptions, StreamOptions, TranscriptOptions, check_needs, help_of, names_of
 from ..text.io.files import named_place
-from .process import keep_freed_memory, keep_objects, use_threads, wait_asleep
+from .process import collect_as_usual, keep_freed_memory, use_threads, wait_asleep
 from .progress import be_quiet
 
 if TYPE_CHECKING:
@@ -134,7 +135,7 @@ def read_options(kind: type[Options], context: typer.Context, settings: Sequence
         typed[name], values[name] = setting, value
     options = load(kind, current=values)
     check_needs(typed, {**context.params, **asdict(options)})
-    return options.for_language()
+    return options if options.language is None else options.for_language()
 
 
 def load_punctuator(options: ModelOptions, config: PunctuatorConfig) -> Punctuator:
@@ -144,8 +145,9 @@ def load_punctuator(options: ModelOptions, config: PunctuatorConfig) -> Punctuat
 
     keep_freed_memory()
     use_threads(options.threads)
-    punctuator = Punctuator.from_pretrained(options.model, config, revision=options.revision)
-    keep_objects()
+    punctuator = Punctuator(options.model, config, revision=options.revision)
+    gc.freeze()  # what there is now (libraries, a model) stays, and is not looked through
+    collect_as_usual()
     return punctuator
 
 
@@ -166,11 +168,11 @@ class CheckedCommand(TyperCommand):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Parse arguments.  Raises ConfigError for a setting that is written as an option."""
-        for place, word in enumerate(args):
+        for index, word in enumerate(args):
             option, _, joined = word.partition("=")
             name = option.removeprefix("--").replace("-", "_")
             if option.startswith("--") and name in self._settings and not ctx.resilient_parsing:
-                value = "true" if self._settings[name] is False else joined or " ".join(args[place + 1 : place + 2])
+                value = "true" if self._settings[name] is False else joined or " ".join(args[index + 1 : index + 2])
                 setting = shlex.join([f"{name}={value or 'VALUE'}"])
                 raise ConfigError(f"{option}, which is a setting", expected=setting, fix=f"write that for {option}")
         parsed: list[str] = super().parse_args(ctx, args)

@@ -54,12 +54,6 @@ def collect_as_usual() -> None:
     gc.set_threshold(*_USUAL)
 
 
-def keep_objects() -> None:
-    """Tell the garbage collector that what there is now (libraries, a model) stays, and to work as usual again."""
-    gc.freeze()
-    collect_as_usual()
-
-
 @contextmanager
 def ending_in_order() -> Iterator[None]:
     """Let a termination or a hang-up end the block as an error does, so that no half-written file is left behind.
@@ -100,22 +94,17 @@ def use_threads(wanted: int | None) -> None:
     torch.set_num_threads(wanted or min(torch.get_num_threads(), available_processors()))
 
 
-def available_processors() -> int:
-    """Count the processors that this process may keep busy, by affinity and its cgroups' quota; at least one."""
-    bound = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return max(1, math.floor(min(bound, read_quota())))
+def available_processors(root: Path = Path("/sys/fs/cgroup"), groups: Path = Path("/proc/self/cgroup")) -> int:
+    """Count the processors that this process may keep busy, by affinity and the quota of its cgroups; at least one.
 
-
-def read_quota(root: Path = Path("/sys/fs/cgroup"), groups: Path = Path("/proc/self/cgroup")) -> float:
-    """Read how many processors this process's cgroups, and those around them, allow it (Linux); or infinity.
-
-    `groups` holds lines such as `0::/user/talk` (version 2) and `4:cpu,cpuacct:/user/talk` (version 1).
+    The quota is what its cgroups, and those around them, allow (Linux).  `groups` holds lines such as `0::/user/talk`
+    (version 2) and `4:cpu,cpuacct:/user/talk` (version 1).
     """
+    quotas = [float(len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)]
     try:
         lines = groups.read_text(encoding="ascii").splitlines()
     except (OSError, UnicodeDecodeError):
-        return math.inf
-    quotas = [math.inf]
+        lines = []
     for _, controllers, path in (line.split(":", 2) for line in lines):
         if controllers and "cpu" not in controllers.split(","):
             continue
@@ -128,4 +117,4 @@ def read_quota(root: Path = Path("/sys/fs/cgroup"), groups: Path = Path("/proc/s
                 allowed, period = (int(number) for number in text.split())
                 if allowed > 0 < period:  # -1: no limit
                     quotas.append(allowed / period)
-    return min(quotas)
+    return max(1, math.floor(min(quotas)))

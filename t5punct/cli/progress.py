@@ -21,9 +21,9 @@ from typing import Protocol
 import typer
 
 from ..text.io.files import STANDARD
-from ..text.render import REMOVE
 
 _SHOWN_WORDS = 20  # that are listed
+_log = logging.getLogger("t5punct")  # which says errors alone where quiet is asked for
 
 
 class Advance(Protocol):
@@ -34,23 +34,18 @@ class Advance(Protocol):
 
 def is_shown() -> bool:
     """Return whether somebody sees a bar: standard error is a terminal, and nobody has asked for silence."""
-    return not is_quiet() and sys.stderr is not None and sys.stderr.isatty()
+    return _log.isEnabledFor(logging.WARNING) and sys.stderr is not None and sys.stderr.isatty()
 
 
 def be_quiet(is_asked: bool) -> None:
     """Say nothing but errors, if that is asked for: no bars, no notes, no warnings."""
     if is_asked:
-        logging.getLogger("t5punct").setLevel(logging.ERROR)
-
-
-def is_quiet() -> bool:
-    """Return whether only errors are said."""
-    return logging.getLogger("t5punct").level >= logging.ERROR
+        _log.setLevel(logging.ERROR)
 
 
 def note(message: str) -> None:
     """Say something of the work on standard error."""
-    if not is_quiet():
+    if _log.isEnabledFor(logging.WARNING):
         typer.echo(f"t5punct: {message}", err=True)
 
 
@@ -117,12 +112,6 @@ def log_to_stderr(name: str) -> Iterator[None]:
     finally:
         logger.removeHandler(handler)
         logger.setLevel(level)
-
-
-def report_removed(removed: Mapping[str, int], n_words: int, disfluencies: str) -> None:
-    """Say which words were removed, where they are to be, even if none was."""
-    if disfluencies == REMOVE:
-        note(summarise_removed(removed, n_words))
 
 
 def summarise_removed(removed: Mapping[str, int], n_words: int) -> str:

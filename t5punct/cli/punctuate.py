@@ -18,15 +18,16 @@ import typer
 from ..config import check
 from ..extras import need
 from ..options import TranscriptOptions
+from ..text.render import REMOVE
 from ..windows.presets import DEFAULT_PRESET
 from . import parameters as shared
 from .parameters import is_setting, load_punctuator, place, read_options
 from .process import available_processors, ending_in_order, wait_asleep
-from .progress import note, note_waiting, prints_as_it_works, progress_bar, report_removed
+from .progress import note, note_waiting, prints_as_it_works, progress_bar, summarise_removed
 
 if TYPE_CHECKING:
     from ..batch.distributed import RayWork
-    from ..batch.jobs import Failure, Job
+    from ..batch.jobs import Failure
     from ..batch.work import Work
     from ..punctuator import Punctuator
     from ..transcripts.terms import Terms
@@ -53,7 +54,8 @@ class BatchOptions(TranscriptOptions):
         if self.ray is None or output_dir is None:
             from ..batch.work import Work
 
-            return Work(_punctuator(self, for_review), writer, terms)
+            config = self.config(self.render(for_review=for_review))
+            return Work(load_punctuator(self, config), writer, terms)
         from ..batch.distributed import LOCAL, RayConfig, RayWork
 
         self.config()  # a mistake is said before anything is started
@@ -61,9 +63,9 @@ class BatchOptions(TranscriptOptions):
         n_workers = self.ray_workers
         if self.ray == LOCAL:
             n_workers = n_workers or max(1, available_processors() // n_cpus)
-        config = RayConfig(self.ray, n_workers, n_cpus, n_gpus=int(self.device.startswith("cuda")))
-        load = partial(_punctuator, replace(self, threads=n_cpus), for_review)
-        return RayWork(load, output_dir, config, writer, terms)
+        shares = RayConfig(self.ray, n_workers, n_cpus, n_gpus=int(self.device.startswith("cuda")))
+        load = partial(_load_in_worker, replace(self, threads=n_cpus), for_review)
+        return RayWork(load, output_dir, shares, writer, terms)
 
 
 Inputs = Annotated[
@@ -136,18 +138,22 @@ def punctuate(
     (`[laughs]`).
     """
     from ..batch.jobs import Current, OutputConfig, plan_jobs
+    from ..transcripts.terms import Terms
 
     settings = [word for word in inputs or () if is_setting(word)]
     files = [word for word in inputs or () if not is_setting(word)]
     asked = read_options(BatchOptions, context, settings)
     options = asked.written_to(output)
     options.render()  # a mistake is said before a model is loaded
-    writer, spellings = options.writer(), options.spellings()
+    writer = options.writer()
+    spellings = None if options.terms is None else Terms.from_file(options.terms)
     places = OutputConfig(output, output_dir, writer.format, html, options.reads)
     planned = plan_jobs(files or ["-"], places, options.input_format)
-    writer = _own_or_named(asked, writer, planned.jobs)
+    kept = {"text" if job.read_as == "lines" else job.read_as for job in planned.jobs}
+    if kept == {writer.format} and (len(planned.jobs) == 1 or writer.format == "text") and not asked.resegment:
+        writer = asked.writer()  # inputs that have the format of the output's name are changed only in their words
     check(
-        options.paragraph_pause_ms is None or not {job.read_as for job in planned.jobs} <= {"text", "lines"},
+        options.paragraph_pause_ms is None or not kept <= {"text"},
         "paragraph_pause_ms for plain text, which has no times",
         expected="subtitles or a recogniser's file",
         fix="begin paragraphs by --paragraphs",
@@ -159,20 +165,19 @@ def punctuate(
     if waiting:
         note_waiting([job.source for job in waiting])
         work = options.work(writer, spellings, output_dir, for_review=html is not None)
-        failures += _run(work, waiting, options, fingerprint, output_dir)
+        if output_dir is not None:
+            Current.of(output_dir, fingerprint)  # only now, when the model has accepted the settings
+        is_hidden = any(job.target is None for job in waiting) and prints_as_it_works()
+        n_bytes = float(sum(job.n_bytes for job in waiting)) or None
+        with progress_bar("punctuating", n_bytes, is_hidden=is_hidden) as advance, ending_in_order():
+            work.on_progress = advance
+            outcome = work.run(waiting)
+        if options.disfluencies == REMOVE:
+            note(summarise_removed(outcome.removed, outcome.n_words))
+        failures += outcome.failures
     _report(failures, n_files=len(planned.jobs) + len(planned.failures))
     if len(waiting) < len(planned.jobs):
         note(f"{len(planned.jobs) - len(waiting)} of {len(planned.jobs)} files were up to date")
-
-
-def _own_or_named(asked: BatchOptions, named: WriterConfig, jobs: Sequence[Job]) -> WriterConfig:
-    """Return the writer of the format that the output's name shows.
-
-    Where the inputs have that format themselves, they are changed only in their words: that is the writer as asked for.
-    """
-    kept = {"text" if job.read_as == "lines" else job.read_as for job in jobs}
-    is_own = kept == {named.format} and (len(jobs) == 1 or named.format == "text")
-    return asked.writer() if is_own and not asked.resegment else named
 
 
 def _fingerprint(options: BatchOptions, terms: Terms | None) -> str:
@@ -183,23 +188,6 @@ def _fingerprint(options: BatchOptions, terms: Terms | None) -> str:
     state = options.strategy(), model_state(find(options.model, revision=options.revision))
     # workers and threads change no output
     return settings_fingerprint((replace(options, ray=None, ray_workers=None, threads=None), state, terms))
-
-
-def _run(
-    work: Work | RayWork, jobs: Sequence[Job], options: BatchOptions, fingerprint: str, output_dir: Path | None
-) -> tuple[Failure, ...]:
-    """Do the work behind a progress bar, and say which words were removed."""
-    from ..batch.jobs import Current
-
-    if output_dir is not None:
-        Current.of(output_dir, fingerprint)  # only now, when the model has accepted the settings
-    is_hidden = any(job.target is None for job in jobs) and prints_as_it_works()
-    n_bytes = float(sum(job.n_bytes for job in jobs)) or None
-    with progress_bar("punctuating", n_bytes, is_hidden=is_hidden) as advance, ending_in_order():
-        work.on_progress = advance
-        outcome = work.run(jobs)
-    report_removed(outcome.removed, outcome.n_words, options.disfluencies)
-    return outcome.failures
 
 
 def _report(failures: Sequence[Failure], n_files: int) -> None:
@@ -213,6 +201,6 @@ def _report(failures: Sequence[Failure], n_files: int) -> None:
         raise typer.Exit(1)
 
 
-def _punctuator(options: TranscriptOptions, for_review: bool) -> Punctuator:
-    wait_asleep()  # in a worker nobody has said so yet
+def _load_in_worker(options: TranscriptOptions, for_review: bool) -> Punctuator:
+    wait_asleep()  # nobody has said so there
     return load_punctuator(options, options.config(options.render(for_review=for_review)))

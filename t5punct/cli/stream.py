@@ -25,9 +25,10 @@ from ..errors import ConfigError, InputError
 from ..extras import need
 from ..options import ModelOptions, StreamOptions, names_of
 from ..text.io.files import STANDARD, standard_output
+from ..text.render import REMOVE
 from . import parameters as shared
 from .parameters import load_punctuator, read_options
-from .progress import note_waiting, report_removed
+from .progress import note, note_waiting, summarise_removed
 
 if TYPE_CHECKING:
     from ..text.io.live import TimedWord
@@ -101,7 +102,8 @@ def stream(
                 else:
                     say(arrival.words)
         printer.end()
-    report_removed(printer.removed, printer.n_words, options.disfluencies)
+    if options.disfluencies == REMOVE:
+        note(summarise_removed(printer.removed, printer.n_words))
     if n_problems and not printer.n_words:
         raise typer.Exit(2)
     if received:
@@ -112,8 +114,8 @@ def stream(
 def _here(options: StreamOptions, printer: _Printer, provisional: bool) -> Iterator[Say]:
     """Punctuate in this process; gives a function that takes words, or none of them for a silence."""
     from ..streaming import Committed, StreamingPunctuator
-    from ..streaming.events import committed_events, provisional_event
     from ..streaming.language import LanguageWatch
+    from ..streaming.streams import committed_events, provisional_event
 
     punctuator = load_punctuator(options, options.config(options.render()))
     live = StreamingPunctuator(punctuator, options.stream())

@@ -12,7 +12,5 @@ generate        free generation
 align           its text, projected onto the words
 classify        questions about one slot
 inputs          what a decoder is given, and its settings
-decoders        the decoder that settings ask for
-precision       device and dtype
 batching        windows of about one length
 """

@@ -4,7 +4,7 @@ In: the words of a window and the text a model wrote for it.  Out: an `Alignment
 Words always come from the input; the model's are only used to find where its marks belong.
 
 >>> alignment = align(["we", "know", "that", "right"], "We know, right?")
->>> [(vote.labels.best, vote.cases.best, vote.weight) for vote in votes(alignment)]
+>>> [(*vote.marks, *vote.cases, vote.weight) for vote in votes(alignment)]
 [('', 'capitalised', 1.0), (',', 'lower', 1.0), ('', 'verbatim', 0.0), ('?', 'lower', 1.0)]
 >>> alignment.n_dropped, alignment.quality
 (1, 0.7333333333333334)
@@ -20,10 +20,10 @@ from itertools import product
 from rapidfuzz.distance import Levenshtein
 
 from ..errors import ConfigError
-from ..text.marks import NO_LABEL, Alphabet, Case, case_of
+from ..text.marks import NO_MARKS, Alphabet, Case, case_of
 from ..text.spelling import is_first_person, precedes_name
 from ..text.words import Word, split
-from ..windows.votes import Distribution, Vote
+from ..windows.votes import Vote
 
 _DOUBTFUL = 0.5  # weight of a mark that stood after a re-spelled, merged, split or inserted word
 _PIECES = range(2, 7)  # words that may be merged into one, or that one may be split into
@@ -51,7 +51,7 @@ class Link:
 
     input_index: int
     case_index: int | None = None  # the generated word that begins it and shows its case
-    label_index: int | None = None  # the generated word that has its marks
+    marks_index: int | None = None  # the generated word that has its marks
     exact: bool = False  # both are the word itself
 
 
@@ -126,17 +126,17 @@ def align(words: Sequence[str], text: str, alphabet: Alphabet | None = None) -> 
     generated = split(text, alphabet).words
     pairs = list(_iter_pairs(words, [word.normal for word in generated]))
     cases = {pair.start: pair.begin for pair in pairs}
-    labels = {pair.stop - 1: pair.end - 1 for pair in pairs}
+    marks = {pair.stop - 1: pair.end - 1 for pair in pairs}
     exact = {pair.start for pair in pairs if pair.exact}
     n_shared = sum(min(pair.stop - pair.start, pair.end - pair.begin) for pair in pairs)
     n_exact = len(exact)
     strays = _find_strays(pairs, generated)
-    labels |= strays
+    marks |= strays
     exact -= strays.keys()
     return Alignment(
         tuple(words),
         generated,
-        tuple(Link(index, cases.get(index), labels.get(index), index in exact) for index in range(len(words))),
+        tuple(Link(index, cases.get(index), marks.get(index), index in exact) for index in range(len(words))),
         n_inserted=len(generated) - n_shared,
         n_dropped=len(words) - n_shared,
         n_changed=n_shared - n_exact,
@@ -150,7 +150,7 @@ def votes(
     *,
     has_openings: bool = False,
 ) -> tuple[Vote, ...]:
-    """Return one vote for each slot: certain of its label, weighted by how well its word was aligned.
+    """Return one vote for each slot: certain of its marks, weighted by how well its word was aligned.
 
     With an alphabet, marks outside it are left out.  A word that was not found keeps the case that the input has.
     If the whole window aligned worse than the config asks, all weights are 0.  `has_openings`: the model writes opening
@@ -160,26 +160,28 @@ def votes(
     trusted = alignment.quality >= (config or AlignConfig()).min_quality
     slot_votes = []
     for link in alignment.links:
-        label = NO_LABEL
+        marks = NO_MARKS
         case = Case.VERBATIM
         weight = 0.0
         inside = None
         openings = None
-        if link.label_index is not None:
-            label = alignment.generated[link.label_index].label
+        if link.marks_index is not None:
+            marks = alignment.generated[link.marks_index].marks
             weight = _DOUBTFUL
         if link.case_index is not None:
             case = case_of(alignment.generated[link.case_index].core)
             weight = _DOUBTFUL
             before = alignment.generated[link.case_index - 1] if link.case_index else None
-            if before and before.ends_sentence(before.label) is not False and not precedes_name(before.core):
-                inside = _case_inside_sentence(alignment.words[link.input_index], case)
+            if before and before.ends_sentence(before.marks) is not False and not precedes_name(before.core):
+                # if that end is not kept, a capital means nothing
+                plain = case is Case.CAPITALISED and not is_first_person(alignment.words[link.input_index])
+                inside = {(Case.LOWER if plain else case).value: 1.0}
             if has_openings:
-                openings = Distribution.certain(alignment.generated[link.case_index].opening)
+                openings = {alignment.generated[link.case_index].opening: 1.0}
         slot_votes.append(
             Vote(
-                Distribution.certain(alphabet.label(label) if alphabet else label),
-                Distribution.certain(case.value),
+                {alphabet.marks_in(marks) if alphabet else marks: 1.0},
+                {case.value: 1.0},
                 (1.0 if link.exact else weight) * trusted,
                 left_words=link.input_index,
                 right_words=n_words - link.input_index - 1,
@@ -188,12 +190,6 @@ def votes(
             )
         )
     return tuple(slot_votes)
-
-
-def _case_inside_sentence(word: str, case: Case) -> Distribution:
-    """The case of a word generated after a sentence end, if that end is not kept: the capital then means nothing."""
-    is_plain = case is Case.CAPITALISED and not is_first_person(word)
-    return Distribution.certain((Case.LOWER if is_plain else case).value)
 
 
 def _find_strays(pairs: Sequence[Pair], generated: Sequence[Word]) -> dict[int, int]:
@@ -206,7 +202,7 @@ def _find_strays(pairs: Sequence[Pair], generated: Sequence[Word]) -> dict[int, 
     for pair, stop in zip(pairs, stops, strict=False):  # without pairs there is still one stop
         repeated = generated[stop].normal if stop < len(generated) else None
         for index in range(pair.end, stop):
-            if generated[index].label and generated[index].normal != repeated and not generated[pair.end - 1].label:
+            if generated[index].marks and generated[index].normal != repeated and not generated[pair.end - 1].marks:
                 strays[pair.stop - 1] = index
     return strays
 

@@ -29,7 +29,8 @@ from torch.nn.functional import pad, scaled_dot_product_attention
 
 from ..errors import ModelError
 from ..model import Model
-from ..t5.inference.modules import InferenceT5
+from ..t5.encoder import position_buckets
+from ..t5.inference import InferenceT5
 from ..t5.word_memory import embed_targets
 from .inputs import EncoderInput
 
@@ -107,7 +108,7 @@ class CachedDecoder:
 
     def __init__(self, model: Model, source: EncoderInput) -> None:
         network: Any = model.network
-        self._decoder = network.get_decoder()
+        self._decoder = network.decoder
         self._start_id = model.start_id
         self.encoded = model.encode(source.input_ids, source.attention_mask)  # (n_batch, n_source, d_model)
         memory = model.remember(self.encoded, source.input_ids)
@@ -119,7 +120,7 @@ class CachedDecoder:
         self._targets = [KeysValues(empty, empty) for empty in nothing]
         self._biases: list[torch.Tensor] = []  # of each layer, (n_places, n_heads, n_places)
         self._memory = getattr(network, "memory", None)
-        self._embeddings = network.get_input_embeddings()
+        self._embeddings = network.shared
         # how many words' tokens stand before each place of the target, for a decoder that copies
         self._n_words = torch.zeros(len(self.encoded), 1, dtype=torch.long, device=self.encoded.device)
 
@@ -198,12 +199,16 @@ class CachedDecoder:
             target.lengthen(n_places)
         self._n_words = pad(self._n_words, (0, n_places + 1 - self._n_words.shape[1]))
         self._biases = []
-        later = torch.ones(n_places, n_places, dtype=torch.bool, device=self.encoded.device).triu(1)
+        places = torch.arange(n_places, device=self.encoded.device)
+        distances = places - places[:, None]  # of keys (n_places) from queries (n_places)
+        every_distance = torch.arange(1 - n_places, n_places, device=places.device)
         for block in self._decoder.block:
             attention = block.layer[0].SelfAttention
             if attention.has_relative_attention_bias:  # T5 has one bias, the first layer's; umT5 one a layer
-                bias = attention.compute_bias(n_places, n_places)[0].masked_fill(later, float("-inf"))
-                bias = bias.transpose(0, 1).contiguous()
+                table, farthest = attention.relative_attention_bias, attention.relative_attention_max_distance
+                buckets = position_buckets(every_distance, table.num_embeddings, farthest, looks_back=True)
+                bias = table(buckets)[distances + n_places - 1].masked_fill((distances > 0)[..., None], float("-inf"))
+                bias = bias.transpose(1, 2).contiguous()
             self._biases.append(bias)
 
 
@@ -216,7 +221,7 @@ class CandidateHead:
     """The output layer of a T5, row by row."""
 
     def __init__(self, model: Model) -> None:
-        self._weight: torch.Tensor = model.network.get_output_embeddings().weight  # (n_vocabulary, d_model)
+        self._weight: torch.Tensor = model.network.lm_head.weight  # (n_vocabulary, d_model)
         self._scale = output_scale(model)
 
     def logits(self, states: torch.Tensor, ids: torch.Tensor) -> torch.Tensor:
@@ -244,7 +249,7 @@ def output_scale(model: Model) -> float:
     memory = model.remember(network.encoder(input_ids=start).last_hidden_state, start)
     embedded = embed_targets(network, start)
     states = network.decoder(inputs_embeds=embedded, encoder_hidden_states=memory, use_cache=False).last_hidden_state
-    plain = network.get_output_embeddings()(states).double().flatten()
+    plain = network.lm_head(states).double().flatten()
     expected = network(input_ids=start, decoder_input_ids=start, use_cache=False).logits.double().flatten()
     network.train(was_training)
     scale = float(expected @ plain / (plain @ plain))

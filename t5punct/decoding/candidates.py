@@ -28,7 +28,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from ..t5.tokenization import TaskTokenizer
-from ..text.marks import DISFLUENT, NO_LABEL, OPENING, Alphabet, Case, case_forms
+from ..text.marks import DISFLUENT, NO_MARKS, OPENING, Alphabet, Case, case_forms
 from .inputs import WindowInput
 
 Tokens = tuple[int, ...]
@@ -42,7 +42,7 @@ class Option:
     tokens: Tokens
     mark: str | None = None
     case: Case | None = None
-    opening: str = NO_LABEL  # the mark before the word
+    opening: str = NO_MARKS  # the mark before the word
     odds: float = 1.0  # how many times it counts
 
 
@@ -138,12 +138,12 @@ class Choice:
     @property
     def is_end(self) -> bool:
         """Whether the text may end here: there is no next word."""
-        return (None, NO_LABEL) in self.forms
+        return (None, NO_MARKS) in self.forms
 
     @cached_property
-    def labels(self) -> tuple[str, ...]:
+    def outcomes(self) -> tuple[str, ...]:
         """What the slot may hold after this choice: nothing more, or a mark."""
-        return (NO_LABEL, *self.marks)
+        return (NO_MARKS, *self.marks)
 
     @cached_property
     def cases(self) -> tuple[str, ...]:
@@ -155,12 +155,12 @@ class Choice:
         """What may stand before the next word: nothing, or an opening mark."""
         return tuple(dict.fromkeys(opening for _, opening in self.forms))
 
-    def form(self, case: Case | None, opening: str = NO_LABEL) -> Path:
+    def form(self, case: Case | None, opening: str = NO_MARKS) -> Path:
         """Return the path that writes the next word in a case behind an opening mark.
 
         Without that mark if there is none, and in the word's first form (or the end) if it has no such case.
         """
-        return self.forms.get((case, opening)) or self.forms.get((case, NO_LABEL)) or self.paths[0]
+        return self.forms.get((case, opening)) or self.forms.get((case, NO_MARKS)) or self.paths[0]
 
 
 class Candidates:
@@ -178,15 +178,15 @@ class Candidates:
         self._openings = tuple(mark for mark in tokenizer.opening_ids if OPENING[mark] in self._alphabet.marks)
         self._choices: dict[tuple[str | None, bool, bool, bool, str, bool], Choice] = {}
 
-    def choice(self, window: WindowInput, place: int, n_marks: int) -> Choice:
-        """Return the options when `place` words and, in the last one's slot, `n_marks` marks have been written."""
+    def choice(self, window: WindowInput, index: int, n_marks: int) -> Choice:
+        """Return the options when `index` words and, in the last one's slot, `n_marks` marks have been written."""
         word = None
-        if place < len(window.words):
-            word = (window.spellings if self._tokenizer.task.cased else window.words)[place]
-        kept_marks = window.given[place - 1] if window.given and place else NO_LABEL
-        marked = not kept_marks and place > 0 and window.has_slot[place - 1] and n_marks < self._alphabet.max_marks
-        takes_opening = word is not None and window.has_slot[place]
-        key = (word, place == 0, marked, self._opens_differently and n_marks == 0, kept_marks, takes_opening)
+        if index < len(window.words):
+            word = (window.spellings if self._tokenizer.task.cased else window.words)[index]
+        kept_marks = window.given[index - 1] if window.given and index else NO_MARKS
+        marked = not kept_marks and index > 0 and window.has_slot[index - 1] and n_marks < self._alphabet.max_marks
+        takes_opening = word is not None and window.has_slot[index]
+        key = (word, index == 0, marked, self._opens_differently and n_marks == 0, kept_marks, takes_opening)
         choice = self._choices.get(key)
         if choice is not None:
             return choice

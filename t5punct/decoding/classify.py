@@ -1,8 +1,8 @@
 """Slot classification: one slot asked about at a time, with little right context (docs/design.md).
 
-In: a window, and one of its slots.  Out: the distribution over the slot's labels.
+In: a window, and one of its slots.  Out: the distribution over the slot's marks.
 
-The source has T5's first sentinel after the slot's word; the answer is the sentinel and the label (the [PUNCT]
+The source has T5's first sentinel after the slot's word; the answer is the sentinel and the marks (the [PUNCT]
 token of Minixhofer 2021, in T5's own terms).  `talk: we know that<extra_id_0> right` may be answered `<extra_id_0>,`.
 An answer has the form of a window of one word, the sentinel, so it is written by slot decoding.
 
@@ -21,8 +21,8 @@ from ..errors import ConfigError
 from ..model import Model
 from ..t5.task import SENTINEL
 from ..t5.tokenization import TaskTokenizer
-from ..text.marks import NO_LABEL, Alphabet, Case
-from ..windows.votes import Distribution
+from ..text.marks import NO_MARKS, Alphabet, Case
+from ..windows.votes import Distribution, normalise
 from .candidates import Candidates, Option
 from .inputs import DecodingConfig, WindowInput
 from .slots import SlotDecoder, SlotRequest
@@ -40,7 +40,7 @@ class Classifier(Protocol):
     """Anything that answers questions."""
 
     def decode(self, questions: Sequence[Question]) -> list[Distribution]:
-        """Return the distribution over labels of each question's slot, in order."""
+        """Return the distribution over the marks of each question's slot, in order."""
 
 
 class SlotClassifier:
@@ -60,15 +60,13 @@ class SlotClassifier:
         self._decoder = SlotDecoder(model, self._config, answers)
 
     def decode(self, questions: Sequence[Question]) -> list[Distribution]:
-        """Return the distribution over labels of each question's slot, in order."""
+        """Return the distribution over the marks of each question's slot, in order."""
         solutions = self._decoder.solve([self._request(question) for question in questions])
-        return [self._as_frequent(solution.votes[0].labels) for solution in solutions]
-
-    def _as_frequent(self, labels: Distribution) -> Distribution:
-        """The distribution, corrected for how often slots have no mark in texts."""
-        odds = self._model.task.unmarked_odds
-        pairs = zip(labels.outcomes, labels.probabilities, strict=True)
-        return Distribution.of({label: odds * share if label == NO_LABEL else share for label, share in pairs})
+        odds = self._model.task.unmarked_odds  # slots have no mark more often in texts than in questions
+        return [
+            normalise({marks: odds * p if marks == NO_MARKS else p for marks, p in solution.votes[0].marks.items()})
+            for solution in solutions
+        ]
 
     def _request(self, question: Question) -> SlotRequest:
         source = question.window.source(self._model.tokenizer, self._config.style, asked=question.slot)

@@ -16,9 +16,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from ..text.marks import ENDS_SENTENCE, NO_LABEL, Case, ends_sentence
+from ..text.marks import ENDS_SENTENCE, NO_MARKS, Case, ends_sentence
 from ..text.words import APOSTROPHES
-from ..windows.votes import Distribution, Vote
+from ..windows.votes import Distribution, Vote, normalise
 from .candidates import Branch, Candidates, Choice, Path
 from .inputs import WindowInput
 
@@ -59,10 +59,10 @@ class Guess:
     inside: the case if the mark before the word ends no sentence, such as a comma.  opening: the mark before the word.
     """
 
-    mark: str = NO_LABEL
+    mark: str = NO_MARKS
     case: Case | None = None
     inside: Case | None = None
-    opening: str = NO_LABEL
+    opening: str = NO_MARKS
 
 
 class Draft:
@@ -73,7 +73,7 @@ class Draft:
         self._window = window
         self._candidates = candidates
         pairs = pairwise([Guess(), *guesses, Guess()])  # a slot, then the word after it
-        self._places = [self._draft_place(place, slot.mark, word) for place, (slot, word) in enumerate(pairs)]
+        self._places = [self._draft_place(index, slot.mark, word) for index, (slot, word) in enumerate(pairs)]
         self._rows: list[list[float]] = []  # probabilities of the settled sites
         self._n_passes = 0
         self.n_settled = 0  # decoder positions that need not be computed again
@@ -121,21 +121,21 @@ class Draft:
                 next_row = end
         return Solution(accumulator.votes(), self._n_passes)
 
-    def _draft_place(self, place: int, mark: str, word: Guess) -> list[Path]:
+    def _draft_place(self, index: int, mark: str, word: Guess) -> list[Path]:
         """`mark`: guessed before the word."""
         case = word.inside if mark else word.case
-        if place < len(self._window.words) and self._window.words[place][:1] in APOSTROPHES:
+        if index < len(self._window.words) and self._window.words[index][:1] in APOSTROPHES:
             case = Case.LOWER  # of `i 'm` the tagger gives both words a capital, as it has learned to do with `I'm`
-        choice = self._candidates.choice(self._window, place, 0)
+        choice = self._candidates.choice(self._window, index, 0)
         marked = choice.marks.get(mark)
         if marked:
-            return [marked, self._word(place, 1, mark, case, word.opening)]
+            return [marked, self._word(index, 1, mark, case, word.opening)]
         return [choice.form(case, word.opening)]
 
-    def _word(self, place: int, n_marks: int, mark: str, case: Case | None, opening: str) -> Path:
+    def _word(self, index: int, n_marks: int, mark: str, case: Case | None, opening: str) -> Path:
         """The next word, or the end, after a mark."""
         begins = mark in ENDS_SENTENCE and case is not Case.UPPER
-        choice = self._candidates.choice(self._window, place, n_marks)
+        choice = self._candidates.choice(self._window, index, n_marks)
         return choice.form(Case.CAPITALISED if begins else case, opening)
 
     def _follow(self, site: Site, child: int) -> None:
@@ -154,18 +154,18 @@ class Draft:
         """Number the draft's tokens and find its sites."""
         self._tokens: list[int] = []
         self._sites: list[Site] = []
-        for place, paths in enumerate(self._places):
+        for index, paths in enumerate(self._places):
             for step, path in enumerate(paths):
                 for branch in path.branches:
-                    self._sites.append(Site(place, step, len(self._tokens) + branch.offset, branch))
+                    self._sites.append(Site(index, step, len(self._tokens) + branch.offset, branch))
                 self._tokens += path.tokens
 
 
 class ChoiceAccumulator:
     """Collects one window's choices, in order, for the votes that they are.
 
-    A slot's distribution over labels is made of chain-rule products: if `!` was taken first (0.6) and then no further
-    mark (0.9), `!` has 0.54, and labels that go on (`!!`, `!?`) share 0.06.  For a mark that was not taken, all labels
+    A slot's distribution over marks is made of chain-rule products: if `!` was taken first (0.6) and then no further
+    mark (0.9), `!` has 0.54, and marks that go on (`!!`, `!?`) share 0.06.  For a mark that was not taken, all marks
     that begin with it are one outcome: what would follow it was never computed.
     """
 
@@ -186,7 +186,7 @@ class ChoiceAccumulator:
     @property
     def n_marks(self) -> int:
         """How many marks stand in the open slot."""
-        return len(self._label)
+        return len(self._marks)
 
     @property
     def done(self) -> bool:
@@ -197,29 +197,29 @@ class ChoiceAccumulator:
         choice = path.choice
         forms = masses[: len(choice.forms)]
         marks = masses[len(choice.forms) :]
-        stop = sum(forms)  # the label stays as it is
-        if path.option.mark is None and not self._labels:  # nearly always: a slot in which nothing is written
-            labels = Distribution(choice.labels, (stop, *marks))
+        stop = sum(forms)  # the slot stays as it is
+        if path.option.mark is None and not self._outcomes:  # nearly always: a slot in which nothing is written
+            slot = dict(zip(choice.outcomes, (stop, *marks), strict=True))
         else:
             if path.option.mark is not None:  # mentioned first, so that it wins a tie: it is the one that was taken
-                if not self._label and not choice.is_end:
+                if not self._marks and not choice.is_end:
                     self._inside = _cases(choice, forms)
-                self._labels.setdefault(self._label + path.option.mark, 0.0)
+                self._outcomes.setdefault(self._marks + path.option.mark, 0.0)
             for mark, mass in zip(choice.marks, marks, strict=True):
                 if mark != path.option.mark:
-                    self._labels[self._label + mark] = self._mass * mass
-            self._labels[self._label] = self._mass * stop
+                    self._outcomes[self._marks + mark] = self._mass * mass
+            self._outcomes[self._marks] = self._mass * stop
             if path.option.mark is not None:
-                self._label += path.option.mark
+                self._marks += path.option.mark
                 self._mass *= masses[path.index]
                 return
-            labels = Distribution.of(self._labels)
+            slot = normalise(self._outcomes)
         if self.place:
-            self._slots.append(labels)
+            self._slots.append(slot)
         if path.option.case is not None:
             self._cases.append(_cases(choice, forms))
             self._openings.append(_openings(choice, forms))
-            self._insides.append(self._inside if ends_sentence(self._label) else None)
+            self._insides.append(self._inside if ends_sentence(self._marks) else None)
             self._open()
 
     def votes(self) -> tuple[Vote, ...]:
@@ -227,34 +227,34 @@ class ChoiceAccumulator:
         words = zip(self._slots, self._cases, self._insides, self._openings, strict=False)
         return tuple(
             Vote(
-                labels,
+                slot,
                 cases,
                 left_words=index,
                 right_words=self._n_words - index - 1,
                 inside=inside,
                 openings=openings,
             )
-            for index, (labels, cases, inside, openings) in enumerate(words)
+            for index, (slot, cases, inside, openings) in enumerate(words)
         )
 
     def _open(self) -> None:
         """Begin the slot after the word just written."""
-        self._label = NO_LABEL
+        self._marks = NO_MARKS
         self._mass = 1.0
-        self._labels: dict[str, float] = {}
+        self._outcomes: dict[str, float] = {}
         self._inside = None
 
 
 def _cases(choice: Choice, masses: Sequence[float]) -> Distribution:
     """The case of the word, given that it is written, of the masses of its forms.
 
-    All are 0 where the network is sure of a mark, and the longest label is written.
+    All are 0 where the network is sure of a mark, and the slot is full.
     """
     weights = dict.fromkeys(choice.cases, 0.0)
     for (case, _), mass in zip(choice.forms, masses, strict=True):
         assert case is not None  # noqa: S101  (there is a word)
         weights[case.value] += mass
-    return Distribution.of(weights)
+    return normalise(weights)
 
 
 def _openings(choice: Choice, masses: Sequence[float]) -> Distribution | None:
@@ -264,4 +264,4 @@ def _openings(choice: Choice, masses: Sequence[float]) -> Distribution | None:
     weights = dict.fromkeys(choice.openings, 0.0)
     for (_, opening), mass in zip(choice.forms, masses, strict=True):
         weights[opening] += mass
-    return Distribution.of(weights)
+    return normalise(weights)

@@ -15,12 +15,13 @@ import torch
 
 from ..errors import ConfigError
 from ..model import Model
-from ..t5.delay import MOST_WORDS, NOBODY, token_words
+from ..t5.delay import MOST_WORDS
+from ..t5.precision import check_precision
 from ..t5.task import TaskConfig, check_odds
 from ..t5.tokenization import Source, TaskTokenizer
 from ..text.marks import DISFLUENT, Alphabet
+from ..text.render import KEEP
 from ..text.spelling import LONGEST_WORD
-from .precision import check_precision
 
 DECODERS = ("auto", "slots", "tagger", "generate")
 MOST_BEAMS = 64
@@ -37,7 +38,7 @@ class DecodingConfig:
     batch_tokens: int = 1024
     style: str | None = None  # None takes the model's default
     marks: str | None = None  # of the task's marks, those that may be written; None: all
-    max_marks: int | None = None  # the longest label; None: the style's
+    max_marks: int | None = None  # of a slot at most; None: the style's
     # `slots`, `tagger`: how many times marks count against none, in place of the task's odds; empty: all count once
     mark_odds: dict[str, float] | None = None
     delay_words: int | None = None  # `tagger`: no decision depends on later words than this many; None: all count
@@ -77,9 +78,10 @@ class DecodingConfig:
             )
         if self.max_marks is not None and self.max_marks > task.max_marks:
             raise ConfigError(
-                f"labels of {self.max_marks} marks", expected=f"at most {task.max_marks}", fix="lower max_marks"
+                f"{self.max_marks} marks in a slot", expected=f"at most {task.max_marks}", fix="lower max_marks"
             )
-        return Alphabet(marks, task.longest_label(self.style) if self.max_marks is None else self.max_marks)
+        of_style = task.style_max_marks.get(task.style_or_default(self.style), task.max_marks)
+        return Alphabet(marks, of_style if self.max_marks is None else self.max_marks)
 
     def odds(self, task: TaskConfig) -> dict[str, float]:
         """Return the factor of each mark's probability.  Raises ConfigError for marks that the task does not have."""
@@ -92,6 +94,34 @@ class DecodingConfig:
             return self.decoder
         is_tagged = model.task.style_or_default(self.style) in model.task.tagged_styles
         return "tagger" if is_tagged and model.tagger is not None and (self.max_marks or 1) == 1 else "slots"
+
+
+def allow_disfluency_sign(config: DecodingConfig, model: Model, disfluencies: str) -> DecodingConfig:
+    """Return a config whose slots may hold the sign of disfluent words; the same config if such words are just kept.
+
+    Raises ConfigError for a model that does not know them, for a decoder that cannot say which they are, and for a sign
+    that is named where none is asked for.
+    """
+    if disfluencies == KEEP:
+        if DISFLUENT in {*(config.marks or ""), *(config.mark_odds or {})}:
+            raise ConfigError(
+                f"{DISFLUENT!r}, the sign of disfluent words, among marks or their odds",
+                expected="it with --disfluencies mark or remove",
+                fix="add that, or leave it out",
+            )
+        return config
+    if not model.task.disfluencies:
+        raise ConfigError(
+            f"disfluencies {disfluencies!r} with {model.name}, which does not know them",
+            expected="a model that was trained for them",
+            fix="use --model base, train one (data.disfluencies.marked), or drop --disfluencies",
+        )
+    if config.decoder == "generate":
+        raise ConfigError(
+            f"disfluencies {disfluencies!r} with the decoder generate", expected="slots or tagger", fix="drop --decoder"
+        )
+    marks = model.task.marks if config.marks is None else config.marks
+    return replace(config, marks=marks.replace(DISFLUENT, "") + DISFLUENT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,35 +159,30 @@ class WindowInput:
 
         Raises ConfigError for more words than the model has tokens.
         """
-        fitted = self._cut(LONGEST_WORD, _BLOB_LETTERS)
-        n_letters = LONGEST_WORD
         most_tokens = tokenizer.task.max_tokens - tokenizer.task.classifies  # a question about a slot has a token more
-        while len((source := fitted.source(tokenizer, style)).ids) > most_tokens:
-            if n_letters == 1:
+        fitted, longest, n_letters = self, LONGEST_WORD, _BLOB_LETTERS  # words of more letters keep so many
+        while True:
+            if any(len(word) > longest for word in fitted.spellings):
+                cut = tuple(word[:n_letters] if len(word) > longest else word for word in fitted.spellings)
+                fitted = replace(fitted, spellings=cut, words=tuple(word.lower() for word in cut))
+            source = tokenizer.source(fitted.words, style, None, fitted.pauses)
+            if len(source.ids) <= most_tokens:
+                return replace(fitted, read=source)
+            if longest == 1:
                 raise ConfigError(
                     f"a window of {len(self.words)} words for a model that reads {tokenizer.task.max_tokens} tokens",
                     expected="a shorter window",
                     fix="lower window",
                 )
-            n_letters //= 2
-            fitted = fitted._cut(n_letters, n_letters)
-        return replace(fitted, read=source)
-
-    def _cut(self, longest: int, n_letters: int) -> WindowInput:
-        """The window with words of more than `longest` letters cut to their first `n_letters`."""
-        if all(len(word) <= longest for word in self.spellings):
-            return self
-        cut = tuple(word[:n_letters] if len(word) > longest else word for word in self.spellings)
-        return replace(self, spellings=cut, words=tuple(word.lower() for word in cut))
+            longest = n_letters = longest // 2
 
 
 @dataclass(frozen=True, slots=True)
 class EncoderInput:
-    """input_ids, attention_mask, token_words (see `t5/delay.py`): int64 (n_batch, n_source)."""
+    """input_ids, attention_mask: int64 (n_batch, n_source)."""
 
     input_ids: torch.Tensor
     attention_mask: torch.Tensor
-    token_words: torch.Tensor
 
 
 def sources_of(windows: Sequence[WindowInput], model: Model, style: str | None = None) -> list[Source]:
@@ -174,5 +199,4 @@ def encoder_input(sources: Sequence[Source], model: Model) -> EncoderInput:
     )
     lengths = torch.tensor([len(source.ids) for source in sources], device=model.device)
     mask = (torch.arange(width, device=model.device) < lengths[:, None]).long()  # (n_batch, n_source)
-    words = [[*token_words(source), *(NOBODY,) * (width - len(source.ids))] for source in sources]
-    return EncoderInput(input_ids, mask, torch.tensor(words, device=model.device))
+    return EncoderInput(input_ids, mask)

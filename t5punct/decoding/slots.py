@@ -30,7 +30,7 @@ import torch
 from ..model import Model
 from ..t5.tagger import TAGGED_CASES
 from ..t5.tokenization import Source
-from ..text.marks import NO_LABEL, Case
+from ..text.marks import NO_MARKS, Case
 from ..windows.votes import Vote
 from .batching import batch_by_length
 from .cached_decoder import NO_TOKEN, CachedDecoder, CandidateHead
@@ -122,8 +122,8 @@ class SlotDecoder:
     def _guess_openings(self, tagged: Tagged) -> list[str]:
         """The opening mark before each word; none where the decoder writes none."""
         if tagged.openings is None or not self._model.tokenizer.opening_ids:
-            return [NO_LABEL] * len(tagged.marks)
-        classes = (NO_LABEL, *self._model.task.opening)
+            return [NO_MARKS] * len(tagged.marks)
+        classes = (NO_MARKS, *self._model.task.opening)
         return [classes[index] for index in tagged.openings.argmax(-1).tolist()]
 
     def _settle(self, passes: CachedDecoder, drafts: Sequence[Draft]) -> None:

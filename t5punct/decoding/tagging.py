@@ -2,9 +2,9 @@
 
 In: windows of words.  Out: votes, one a slot, from one pass of the encoder.
 
-It is the fastest decoder, and the baseline for the others.  A label has at most one mark.  Decisions do not depend on
+It is the fastest decoder, and the baseline for the others.  A slot has at most one mark.  Decisions do not depend on
 each other, with three exceptions: a capital that only a sentence start explains is removed if none is there
-(`remove_sentence_beginnings`; behind a comma, of all words that the spelling table has in small letters), a sentence
+(behind a comma, of all words that the spelling table has in small letters), a sentence
 that may end in either of two places ends once (`doubled_ends`), and has an opening mark where it has the closing one
 (`paired_marks`).
 With `delay_words` no decision depends on a word that is farther to the right (`t5/delay.py`).
@@ -24,19 +24,18 @@ import torch
 
 from ..errors import ConfigError
 from ..model import Model
-from ..t5.delay import Delay, delayed_states
-from ..t5.layers import encoder_layers
+from ..t5.delay import NOBODY, Delay, delayed_states, token_words
+from ..t5.encoder import Encoder
 from ..t5.tagger import TAGGED_CASES, Tagger
-from ..t5.tokenization import Source
-from ..text.marks import DISFLUENT, NO_LABEL, OPENING, OTHER_SCRIPTS, Case, case_forms, ends_sentence
+from ..text.marks import DISFLUENT, NO_MARKS, OPENING, OTHER_SCRIPTS, Case, case_forms, ends_sentence
 from ..text.spelling import precedes_name
-from ..windows.votes import Distribution, Vote
+from ..windows.votes import Distribution, Vote, normalise
 from .batching import batch_by_length
 from .inputs import DecodingConfig, WindowInput, encoder_input, sources_of
 from .paired_marks import Pairs, SaidOfWord, pair_marks
 
 _log = logging.getLogger(__name__)
-_UNMARKED = Distribution.certain(NO_LABEL)
+_UNMARKED = {NO_MARKS: 1.0}
 _CASES = {case: case.value for case in TAGGED_CASES}  # their names as outcomes
 # chosen on dev2012 (docs/results/large.md)
 _NEAR_WORDS = 3
@@ -61,7 +60,7 @@ class Tagged:
 
     def first_of(self, lengths: Sequence[int], n_slots: Sequence[int]) -> Tagged:
         """Return the first n_slots slots of each window; lengths: how many each has."""
-        rows = torch.tensor([place < n for length, n in zip(lengths, n_slots, strict=True) for place in range(length)])
+        rows = torch.tensor([index < n for length, n in zip(lengths, n_slots, strict=True) for index in range(length)])
         openings = None if self.openings is None else self.openings[rows]
         return Tagged(self.marks[rows], self.ends[rows], self.cases[rows], openings)
 
@@ -88,7 +87,7 @@ class TagDecoder:
         self._log_odds = self._tagger.log_odds(odds, alphabet.marks)
         self._ends = torch.tensor([ends_sentence(mark) for mark in self._tagger.mark_classes])
         self._links = torch.tensor([OTHER_SCRIPTS.get(mark, mark) in _LINKS for mark in self._tagger.mark_classes])
-        self._pairs = _pairs_of(self._tagger)
+        self._pairs = None if self._tagger.openings is None else _pairs_of(self._tagger)
         # where nobody asks for the sign of disfluent words, it is as if there were none
         unasked = DISFLUENT if DISFLUENT not in alphabet.marks else None
         self._unasked = torch.tensor([mark == unasked for mark in self._tagger.mark_classes])
@@ -100,12 +99,17 @@ class TagDecoder:
         wanted = [len(window.words) for window in windows] if n_slots is None else n_slots
         votes: dict[int, tuple[Vote, ...]] = {}
         for batch in batch_by_length([len(source.ids) for source in sources], self._config.batch_tokens):
-            chosen, n_asked = [windows[index] for index in batch], [wanted[index] for index in batch]
-            states = self._states([sources[index] for index in batch])
-            states = states_at_slots(states, [sources[index].word_ends for index in batch])
-            tagged = self.tag(states, chosen)
-            tagged = tagged.first_of([len(window.words) for window in chosen], n_asked)
-            votes.update(zip(batch, self.votes_of(chosen, n_asked, tagged), strict=True))
+            chosen, own = [windows[index] for index in batch], [sources[index] for index in batch]
+            read = encoder_input(own, self._model)
+            if self.delay is None:
+                states = self._model.encode(read.input_ids, read.attention_mask)  # (n_batch, n_source, d_model)
+            else:
+                width = read.input_ids.shape[1]
+                words = [[*token_words(source), *(NOBODY,) * (width - len(source.ids))] for source in own]
+                words_of_tokens = torch.tensor(words, device=read.input_ids.device)
+                states = delayed_states(self._model.network.encoder, read.input_ids, words_of_tokens, self.delay)
+            tagged = self.tag(states_at_slots(states, [source.word_ends for source in own]), chosen)
+            votes.update(zip(batch, self.votes_of(chosen, [wanted[index] for index in batch], tagged), strict=True))
         return [votes[index] for index in range(len(windows))]
 
     @torch.inference_mode()
@@ -116,7 +120,7 @@ class TagDecoder:
         they do not, since slots would wait for later ones.
         """
         marks, cases = (logits.float().cpu() for logits in self._tagger(states))
-        openings = self._tagger.opening_chances(states, self._marks)
+        openings = None if self._pairs is None else self._tagger.opening_chances(states, self._marks)
         marks = marks.masked_fill(self._unasked, float("-inf"))
         ends = marks.softmax(-1)[:, self._ends].sum(-1)
         alone = marks = marks + self._log_odds
@@ -127,15 +131,15 @@ class TagDecoder:
             doubled = torch.zeros(len(marks), dtype=torch.bool)
             doubled[doubled_ends(ends.tolist(), is_end.tolist(), [len(window.words) for window in windows])] = True
             marks = torch.where(doubled[:, None] & self._ends, alone.clamp(max=_NEVER), alone)
-            if openings is not None:
-                marks, openings = self._paired(marks, openings, windows)
+            if openings is not None and self._pairs is not None:
+                marks, openings = self._paired(self._pairs, marks, openings, windows)
             is_dropped = is_end & ~self._ends[marks.argmax(-1)]
             # an end that nearly stood there explains more of the next word's capital
             ends = torch.where(is_dropped, alone.softmax(-1)[:, self._ends].sum(-1), ends)
         return Tagged(marks, ends, cases, openings)
 
     def _paired(
-        self, marks: torch.Tensor, openings: torch.Tensor, windows: Sequence[WindowInput]
+        self, pairs: Pairs, marks: torch.Tensor, openings: torch.Tensor, windows: Sequence[WindowInput]
     ) -> tuple[torch.Tensor, torch.Tensor]:
         """The marks' logits and the chances of opening marks, with what fits before what was likelier alone.
 
@@ -148,29 +152,33 @@ class TagDecoder:
         for window in windows:
             rows = range(begin, begin + len(window.words))
             begin += len(window.words)
-            words = [self._said(window, place, logs[row], chances[row]) for place, row in enumerate(rows)]
+            words = [self._said(window, index, logs[row], chances[row]) for index, row in enumerate(rows)]
             if not any(word.may_open for word in words):
                 continue
-            for row, choice in zip(rows, pair_marks(words, self._pairs), strict=True):
+            for row, choice in zip(rows, pair_marks(words, pairs), strict=True):
                 _put_first(openings[row], choice.opening)
                 if choice.end is not None:  # a text may end here
-                    _put_first(marks[row], choice.end, self._pairs.ends)
+                    _put_first(marks[row], choice.end, pairs.ends)
                 _put_first(marks[row], choice.mark)
         return marks, openings
 
-    def _said(self, window: WindowInput, place: int, marks: Sequence[float], openings: Sequence[float]) -> SaidOfWord:
+    def _said(self, window: WindowInput, index: int, marks: Sequence[float], openings: Sequence[float]) -> SaidOfWord:
         """What is said of a word, given that it takes no marks, or which ones it keeps."""
-        kept = window.given[place] if window.given else NO_LABEL
-        if window.has_slot[place] and not kept:
+        kept = window.given[index] if window.given else NO_MARKS
+        if window.has_slot[index] and not kept:
             return SaidOfWord(marks, openings)
         mark = next((mark for mark in kept if mark in OPENING.values()), kept[:1])
         certain = [0.0 if known == mark else _NEVER for known in self.mark_classes]
-        return SaidOfWord(certain, openings if window.has_slot[place] else [1.0, *[0.0] * (len(openings) - 1)])
+        return SaidOfWord(certain, openings if window.has_slot[index] else [1.0, *[0.0] * (len(openings) - 1)])
 
     def votes_of(
         self, windows: Sequence[WindowInput], n_slots: Sequence[int], tagged: Tagged
     ) -> list[tuple[Vote, ...]]:
-        """Return votes on the first slots of some windows, n_slots of each, of which this was said."""
+        """Return votes on the first slots of some windows, n_slots of each, of whose words this was said.
+
+        A word that begins a sentence has a capital, so by total probability p(capital) = begins + (1 - begins)
+        p(capital | no sentence begins).  That is solved for words with which none begins.
+        """
         marks = tagged.marks.softmax(-1).tolist()
         cases = tagged.cases.softmax(-1).tolist()
         ends = tagged.ends.tolist()
@@ -180,46 +188,25 @@ class TagDecoder:
         begin = 0
         for window, n in zip(windows, n_slots, strict=True):
             own = []
-            for place, row in enumerate(range(begin, begin + n)):
+            for index, row in enumerate(range(begin, begin + n)):
+                forms = case_forms(window.spellings[index]) if self._model.task.cased else (Case.LOWER,)
                 inside = None
-                forms = self._forms(window, place)
-                if place and not precedes_name(window.words[place - 1]):
-                    inside = restrict_case(forms, remove_sentence_beginnings(cases[row], ends[row - 1]))
-                    if goes_on[row - 1] and self._model.spellings.has_small(window.words[place]):
-                        inside = Distribution.certain(Case.LOWER.value)
-                labels = Distribution(self.mark_classes, tuple(marks[row]))
-                own.append(
-                    Vote(
-                        labels if window.has_slot[place] else _UNMARKED,
-                        restrict_case(forms, cases[row]),
-                        left_words=place,
-                        right_words=len(window.words) - place - 1,
-                        inside=inside,
-                        openings=self._openings(openings[row]) if openings else None,
-                    )
-                )
+                if index and not precedes_name(window.words[index - 1]):
+                    lower, capitalised, upper = cases[row]
+                    inside = restrict_case(forms, (lower, max(0.0, capitalised - ends[row - 1]), upper))
+                    if goes_on[row - 1] and self._model.spellings.has_small(window.words[index]):
+                        inside = {Case.LOWER.value: 1.0}
+                slot = dict(zip(self.mark_classes, marks[row], strict=True)) if window.has_slot[index] else _UNMARKED
+                opened = dict(zip(self._tagger.opening_classes, openings[row], strict=True)) if openings else None
+                n_behind = len(window.words) - index - 1
+                own.append(Vote(slot, restrict_case(forms, cases[row]), 1.0, index, n_behind, inside, opened))
             votes.append(tuple(own))
-            begin += n
+            begin += len(window.words)
         return votes
-
-    def _openings(self, chances: Sequence[float]) -> Distribution:
-        return Distribution(self._tagger.opening_classes, tuple(chances))
-
-    def _states(self, sources: Sequence[Source]) -> torch.Tensor:
-        """The encoder's states (n_batch, n_source, d_model)."""
-        batch = encoder_input(sources, self._model)
-        if self.delay is None:
-            return self._model.encode(batch.input_ids, batch.attention_mask)
-        encoder = self._model.network.get_encoder()
-        return delayed_states(encoder, batch.input_ids, batch.token_words, self.delay)
-
-    def _forms(self, window: WindowInput, place: int) -> Collection[Case]:
-        """The ways in which the word can be written."""
-        return case_forms(window.spellings[place]) if self._model.task.cased else (Case.LOWER,)
 
 
 def states_at_slots(states: torch.Tensor, places: Sequence[Sequence[int]]) -> torch.Tensor:
-    """Return the states (n_slots, d_model) at some places of each window, one window's after the other.
+    """Return the states (n_slots, d_model) at some tokens of each window, one window's after the other.
 
     states: (n_batch, n_source, d_model).
     """
@@ -232,7 +219,7 @@ def delay_of(model: Model, words: int) -> Delay:
     Raises ModelError for an encoder that can have none.
     """
     if model.task.delay_left_words is None:
-        encoder_layers(model.network.get_encoder()).check_delay()
+        Encoder(model.network.encoder).check_delay()
         _log.warning("%s was not trained with a delay (data.delays); expect more wrong marks", model.name)
     return Delay.of_task(words, model.task)
 
@@ -251,13 +238,13 @@ def doubled_ends(chances: Sequence[float], is_end: Sequence[bool], lengths: Sequ
     begin = 0
     for length in lengths:
         kept = list[int]()
-        places = [place for place in range(begin, begin + length) if is_end[place]]
-        for place in sorted(places, key=lambda place: -chances[place]):
-            near = (rival for rival in kept if abs(rival - place) <= _NEAR_WORDS)
-            if any(chances[place] + chances[rival] <= _MOST_OF_ONE for rival in near):
-                doubled.append(place)
+        places = [index for index in range(begin, begin + length) if is_end[index]]
+        for index in sorted(places, key=lambda index: -chances[index]):
+            near = (rival for rival in kept if abs(rival - index) <= _NEAR_WORDS)
+            if any(chances[index] + chances[rival] <= _MOST_OF_ONE for rival in near):
+                doubled.append(index)
             else:
-                kept.append(place)
+                kept.append(index)
         begin += length
     return doubled
 
@@ -279,21 +266,8 @@ def _put_first(row: torch.Tensor, chosen: int, among: Sequence[int] | None = Non
         row[[best, chosen]] = row[[chosen, best]]
 
 
-def restrict_case(forms: Collection[str], cases: Sequence[float]) -> Distribution:
+def restrict_case(forms: Collection[Case], cases: Sequence[float]) -> Distribution:
     """Return the distribution over a word's forms; `cases` are the probabilities of `TAGGED_CASES`."""
     if len(forms) == 1:
-        return Distribution.certain(*map(str, forms))
-    return Distribution.of({name: p for (case, name), p in zip(_CASES.items(), cases, strict=True) if case in forms})
-
-
-def remove_sentence_beginnings(cases: Sequence[float], begins: float) -> tuple[float, ...]:
-    """Return the probabilities of `TAGGED_CASES` for a word, given that no sentence begins with it.
-
-    `begins` is the probability that one does.  A word that begins a sentence has a capital, so by total probability
-    p(capital) = begins + (1 - begins) p(capital | no sentence begins).
-
-    >>> remove_sentence_beginnings((0.1, 0.9, 0.0), begins=0.8)
-    (0.1, 0.09999999999999998, 0.0)
-    """
-    lower, capitalised, upper = cases
-    return lower, max(0.0, capitalised - begins), upper
+        return dict.fromkeys(map(str, forms), 1.0)
+    return normalise({name: p for (case, name), p in zip(_CASES.items(), cases, strict=True) if case in forms})

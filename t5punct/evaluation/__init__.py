@@ -1,1 +1,1 @@
-"""Counts, scores and their uncertainty.  Compares labels; never sees a model."""
+"""Counts, scores and their uncertainty.  Compares marks; never sees a model."""

@@ -25,10 +25,10 @@ from rapidfuzz.distance import Levenshtein
 
 from ..config import check
 from ..errors import InputError
-from ..text.marks import DISFLUENT, NO_LABEL, OTHER_SCRIPTS, Alphabet, ends_sentence
+from ..text.marks import DISFLUENT, NO_MARKS, OTHER_SCRIPTS, Alphabet, ends_sentence
 from ..text.words import Word, split
 
-# the marks of each class of the IWSLT benchmark; the first mark of a label that has a class decides
+# the marks of each class of the IWSLT benchmark; the first mark of a slot that has a class decides
 CLASS_MARKS: Mapping[str, str] = {"COMMA": ",:-", "PERIOD": ".!;", "QUESTION": "?"}
 _CLASS_OF_MARK = {mark: name for name, marks in CLASS_MARKS.items() for mark in marks}
 _CLASS_OF_MARK |= {mark: _CLASS_OF_MARK[here] for mark, here in OTHER_SCRIPTS.items()}
@@ -36,21 +36,21 @@ _CLASS_OF_MARK |= {mark: _CLASS_OF_MARK[here] for mark, here in OTHER_SCRIPTS.it
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """One slot: its label, and how the word before it is written (None if case is not scored).
+    """One slot: its marks, and how the word before it is written (None if case is not scored).
 
-    `disfluent`: whether that word is to be left out; of such a label, `um~,`, only the marks are scored as marks.
+    `disfluent`: whether that word is to be left out; of such marks, `um~,`, only the marks are scored as marks.
     `opening`: the mark before the word, `¿` or `¡`, which is counted beside the marks of slots.
     """
 
-    label: str
+    marks: str
     word: str | None = None
     disfluent: bool = False
-    opening: str = NO_LABEL
+    opening: str = NO_MARKS
 
     @classmethod
-    def of(cls, label: str, word: str | None = None, opening: str = NO_LABEL) -> Slot:
-        """Return a slot of a label that may hold the sign of disfluent words."""
-        return cls(label.replace(DISFLUENT, NO_LABEL), word, DISFLUENT in label, opening)
+    def of(cls, marks: str, word: str | None = None, opening: str = NO_MARKS) -> Slot:
+        """Return a slot of marks that may hold the sign of disfluent words."""
+        return cls(marks.replace(DISFLUENT, NO_MARKS), word, DISFLUENT in marks, opening)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +76,7 @@ class Counts:
     substitutions: int = 0  # slots with one class in the reference and another in the output
     insertions: int = 0
     deletions: int = 0
-    multiple: int = 0  # slots whose reference label has two or more marks
+    multiple: int = 0  # slots whose reference has two or more marks
     multiple_exact: int = 0
     boundaries: ClassCounts = ClassCounts()  # slots that end a sentence
     disfluent: ClassCounts = ClassCounts()  # words that are to be left out
@@ -115,9 +115,9 @@ _TRIPLES = ("classes", "boundaries", "disfluent", "openings")
 _PLAIN_FIELDS = tuple(item.name for item in fields(Counts) if item.name not in _TRIPLES)
 
 
-def class_of(label: str) -> str | None:
-    """Return the benchmark class of a label; None for no mark."""
-    return next((_CLASS_OF_MARK[mark] for mark in label if mark in _CLASS_OF_MARK), None)
+def class_of(marks: str) -> str | None:
+    """Return the benchmark class of marks; None for no mark."""
+    return next((_CLASS_OF_MARK[mark] for mark in marks if mark in _CLASS_OF_MARK), None)
 
 
 def count(reference: Sequence[Slot], output: Sequence[Slot]) -> Counts:
@@ -139,9 +139,9 @@ def _kind(wanted: Slot, output: Slot) -> tuple[Slot, Slot]:
 
 
 def _count_slot(wanted: Slot, output: Slot) -> Counts:
-    wanted_class, output_class = class_of(wanted.label), class_of(output.label)
+    wanted_class, output_class = class_of(wanted.marks), class_of(output.marks)
     openings = ClassCounts.of_slot(bool(wanted.opening), bool(output.opening))
-    multiple = len(wanted.label) > 1
+    multiple = len(wanted.marks) > 1
     cased = wanted.word is not None and output.word is not None
     not_lower = cased and wanted.word != str(wanted.word).lower()
     same = cased and wanted.word == output.word
@@ -152,8 +152,8 @@ def _count_slot(wanted: Slot, output: Slot) -> Counts:
         insertions=int(wanted_class is None and output_class is not None),
         deletions=int(wanted_class is not None and output_class is None),
         multiple=int(multiple),
-        multiple_exact=int(multiple and wanted.label == output.label),
-        boundaries=ClassCounts.of_slot(ends_sentence(wanted.label), ends_sentence(output.label)),
+        multiple_exact=int(multiple and wanted.marks == output.marks),
+        boundaries=ClassCounts.of_slot(ends_sentence(wanted.marks), ends_sentence(output.marks)),
         disfluent=ClassCounts.of_slot(wanted.disfluent, output.disfluent),
         openings=openings if wanted.opening == output.opening else replace(openings, correct=0),
         cased_words=int(not_lower),
@@ -169,7 +169,7 @@ def compare(reference: str, output: str, *, case: bool = True, alphabet: Alphabe
 
 
 def compare_words(reference: Sequence[Word], output: Sequence[Word], *, case: bool = True) -> Counts:
-    """Score words with their labels.
+    """Score words with their marks.
 
     Words are compared in lower case; inserted, dropped and changed words are counted.  The slot of a changed word is
     scored, because it is still there; that of a dropped word counts as unmarked.
@@ -196,4 +196,4 @@ def compare_words(reference: Sequence[Word], output: Sequence[Word], *, case: bo
 
 
 def _slot(word: Word, case: bool) -> Slot:
-    return Slot.of(word.label, word.core if case else None, word.opening)
+    return Slot.of(word.marks, word.core if case else None, word.opening)

@@ -28,7 +28,7 @@ from ..text.io.iwslt import (
     join_clitics,
     parse_rows,
 )
-from ..text.marks import NO_LABEL, Alphabet
+from ..text.marks import NO_MARKS, Alphabet
 from ..text.render import AnnotatedWord
 from ..text.words import Word, split
 from ..transcripts.formats import format_of
@@ -59,7 +59,7 @@ class RowsReference:
         output = list[Slot]()
         for last, word in zip(self._joined.last_rows, annotated, strict=True):
             output += [Slot("", disfluent=bool(word.disfluent))] * (last - len(output))
-            output.append(Slot(word.label, disfluent=bool(word.disfluent)))
+            output.append(Slot(word.marks, disfluent=bool(word.disfluent)))
         classes = [row.label_class for row in self.rows]
         wanted = [Slot(LABEL_OF_CLASS[name], disfluent=name == TO_BE_LEFT_OUT) for name in classes]
         stretches = (slice(start, start + _STRETCH_WORDS) for start in range(0, len(self.rows), _STRETCH_WORDS))
@@ -85,7 +85,7 @@ class TextReference:
     @cached_property
     def words(self) -> Sequence[Word]:
         """What a system is given: no marks, no capitals."""
-        bare = (word.with_opening(NO_LABEL).text.lower() for word in self.reference)
+        bare = (word.with_opening(NO_MARKS).text.lower() for word in self.reference)
         return split(" ".join(bare), self.alphabet).words
 
     def counts(self, annotated: Sequence[AnnotatedWord]) -> list[Counts]:
@@ -141,7 +141,7 @@ def _open(path: str | Path) -> tuple[bool, Iterator[str]]:
 def _texts(lines: Iterable[str], alphabet: Alphabet, case: bool, max_words: int | None) -> Iterator[TextReference]:
     left = max_words
     for line in lines:
-        words = tuple(Word(word.opening + word.core, word.label) for word in split(line, alphabet).words[:left])
+        words = tuple(Word(word.opening + word.core, word.marks) for word in split(line, alphabet).words[:left])
         if words:
             yield TextReference(words, alphabet, case)
         if left is not None:

@@ -20,7 +20,7 @@ from ..config import check, check_range
 from ..punctuator import Punctuator
 from ..text.render import AnnotatedWord
 from ..windows.combine import CombineConfig, WindowVotes, add_votes
-from ..windows.plan import Window, WindowConfig, iter_pools, iter_views, plan_windows
+from ..windows.plan import Window, WindowConfig, iter_pools, plan_windows, views_of
 from ..windows.presets import Preset
 from ..windows.votes import Vote
 from .counts import Counts
@@ -120,12 +120,12 @@ class Trials:
     def annotate(self, strategy: Preset) -> Iterator[list[AnnotatedWord]]:
         """Yield each document as the punctuator annotates it with a strategy."""
         for document, known in self._documents:
-            views = list(iter_views(document.words, strategy.windows))
+            views = views_of(document.words, strategy.windows)
             missing = [view for view in views if _span(view.window) not in known]
-            for pool in iter_pools(missing, _POOL_WORDS, lambda view: view.n_words):
+            for pool in iter_pools(missing, _POOL_WORDS, lambda view: len(view.words)):
                 for window_votes in self._punctuator.window_votes(pool, whole=True):
                     known[_span(window_votes.view.window)] = window_votes.votes
-                self._on_progress(sum(view.n_words for view in pool))
+                self._on_progress(sum(len(view.words) for view in pool))
             waiting = dict[int, list[Vote]]()
             votes_of_slots = list[list[Vote]]()
             for view in views:

@@ -26,8 +26,8 @@ from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
 
 from ..errors import InputError, T5PunctError
 from ..streaming import Committed, StreamState, TimedWord
-from ..streaming.events import committed_events, provisional_event
 from ..streaming.language import LanguageWatch
+from ..streaming.streams import committed_events, provisional_event
 from ..text.words import readable
 from .engine import Engine
 from .metrics import Metrics
@@ -214,7 +214,7 @@ def in_steps(words: Sequence[TimedWord]) -> list[tuple[TimedWord, ...]]:
         if len(texts := word.word.split()) <= _STEP_WORDS:
             pieces.append(word)
             continue
-        begins = [place for place, text in enumerate(texts) if any(map(str.isalnum, text))][::_STEP_WORDS]
+        begins = [index for index, text in enumerate(texts) if any(map(str.isalnum, text))][::_STEP_WORDS]
         cuts = [0, *begins[1:], len(texts)]
         pieces += [TimedWord(" ".join(texts[start:stop])) for start, stop in pairwise(cuts)]
     if any(" " in piece.word for piece in pieces):

@@ -2,7 +2,7 @@
 
 In: names and values of a query, a form or a json; text messages.  Out: a `TextRequest` or `StreamSettings`;
 `Message`s: words, an order, or where an earlier stream was.  Events go the other way; those of words are the ones of
-`t5punct stream --json` (`streaming/events.py`).
+`t5punct stream --json` (`streaming/streams.py`).
 
 Fields are the options of `t5punct/options.py`.  What a service decides for all (the model, precision, threads), and
 whatever would name a file, is no field.

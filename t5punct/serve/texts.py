@@ -15,9 +15,10 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
-from ..batch.work import Work
 from ..config import check
 from ..errors import InputError
+from ..model import language_warning
+from ..punctuator import Punctuator
 from ..text.io.files import decode
 from ..text.words import checked_text
 from ..transcripts.formats import FORMATS, INPUTS, Transcript
@@ -112,14 +113,14 @@ def answer_of(body: Body, request: TextRequest, engine: Engine, max_words: int) 
         fix="raise stride, or take another preset",
     )
     asked = engine.punctuator(request.config)  # a mistake is said before anything waits
-    work = Work(asked, request.writer, request.terms)
     name = body.name or "the text"
     if body.asked is not None:
-        return _answer_in_json(body.asked, request, work, engine, max_words)
+        return _answer_in_json(body.asked, request, asked, engine, max_words)
     lines = decode(io.BytesIO(body.data), name, keep_bom=True)
     shown = FORMAT_OF_TYPE.get(body.content_type.partition(";")[0].strip().lower())
     # of `text/plain` the name tells, and what is no text is refused as one
-    transcript = work.read(name, request.format or (None if shown == "text" else shown), lines)
+    format = request.format or (None if shown == "text" else shown)
+    transcript = asked.read_file(name, format, request.writer, request.terms, lines)
     texts = transcript.texts
     n_words = sum(map(len, texts))
     check(
@@ -129,32 +130,35 @@ def answer_of(body: Body, request: TextRequest, engine: Engine, max_words: int) 
         fix="send it in parts",
         kind=TooLongError,
     )
-    pieces = iter(work.pieces(transcript, engine.annotate(texts, request.config), name))
+    pieces = iter(asked.file_pieces(transcript, engine.annotate(texts, request.config), request.writer, name))
     content_type = f"{FORMATS[request.writer.format or transcript.format].mimes[0]}; charset=utf-8"
-    return Answer(pieces, content_type, n_words, _warnings(work, [transcript]))
+    return Answer(pieces, content_type, n_words, _warnings(asked.model.name, [transcript]))
 
 
-def _answer_in_json(asked: JsonTexts, request: TextRequest, work: Work, engine: Engine, max_words: int) -> Answer:
+def _answer_in_json(
+    asked: JsonTexts, request: TextRequest, punctuator: Punctuator, engine: Engine, max_words: int
+) -> Answer:
     """The answer to texts of a json: `{"texts": [..]}`, in their order; they are decided together."""
     is_text = request.format in (None, "text", "lines") and request.writer.format in (None, "text")
     mistake, fix = "texts with another format", "send them one by one"
     check(is_text, mistake, expected="format and to of text", fix=fix, kind=FieldError)
     read = [
-        work.read(f"text {number}", request.format or "text", io.StringIO(checked_text(text), newline="\n"))
+        punctuator.read_file(f"text {number}", request.format or "text", request.writer, request.terms, lines)
         for number, text in enumerate(asked.texts, start=1)
+        for lines in [io.StringIO(checked_text(text), newline="\n")]
     ]
     parts = [part for transcript in read for part in transcript.texts]
     n_words = sum(map(len, parts))
     fix = "send them in parts"
     check(n_words <= max_words, f"{n_words} words", expected=f"at most {max_words}", fix=fix, kind=TooLongError)
     words = engine.annotate(parts, request.config)
-    warnings = _warnings(work, read)
+    warnings = _warnings(punctuator.model.name, read)
 
     def pieces() -> Iterator[str]:
         yield '{"text": ' if asked.is_one else '{"texts": ['
         for number, transcript in enumerate(read):
             own = list(islice(words, sum(map(len, transcript.texts))))
-            written = "".join(work.pieces(transcript, own, f"text {number + 1}"))
+            written = "".join(punctuator.file_pieces(transcript, own, request.writer, f"text {number + 1}"))
             yield ", " * bool(number) + json.dumps(written, ensure_ascii=False)
         yield "" if asked.is_one else "]"
         yield f', "warnings": {json.dumps(warnings)}}}\n' if warnings else "}\n"
@@ -162,8 +166,11 @@ def _answer_in_json(asked: JsonTexts, request: TextRequest, work: Work, engine: 
     return Answer(pieces(), "application/json; charset=utf-8", n_words, warnings)
 
 
-def _warnings(work: Work, transcripts: Sequence[Transcript]) -> tuple[str, ...]:
-    """Warnings of languages that the model does not know, as the command gives them; of several texts the first."""
-    sources = ["the text"] if len(transcripts) == 1 else [f"text {number + 1}" for number in range(len(transcripts))]
-    told = (work.language_warning(transcript, source) for transcript, source in zip(transcripts, sources, strict=True))
-    return tuple(warning for warning in told if warning)
+def _warnings(model: str, transcripts: Sequence[Transcript]) -> tuple[str, ...]:
+    """Warnings of languages that the model does not know, as the command gives them; of each language the first."""
+    warnings = dict[str, str]()
+    for number, transcript in enumerate(transcripts, start=1):
+        source = "the text" if len(transcripts) == 1 else f"text {number}"
+        if warning := language_warning(model, transcript.normal_words, source):
+            warnings.setdefault(warning.removeprefix(source), warning)
+    return tuple(warnings.values())

@@ -1,22 +1,28 @@
-"""How waiting slots get their votes: by writing the window (seq2seq), or by questions about single slots (classify).
+"""How waiting slots get their votes: by writing the window (seq2seq), by questions about single slots (classify), or by
+the tagger of a model that reads each new word once (policy `delay`).
 
 In: `Look`s at streams.  Out: for each, the votes of its first waiting slots, in order.
 
-If the words `how are you` wait and the lookahead is 2, one slot is asked for: that of `how`.
+If the words `how are you` wait and the lookahead is 2, one slot is asked for: that of `how`.  With a delay of 2 words,
+`read` of a stream that has heard `how are you` computes one column for `you`, after which the state of `how` is final.
+`votes` also decides slots that are not final yet, where a silence or the end of the text follows: from what is
+remembered, as if no more words came.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from ..decoding.classify import Classifier, Question, SlotClassifier
+from ..decoding.tagging import TagDecoder
 from ..punctuator import Punctuator
 from ..text.marks import Case
 from ..text.words import Word
 from ..windows.plan import View
 from ..windows.votes import Distribution, Vote
+from .kv_cache import Memory, StreamEncoder, Tokens
 from .state import StreamState
 
 
@@ -72,9 +78,9 @@ class Classify:
         yield from (Question(window, slot) for slot in look.slots)
 
     def _votes_of(self, look: Look, answers: Iterator[Distribution]) -> Iterator[Vote]:
-        n_words = look.view.n_words
+        n_words = len(look.view.words)
         for place in look.slots:
-            case = Distribution.certain(Case.VERBATIM.value)
+            case = {Case.VERBATIM.value: 1.0}
             vote = Vote(next(answers), case, 1.0, place, n_words - place - 1)
             yield self._punctuator.apply_known(look.view, place, vote)
 
@@ -82,3 +88,85 @@ class Classify:
 def make_decider(name: str, punctuator: Punctuator) -> Decider:
     """Return the decider that a config names, for the policies that look at windows."""
     return Classify(punctuator) if name == "classify" else Seq2Seq(punctuator)
+
+
+@dataclass(frozen=True, slots=True)
+class _Unread:
+    """A stream's memory, and the tokens of the words that it does not know yet."""
+
+    memory: Memory
+    words: list[tuple[int, ...]]
+
+
+class DelayDecider:
+    """A model that reads streams word by word, and its tagger."""
+
+    def __init__(self, punctuator: Punctuator, lookahead: int) -> None:
+        """Raises ConfigError for a model without a tagger."""
+        model = punctuator.model
+        decoding = replace(punctuator.decoding, decoder="tagger", delay_words=lookahead)
+        self._punctuator = punctuator
+        self._tagger = TagDecoder(model, decoding)
+        assert self._tagger.delay is not None  # noqa: S101  (the config has one)
+        self._encoder = StreamEncoder(model, self._tagger.delay, decoding.style)
+
+    @property
+    def n_remembered_words(self) -> int:
+        """The last words of a stream that its state must hold."""
+        return self._encoder.n_remembered_words
+
+    def read(self, states: Sequence[StreamState]) -> list[StreamState]:
+        """Return the states once the model has read all their words; several streams are computed together."""
+        unread = [self._unread(state) for state in states]
+        memories = self._encoder.read([part.memory for part in unread], [part.words for part in unread])
+        return [
+            replace(state, memory=memory, n_read=state.n_seen, n_tokens=memory.n_tokens - self._encoder.n_prefix)
+            for state, memory in zip(states, memories, strict=True)
+        ]
+
+    def votes(self, looks: Sequence[Look]) -> list[tuple[Vote, ...]]:
+        """Return the votes of the slots asked for, of streams that were `read`."""
+        memories = [look.state.memory for look in looks if look.state.memory is not None]
+        delay = self._encoder.delay.words
+        open_ended = [
+            place for place, look in enumerate(looks) if look.view.window.keep_stop > look.state.n_seen - delay
+        ]
+        tails = dict(zip(open_ended, self._encoder.tails([memories[place] for place in open_ended]), strict=True))
+        return [
+            self._votes_of(look, memories[place].final.then(tails[place]) if place in tails else memories[place].final)
+            for place, look in enumerate(looks)
+        ]
+
+    def _votes_of(self, look: Look, known: Tokens) -> tuple[Vote, ...]:
+        """The votes of one stream; known: the states of words, those of the look among them."""
+        words = look.view.words[: look.slots.stop]
+        first = known.words.index(look.view.window.start) if words else 0
+        window = self._punctuator.window_input(words)
+        tagged = self._tagger.tag(known.rows[first : first + len(words)], [window])
+        (votes,) = self._tagger.votes_of([window], [len(words)], tagged)
+        return tuple(self._punctuator.apply_known(look.view, place, votes[place]) for place in look.slots)
+
+    def _unread(self, state: StreamState) -> _Unread:
+        """The words that a stream's memory lacks; all that the state holds if it has none, after a resume.
+
+        So it is with a memory of another lookahead, style or model, and with one that other policies left behind.
+        """
+        memory = state.memory
+        if memory is not None and memory.n_words >= state.start and self._encoder.owns(memory):
+            return _Unread(memory, self._tokens(state, memory.n_words))
+        tokens = self._tokens(state, state.start)
+        # so many tokens stood before the words that the state holds, when it was saved
+        n_dropped = state.n_tokens - sum(map(len, tokens[: max(0, state.n_read - state.start)]))
+        return _Unread(self._encoder.begin(state.start, max(0, n_dropped)), tokens)
+
+    def _tokens(self, state: StreamState, first: int) -> list[tuple[int, ...]]:
+        """The tokens of a stream's words from the `first` on, each behind the silence before it."""
+        tokenizer = self._punctuator.model.tokenizer
+        held = state.words
+        tokens = []
+        for index in range(first - state.start, len(held)):
+            opens = not (state.start + index or self._encoder.n_prefix)
+            (word,) = self._punctuator.window_input(held[index : index + 1]).words
+            silence = tokenizer.pause_ids[: held[index - 1].pause][-1:] if index else ()
+            tokens.append((*silence, *tokenizer.word_ids(word, first=opens)))
+        return tokens

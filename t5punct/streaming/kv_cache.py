@@ -23,10 +23,11 @@ from itertools import accumulate, groupby, pairwise
 from typing import Any
 
 import torch
+from torch.nn.functional import scaled_dot_product_attention
 
 from ..model import Model
 from ..t5.delay import PREFIX, Delay
-from ..t5.layers import EncoderLayer, attend, encoder_layers
+from ..t5.encoder import Encoder, EncoderLayer
 
 Word = Sequence[int]  # the tokens of one word
 
@@ -142,8 +143,8 @@ class StreamEncoder:
 
     def __init__(self, model: Model, delay: Delay, style: str | None = None) -> None:
         network: Any = model.network
-        encoder = network.get_encoder()
-        self._stack = encoder_layers(encoder)
+        encoder = network.encoder
+        self._stack = Encoder(encoder)
         self.delay = delay
         self._stack.check_delay()
         self._look_aheads = delay.look_aheads(len(self._stack.layers))
@@ -153,7 +154,7 @@ class StreamEncoder:
         self._farthest = self._stack.farthest  # tokens; from there on all are equally far
         self._owner = (encoder, delay, self._prefix)
         with torch.inference_mode():
-            self._biases = self._stack.biases() if self._stack.biases else []
+            self._biases = self._stack.position_biases()
             self._start = self._blank()
             self._prefix_keys = [layer.keys.rows for layer in self._start.layers]  # and values; none while it is read
             if self._prefix:
@@ -258,7 +259,7 @@ class StreamEncoder:
         if not len(rows):
             return list(ready)
         attended = self._attend(index, layer.queries(layer.read(rows)), self._sights(index, layers, ready))
-        states = layer.feed(layer.absorb(rows, attended)).split_with_sizes([len(tokens) for tokens in ready])
+        states = layer.finish(rows, attended).split_with_sizes([len(tokens) for tokens in ready])
         return [tokens.with_rows(part) for tokens, part in zip(ready, states, strict=True)]
 
     def _sights(self, index: int, layers: Sequence[LayerMemory], ready: Sequence[Tokens]) -> list[_Sight]:
@@ -311,7 +312,8 @@ class StreamEncoder:
             rows.reshape(*rows.shape[:2], layer.n_heads, -1).transpose(1, 2).flatten(0, 1)
             for rows in (queries, keys, values)
         )
-        attended = attend(query, key, value, bias.flatten(0, 1), layer.scale)
+        bias = bias.flatten(0, 1)
+        attended = scaled_dot_product_attention(query, key, value, attn_mask=bias, scale=layer.scale)
         return attended.view(len(words), layer.n_heads, *attended.shape[1:]).transpose(1, 2).flatten(2)
 
     def _tokens(self, ids: Sequence[int], words: Sequence[int], positions: Sequence[int]) -> Tokens:
@@ -347,8 +349,8 @@ def _split(tokens: Tokens, n_tokens: int) -> tuple[Tokens, Tokens]:
 def _word_ends(tokens: Tokens) -> Tokens:
     """The last token of each word."""
     ends = [
-        place
-        for place, (word, next_word) in enumerate(pairwise((*tokens.words, None)))
+        index
+        for index, (word, next_word) in enumerate(pairwise((*tokens.words, None)))
         if word not in (next_word, PREFIX)
     ]
     words, positions = (tuple(column[end] for end in ends) for column in (tokens.words, tokens.positions))

@@ -1,6 +1,6 @@
 """When a slot is committed: after a fixed number of words, when the model is sure, or sentence by sentence.
 
-`delay` commits like `fixed`; its model reads each word once, instead of a window for each (`delayed.py`).
+`delay` commits like `fixed`; its model reads each word once, instead of a window for each (`deciding.py`).
 
 In: a stream's state and the votes of its newest window.  Out: how many more slots are final.
 
@@ -16,9 +16,9 @@ from typing import Protocol
 
 from ..errors import ConfigError
 from ..t5.delay import MOST_WORDS as MOST_DELAY
-from ..windows.combine import written_label
+from ..windows.combine import choose_marks
 from ..windows.plan import MOST_WORDS
-from ..windows.votes import Vote
+from ..windows.votes import Vote, entropy
 from .state import StreamState
 
 POLICIES = ("fixed", "entropy", "sentence", "delay")
@@ -156,7 +156,7 @@ class Entropy:
     def n_ready(self, state: StreamState, votes: Sequence[Vote]) -> int:
         for n_ready, vote in enumerate(votes):
             lookahead = state.n_waiting - n_ready - 1
-            sure = lookahead >= self.l_max or vote.labels.entropy / _BITS <= self.thresholds[lookahead - self.l_min]
+            sure = lookahead >= self.l_max or entropy(vote.marks) / _BITS <= self.thresholds[lookahead - self.l_min]
             if not sure:
                 return n_ready
         return len(votes)
@@ -187,7 +187,9 @@ class Sentence:
     def n_ready(self, state: StreamState, votes: Sequence[Vote]) -> int:
         waiting = zip(state.words[state.n_committed - state.start :], votes, strict=False)
         ended = [
-            place for place, (word, vote) in enumerate(waiting, 1) if word.ends_sentence(written_label(vote.labels))
+            n_words
+            for n_words, (word, vote) in enumerate(waiting, 1)
+            if word.ends_sentence(choose_marks([vote.marks], [1.0])[0])
         ]
         if ended:
             return ended[-1]

@@ -76,9 +76,9 @@ class StreamState:
         known = (*self.times, times)[-len(words) :] if self.times or times != Times() else ()
         return replace(self, words=words, n_seen=self.n_seen + 1, end_ms=times.end_ms, times=known)
 
-    def times_of(self, place: int) -> Times:
+    def times_of(self, index: int) -> Times:
         """Return when the word at a place of the stream was spoken."""
-        n_behind = self.n_seen - place
+        n_behind = self.n_seen - index
         return self.times[-n_behind] if n_behind <= len(self.times) else Times()
 
     def paused(self, pause: int) -> StreamState:
@@ -129,7 +129,7 @@ class StreamState:
 
 def _is_sound(word: Word) -> bool:
     """Whether a word has values of the right types, and is one word."""
-    texts = (word.text, word.label, word.raw, word.space, word.spelled)
+    texts = (word.text, word.marks, word.raw, word.space, word.spelled)
     if not all(isinstance(text, str) for text in texts) or {type(word.dotted), type(word.is_ordinal)} != {bool}:
         return False
     if not isinstance(word.pause, int) or word.pause not in range(len(PAUSES) + 1):  # an older state has true or false

@@ -4,7 +4,7 @@ In: words, in chunks of any size, of one stream or of many.  Out: committed word
 
 With a lookahead of 2, `push(["how", "are"])` commits nothing yet, `push(["you", "today"])` commits `how` and `are`, and
 `finish()` the rest.  What the model reads depends only on a word's place in the stream, so any chunking of the same
-words gives the same output (see `decoding/precision.py`).  The windows of many streams are decoded together.
+words gives the same output (see `t5/precision.py`).  The windows of many streams are decoded together.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from ..text.io.live import TimedWord, whole_ms
 from ..text.render import AnnotatedWord, Decision
 from ..text.words import Word, checked_text, words_of
 from ..transcripts.items import pause_of
+from ..transcripts.words_out import seconds
 from ..windows.plan import View, Window
 from ..windows.votes import Vote
-from .deciding import Decider, Look, make_decider
-from .delayed import DelayDecider
+from .deciding import Decider, DelayDecider, Look, make_decider
 from .policies import StreamConfig, make_policy
 from .state import StreamState, Times
 
@@ -173,7 +173,7 @@ class Streams:
         """The state after marks that stand alone, which are the last word's, as in a text; None: they are a word.
 
         They are dropped, as every slot is decided anew.  Where marks are kept, the word gets them; if it is final
-        already, or has as many as a label may have, they stay as a word.
+        already, or has as many as a slot may have, they stay as a word.
         """
         if not state.words:
             return None
@@ -183,9 +183,9 @@ class Streams:
             return None
         if not self._punctuator.config.render.keep_marks:
             return state
-        if not state.n_waiting or len(reread[0].label) == len(last.label):
+        if not state.n_waiting or len(reread[0].marks) == len(last.marks):
             return None
-        marked = replace(last, label=reread[0].label, raw=reread[0].raw, dotted=reread[0].dotted)
+        marked = replace(last, marks=reread[0].marks, raw=reread[0].raw, dotted=reread[0].dotted)
         return replace(state, words=(*state.words[:-1], marked))
 
     def _decode(self, steps: list[Step], looks: Mapping[int, bool], *, ends: bool = True) -> None:
@@ -218,16 +218,16 @@ class Streams:
         decisions = list[Decision]()
         sentence_start = state.sentence_start
         words = state.words[state.n_committed - state.start :][: len(votes)]
-        for place, (word, vote) in enumerate(zip(words, votes, strict=True), start=state.n_committed + 1):
-            decision, sentence = self._punctuator.decide_word(word, [vote], sentence)
-            decisions.append(decision)
-            sentence_start = place if sentence.begins else sentence_start
+        for index, (word, vote) in enumerate(zip(words, votes, strict=True), start=state.n_committed + 1):
+            decided, sentence = self._punctuator.decide_words([word], [[vote]], sentence)
+            decisions += decided
+            sentence_start = index if sentence.begins else sentence_start
         # what is out stays: the marks of a removed word can only go to a word that is committed together with it
         written = self._punctuator.write_words(words, decisions)
-        times = [state.times_of(place) for place in range(state.n_committed, state.n_committed + len(words))]
+        times = [state.times_of(index) for index in range(state.n_committed, state.n_committed + len(words))]
         committed = tuple(
-            Committed(word, state.n_waiting - place, spoken.start_ms, spoken.end_ms)
-            for place, (word, spoken) in enumerate(zip(written, times, strict=True), start=1)
+            Committed(word, state.n_waiting - index, spoken.start_ms, spoken.end_ms)
+            for index, (word, spoken) in enumerate(zip(written, times, strict=True), start=1)
         )
         n_committed = state.n_committed + len(committed)
         in_doubt = sentence.begins is None
@@ -289,3 +289,35 @@ class StreamingPunctuator:
 def _waiting(states: Sequence[StreamState]) -> dict[int, bool]:
     """The streams with waiting words, all of which are to be committed."""
     return {index: True for index, state in enumerate(states) if state.n_waiting}
+
+
+def committed_events(words: Sequence[Committed], n_chars: int, decision_ms: float) -> tuple[list[dict[str, Any]], int]:
+    """Return the events of words that became final, which json can hold, and how long the text is with them.
+
+    >>> so = AnnotatedWord("so", "So,", ",", "capitalised", 0.62, 1)
+    >>> events, n_chars = committed_events([Committed(so, 4, 100, 300)], 0, decision_ms=1.5)
+    >>> events[0]["text"], events[0]["start"], events[0]["end_char"], n_chars
+    ('So,', 0.1, 3, 3)
+
+    n_chars: how long it was before, in characters; decision_ms: how long the model took to decide them.
+    """
+    events = list[dict[str, Any]]()
+    for word in words:
+        begin = n_chars + bool(n_chars and not word.annotated.is_removed)
+        n_chars = begin + len(word.text)
+        events.append(
+            {
+                **word.annotated.as_dict(),
+                **seconds(word.start_ms, word.end_ms),
+                "start_char": begin,  # in the text of all committed words
+                "end_char": n_chars,
+                "delay_words": word.delay_words,
+                "decision_ms": decision_ms,
+            }
+        )
+    return events, n_chars
+
+
+def provisional_event(words: Sequence[AnnotatedWord]) -> dict[str, list[str]]:
+    """Return the event of the words that are not final yet, as they look now."""
+    return {"provisional": [word.text for word in words if not word.is_removed]}

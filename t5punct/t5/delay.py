@@ -25,9 +25,10 @@ from itertools import pairwise
 from typing import Any
 
 import torch
+from torch.nn.functional import dropout
 
 from ..errors import ConfigError
-from .layers import attend_in_training, encoder_layers
+from .encoder import Encoder
 from .task import TaskConfig
 from .tokenization import Source
 
@@ -102,29 +103,25 @@ def delayed_states(encoder: Any, input_ids: torch.Tensor, words: torch.Tensor, d
     (n_batch, n_source, d_model).  Where an encoder has absolute positions besides relative ones, all tokens have the
     mean position.  Raises ModelError for an encoder with absolute positions only.
     """
-    stack = encoder_layers(encoder)
-    n_source = input_ids.shape[1]
+    stack = Encoder(encoder)
     stack.check_delay()
-    assert stack.biases is not None  # noqa: S101  (checked)
+    n_source = input_ids.shape[1]
     hidden = stack.embed(input_ids, None)
     places = torch.arange(n_source, device=input_ids.device)
     distances = (places - places[:, None]).clamp(-stack.farthest, stack.farthest) + stack.farthest
-    masks = {look_ahead: _delay_bias(words, look_ahead, delay) for look_ahead in delay.look_aheads(len(stack.layers))}
     look_aheads = delay.look_aheads(len(stack.layers))
-    tables = stack.biases()
-    for layer, look_ahead, table in zip(stack.layers, look_aheads, tables, strict=True):
+    masks = dict[int, torch.Tensor]()  # added to attention's logits, (n_batch, 1, n_source, n_source)
+    for look_ahead in look_aheads:
+        seen = keys_in_sight(words, words, look_ahead, delay.left_words)[:, None]
+        masks[look_ahead] = torch.zeros(seen.shape, device=seen.device).masked_fill(~seen, float("-inf"))
+    for layer, look_ahead, table in zip(stack.layers, look_aheads, stack.position_biases(), strict=True):
         read = layer.read(hidden)
         queries, keys, values = (
             projected.view(*projected.shape[:-1], layer.n_heads, -1).transpose(1, 2)
             for projected in (layer.queries(read), layer.keys(read), layer.values(read))
         )  # (n_batch, n_heads, n_source, d_kv)
-        mask = table[:, distances] + masks[look_ahead]  # (n_batch, n_heads, n_source, n_source)
-        attended = attend_in_training(queries, keys, values, mask, layer)
-        hidden = layer.feed(layer.absorb(hidden, attended.transpose(1, 2).flatten(2)))
+        # going backwards on a CPU, this is a quarter faster than torch's own attention with dropout
+        logits = queries @ keys.transpose(-1, -2) * layer.scale + (table[:, distances] + masks[look_ahead])
+        weights = dropout(logits.float().softmax(-1).type_as(logits), layer.attention_dropout)
+        hidden = layer.finish(hidden, (weights @ values).transpose(1, 2).flatten(2))
     return stack.finish(hidden)
-
-
-def _delay_bias(words: torch.Tensor, look_ahead: int, delay: Delay) -> torch.Tensor:
-    """What is added to attention's logits, (n_batch, 1, n_source, n_source): 0, or minus infinity where hidden."""
-    seen = keys_in_sight(words, words, look_ahead, delay.left_words)[:, None]
-    return torch.zeros(seen.shape, device=seen.device).masked_fill(~seen, float("-inf"))

@@ -1,23 +1,34 @@
-"""The folder of a model: the names of its weights' files, and how it is written.
+"""The folder of a model: where it is, here or on the hub, the names of its weights' files, and how it is written.
 
-In: where a model is to be.  Out: a folder to write to, without weights of an earlier model.
+In: a folder, or a hub id and a revision of it.  Out: a folder that holds all the files, downloaded if needed; or one to
+write to, without weights of an earlier model.
 
+`locate("runs/mine", "model")` is that folder; `locate("someone/punct", "model", "v2")` is its copy in the hub's cache.
 `with whole_folder(Path("models/mine")) as folder: ...` writes beside it, and moves what is written once all is there.
+`push(folder, "someone/punct")` sends a folder's files there: the only thing that ever leaves the machine.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import os
+import re
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from difflib import get_close_matches
 from pathlib import Path
 
-from ..errors import OutputError, first_line, refused_by_system
+from ..errors import ModelError, OutputError, first_line, refused_by_system
 from ..text.io.files import move, new_file_mode, partial_folder
 
 FLOAT_FILE, INT8_FILE, TAGGER_FILE = "model.safetensors", "model-int8.safetensors", "tagger.safetensors"
 SHARED_FILE = "shared-weights.json"  # which weights another model's folder holds (`int8`)
 ENCODER_T5 = "encoder-t5"  # as config.json names an encoder of another family under a T5 decoder (`encoder_t5`)
 ONNX_FILES = {"fp32": "encoder.onnx", "int8": "encoder-int8.onnx"}  # by the precision that they compute in
+_HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]*/[\w.-]+")  # OWNER/NAME; a mistyped name must not go to the network
+# of a model's folder itself; subfolders hold other forms of the weights
+_SMALL_FILES = ["*.json", "*.yaml", "*.model", "*.txt", "README.md"]
+_BELOW = ["*/*"]
+_WEIGHTS = ["*.safetensors", *ONNX_FILES.values()]
 
 
 @contextmanager
@@ -63,3 +74,83 @@ def writing_folder(folder: Path) -> Iterator[None]:
             expected="a folder with room for a model",
             fix="free some space or choose another output",
         ) from error
+
+
+def locate(source: str | Path, kind: str, revision: str | None = None, *, known: Sequence[str] = ()) -> Path:
+    """Return the folder of a model, or of a tokenizer (`kind`), downloaded if `source` is a hub id.
+
+    `known`: other names that its user might have meant, for the error.
+    Raises ModelError for something that looks like a path and is not a folder: a typo must not go to the network.
+    """
+    folder = Path(os.path.expanduser(source))  # noqa: PTH111  (pathlib's raises for an unknown ~user)
+    if folder.is_dir():
+        if revision is not None:
+            raise ModelError(f"revision {revision} of the folder {source}", expected="a hub id", fix="drop revision")
+        return folder
+    if isinstance(source, str) and _HUB_ID.fullmatch(source) and not Path(folder.parts[0]).exists():
+        return _snapshot(source, kind, revision, known)
+    nearest = get_close_matches(str(source).lower(), known, n=1, cutoff=0.8)
+    fix = f"did you mean {nearest[0]}?" if nearest else "check the name"
+    raise ModelError(f"no {kind} folder {source}", expected=_a_source(known), fix=fix)
+
+
+def _a_source(known: Sequence[str]) -> str:
+    return f"a T5 folder or hub id (OWNER/NAME), or one of {', '.join(known)}" if known else "a T5 folder or hub id"
+
+
+def _snapshot(hub_id: str, kind: str, revision: str | None, known: Sequence[str]) -> Path:
+    """Download all files at once, also those of the task and the tagger, which the hub's libraries do not know."""
+    from huggingface_hub import snapshot_download
+
+    wanted = _SMALL_FILES if kind == "tokenizer" else _SMALL_FILES + _WEIGHTS
+    try:
+        return Path(snapshot_download(hub_id, revision=revision, allow_patterns=wanted, ignore_patterns=_BELOW))
+    except Exception as error:  # no network, no such name or revision, no permission: no common base class
+        named = f"{hub_id} in revision {revision}" if revision else hub_id
+        raise ModelError(
+            f"no {kind} {named} on the hub ({first_line(error)})",
+            expected=_a_source(known),
+            fix="check the name and the network",
+        ) from error
+
+
+def check_push(hub_id: str) -> None:
+    """Raise OutputError for what is known before a model is sent: a wrong name, no network, no login."""
+    from huggingface_hub import get_token, is_offline_mode
+    from huggingface_hub.errors import HFValidationError
+    from huggingface_hub.utils import validate_repo_id  # type: ignore[attr-defined]  # documented, and not in a list
+
+    try:
+        validate_repo_id(hub_id)
+    except HFValidationError as error:
+        raise OutputError(f"hub id {hub_id!r}", expected="OWNER/NAME", fix="check --push-to-hub") from error
+    if is_offline_mode():
+        raise OutputError(
+            f"no way to push to {hub_id}: HF_HUB_OFFLINE is set", expected="a network", fix="unset HF_HUB_OFFLINE"
+        )
+    if get_token() is None:
+        raise OutputError(
+            f"no login to push to {hub_id} with",
+            expected="a token that may write",
+            fix="run `hf auth login`, or set HF_TOKEN",
+        )
+
+
+def push(folder: Path, hub_id: str, *, private: bool = False) -> str:
+    """Send all files of a folder to the hub, and give their address; the repository is made if there is none.
+
+    `private` holds for a new repository.  Raises OutputError if the hub refuses, or cannot be reached.
+    """
+    from huggingface_hub import HfApi
+
+    try:
+        api = HfApi()
+        api.create_repo(hub_id, private=private or None, exist_ok=True)  # None: as its owner has chosen
+        sent = api.upload_folder(repo_id=hub_id, folder_path=folder, commit_message="t5punct export")
+    except Exception as error:  # no network, no permission, no room: no common base class
+        raise OutputError(
+            f"{folder} is written, but not pushed to {hub_id} ({first_line(error)})",
+            expected="a hub id that you may write to, and a network",
+            fix="check the name, the login (`hf auth whoami`) and the network",
+        ) from error
+    return str(sent.commit_url)

@@ -47,10 +47,6 @@ class Int8Rows:
         scales = largest.clamp(min=torch.finfo(torch.float32).tiny) / _LARGEST
         return cls((weight / scales).round().clamp(-_LARGEST, _LARGEST).to(torch.int8), scales)
 
-    @property
-    def shape(self) -> torch.Size:
-        return self.integers.shape
-
     def float(self) -> torch.Tensor:
         """Return the matrix in float32."""
         return self.integers.float() * self.scales
@@ -76,11 +72,6 @@ def write_int8(network: Any, folder: Path) -> None:
         ending = f"-{number:05d}-of-{len(shards):05d}" if len(shards) > 1 else ""
         name = INT8_FILE.replace(".safetensors", f"{ending}.safetensors")
         save_file(shard, folder / name, metadata={"format": "pt"})
-
-
-def has_int8(folder: Path) -> bool:
-    """Return whether a folder holds weights in int8."""
-    return bool(int8_files(folder))
 
 
 def _shards(tensors: Mapping[str, torch.Tensor]) -> list[dict[str, torch.Tensor]]:
@@ -116,21 +107,18 @@ def read_int8(folder: Path) -> tuple[Any, Any]:
 
 
 def read_stored(folder: Path) -> dict[str, torch.Tensor | Int8Rows]:
-    """Return the weights of all shards by their names, as they are on disk, those of another folder too."""
-    tensors = {name: tensor for file in _whole_set(folder) for name, tensor in load_file(file).items()}
-    tensors |= _read_shared(folder)
-    scaled = [name for name in tensors if name + _SCALE in tensors]  # a parameter may be called scale too
-    scales = {name: tensors.pop(name + _SCALE) for name in scaled}
-    return {name: Int8Rows(tensor, scales[name]) if name in scales else tensor for name, tensor in tensors.items()}
+    """Return the weights of all shards by their names, as they are on disk, those of another folder too.
 
-
-def _read_shared(folder: Path) -> dict[str, torch.Tensor]:
-    """The weights that another model's folder holds for this one.  Raises ModelError if they are not there."""
-    index = folder / SHARED_FILE
-    if not index.is_file():
-        return {}
-    tensors = dict[str, torch.Tensor]()
-    for place, names in json.loads(index.read_text(encoding="utf-8")).items():
+    Raises ModelError if a file is missing, or there are two sets of them.
+    """
+    files = int8_files(folder)
+    counts = {file.stem.rpartition("-of-")[2] if "-of-" in file.stem else "1" for file in files}
+    if len(counts) != 1 or int(counts.pop()) != len(files):
+        names = ", ".join(file.name for file in files)
+        raise ModelError(f"an incomplete set of weights ({names})", expected="all shards", fix="copy the folder again")
+    tensors = {name: tensor for file in files for name, tensor in load_file(file).items()}
+    index = folder / SHARED_FILE  # what another model's folder holds for this one
+    for place, names in json.loads(index.read_text(encoding="utf-8")).items() if index.is_file() else ():
         file = folder / place
         if not file.is_file():
             raise ModelError(
@@ -140,17 +128,9 @@ def _read_shared(folder: Path) -> dict[str, torch.Tensor]:
             )
         with safe_open(file, framework="pt") as stored:
             tensors |= {name: stored.get_tensor(name) for name in names}
-    return tensors
-
-
-def _whole_set(folder: Path) -> list[Path]:
-    """The files of a folder's weights in int8.  Raises ModelError if one is missing, or there are two sets."""
-    files = int8_files(folder)
-    counts = {file.stem.rpartition("-of-")[2] if "-of-" in file.stem else "1" for file in files}
-    if len(counts) != 1 or int(counts.pop()) != len(files):
-        names = ", ".join(file.name for file in files)
-        raise ModelError(f"an incomplete set of weights ({names})", expected="all shards", fix="copy the folder again")
-    return files
+    scaled = [name for name in tensors if name + _SCALE in tensors]  # a parameter may be called scale too
+    scales = {name: tensors.pop(name + _SCALE) for name in scaled}
+    return {name: Int8Rows(tensor, scales[name]) if name in scales else tensor for name, tensor in tensors.items()}
 
 
 def _without_loss(weight: torch.Tensor) -> torch.Tensor:

@@ -57,7 +57,7 @@ class Int8Linear(nn.Module):
         """Take weights, (n_out, n_in), as this machine multiplies them (`fitting_rows`); bias: float32 (n_out,)."""
         super().__init__()
         rows = fitting_rows(weight)
-        self.n_out, self.n_in = rows.shape
+        self.n_out, self.n_in = rows.integers.shape
         self.register_buffer("weight", pack_weight(rows.integers))
         self.register_buffer("scales", rows.scales.squeeze(1))
         self.bias = bias
@@ -80,11 +80,6 @@ class Int8Linear(nn.Module):
         return torch.addcmul(self.bias, outputs, rows.steps)
 
 
-def share_rounding(layer: nn.Module, inputs: torch.Tensor) -> torch.Tensor | RoundedRows:
-    """Return inputs as they are given to several layers such as this one: rounded once, if these multiply in int8."""
-    return RoundedRows.of(inputs) if isinstance(layer, Int8Linear) else inputs
-
-
 def in_int8(network: Any) -> Any:
     """Return a copy of a network whose encoder multiplies in int8; all other weights are the network's own.
 
@@ -92,19 +87,9 @@ def in_int8(network: Any) -> Any:
     their last digit, which rounding to int8 would carry to the third.
     """
     kept = {id(parameter): parameter for parameter in network.parameters()}
-    linear = [layer for layer in network.get_encoder().modules() if isinstance(layer, nn.Linear)]
+    linear = [layer for layer in network.encoder.modules() if isinstance(layer, nn.Linear)]
     rounded = {id(layer): Int8Linear(layer.weight.detach(), layer.bias) for layer in linear}
     return copy.deepcopy(network, kept | rounded)
-
-
-def take_rows(encoder: nn.Module, stored: dict[str, Any], prefix: str) -> None:
-    """Move rows from what is `stored` into an encoder's linear layers, which have no weights yet.
-
-    Each is stored under the prefix and its name in the encoder.  Raises KeyError if there are no rows for one of them.
-    """
-    linear = {name: layer for name, layer in encoder.named_modules() if isinstance(layer, nn.Linear)}
-    for name, layer in linear.items():
-        encoder.set_submodule(name, Int8Linear(stored.pop(f"{prefix}{name}.weight"), layer.bias))
 
 
 def fitting_rows(weight: torch.Tensor | Int8Rows) -> Int8Rows:
@@ -163,13 +148,8 @@ def multiply(rows: torch.Tensor, weight: torch.Tensor, scales: torch.Tensor) -> 
     step = min(_ROWS_STEP, 1 << (n_rows - 1).bit_length())
     shifted = torch.empty(-(-n_rows // step) * step, n_in, dtype=torch.uint8)
     torch.bitwise_xor(rows.view(torch.uint8), 128, out=shifted[:n_rows])  # unsigned ones are faster; 128 is their zero
+    zeros = torch.zeros(len(scales), dtype=torch.int64)  # zero points of the weights
     products: torch.Tensor = torch.ops.onednn.qlinear_pointwise(
-        shifted, 1.0, 128, weight, scales, _zeros(len(scales)), None, 1.0, 0, torch.float32, "none", [], ""
+        shifted, 1.0, 128, weight, scales, zeros, None, 1.0, 0, torch.float32, "none", [], ""
     )
     return products[:n_rows]
-
-
-@cache
-def _zeros(n_out: int) -> torch.Tensor:
-    """Zero points of weights."""
-    return torch.zeros(n_out, dtype=torch.int64)

@@ -22,7 +22,7 @@ from safetensors.torch import load_file
 from torch import nn
 
 from ..errors import first_line
-from ..text.marks import NO_LABEL, OPENING, Case
+from ..text.marks import NO_MARKS, OPENING, Case
 
 _log = logging.getLogger(__name__)
 
@@ -34,9 +34,9 @@ class Tagger(nn.Module):
 
     def __init__(self, d_model: int, marks: str, opening: str = "") -> None:
         super().__init__()
-        self.opening_classes = (NO_LABEL, *opening)
+        self.opening_classes = (NO_MARKS, *opening)
         self.openings = nn.Linear(d_model, len(self.opening_classes)) if opening else None
-        self.mark_classes = (NO_LABEL, *marks)
+        self.mark_classes = (NO_MARKS, *marks)
         self.marks = nn.Linear(d_model, len(self.mark_classes))
         self.cases = nn.Linear(d_model, len(TAGGED_CASES))
 
@@ -51,7 +51,7 @@ class Tagger(nn.Module):
         """
         if self.openings is None:
             return None
-        unwritten = [mark != NO_LABEL and OPENING[mark] not in marks for mark in self.opening_classes]
+        unwritten = [mark != NO_MARKS and OPENING[mark] not in marks for mark in self.opening_classes]
         logits = self.openings(states).float().cpu().masked_fill(torch.tensor(unwritten), -math.inf)
         return torch.softmax(logits, dim=-1)
 
@@ -65,7 +65,7 @@ class Tagger(nn.Module):
 
         Classes are stored by their places, in the order of the task's marks.
         """
-        classes = (NO_LABEL, *marks)
+        classes = (NO_MARKS, *marks)
         if classes == self.mark_classes or not {*classes} <= {*self.mark_classes}:
             return self
         chosen = deepcopy(self)

@@ -3,7 +3,7 @@
 In: YAML and dotted overrides, or a model's `t5punct.yaml`.  Out: a `TaskConfig`.  It is saved with every model, because
 a model must be used with the form it learned.
 
->>> TaskConfig().prefix_for("chat"), TaskConfig(prefix="<{style}>").prefix_for(None), mark_token(",")
+>>> TaskConfig().prefix_for("chat"), TaskConfig(prefix="<{style}>").prefix_for(None), task_token(",")
 ('chat: ', '<talk>', '<,>')
 """
 
@@ -32,7 +32,7 @@ class TaskConfig:
 
     marks: str = ",.?!:;-"  # those that a slot, the place behind a word, may hold
     max_marks: int = 3  # of one slot, as in `...`
-    # for some styles, the longest label instead of `max_marks`: in lectures nobody wants `...`
+    # for some styles, the most marks instead of `max_marks`: in lectures nobody wants `...`
     style_max_marks: dict[str, int] = field(default_factory=dict)
     opening: str = ""  # the opening marks, `¿¡`: they stand before a word
     max_tokens: int = 512  # of a window's source, end included (T5's pre-training length); long words are cut to fit
@@ -124,19 +124,10 @@ class TaskConfig:
         """Return the source prefix of a style; None takes the default.  Raises ConfigError for an unknown style."""
         return self.prefix.format(style=self.style_or_default(style))
 
-    def longest_label(self, style: str | None) -> int:
-        """Return the most marks of a slot in a style (None: the default).  Raises ConfigError for an unknown one."""
-        return self.style_max_marks.get(self.style_or_default(style), self.max_marks)
 
-
-def mark_token(mark: str) -> str:
-    """Return the token of a mark, in a tokenizer that has one: `<,>`."""
-    return f"<{mark}>"
-
-
-def style_token(style: str) -> str:
-    """Return the token of a style, in a tokenizer that has one: `<talk>`; the prefix `<{style}>` uses it."""
-    return f"<{style}>"
+def task_token(name: str) -> str:
+    """Return the token of a mark or a style, in a tokenizer that has one: `<,>`, `<talk>`."""
+    return f"<{name}>"
 
 
 def inline_case_of(form: str) -> Case:

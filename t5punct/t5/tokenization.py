@@ -1,6 +1,6 @@
 """Words and marks <-> the tokens of a T5, one canonical way for training and decoding.
 
-In: normalised words, word forms, labels.  Out: token ids, with the places of words in them.
+In: normalised words, word forms, marks.  Out: token ids, with the places of words in them.
 Each word and each mark is tokenised by itself.  So the tokens of a text are the tokens of its parts in a row, and slot
 decoding sees exactly the sequences that the model was trained on.
 
@@ -13,21 +13,20 @@ token stands before its word: `<¿> <^> qué <?> [SEP]`.
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 from ..errors import ModelError
-from ..text.marks import DASH, DISFLUENT, NO_LABEL, Case, apply_case
+from ..text.marks import DASH, DISFLUENT, NO_MARKS, Case, apply_case
 from ..text.words import split
-from .task import CASE_TOKENS, N_SENTINELS, PAUSES, SENTINEL, TaskConfig, inline_case_of, mark_token, style_token
+from .task import CASE_TOKENS, N_SENTINELS, PAUSES, SENTINEL, TaskConfig, inline_case_of, task_token
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
 
-    from .inference.pieces import PieceTokenizer
+    from .inference import PieceTokenizer
 
 _KEPT_WORDS = 200_000  # bounds memory; far above any document's vocabulary
 _CONTINUES = "##"  # what WordPiece writes before a piece that does not begin a word
@@ -56,15 +55,17 @@ class TaskTokenizer:
             raise ModelError("a tokenizer without pad or end token", expected="a T5 tokenizer", fix="pick a T5 folder")
         self.pad_id, self.eos_id = int(pad_id), int(eos_id)
         self._words: dict[str, tuple[int, ...]] = {}
+        self._encode: Callable[[str], list[int]] = partial(self.tokenizer.encode, add_special_tokens=False)
+        self._carrier = self._encode(_CARRIER)
 
     @cached_property
     def mark_ids(self) -> dict[str, tuple[int, ...]]:
         """The tokens of each mark when it follows a word; those of the dash include its space."""
         marks: dict[str, tuple[int, ...]] = {}
         if self.task.disfluencies:  # as a character it may be unknown, or part of words
-            marks[DISFLUENT] = (self._special(mark_token(DISFLUENT)),)
+            marks[DISFLUENT] = (self._special(task_token(DISFLUENT)),)
         for mark in self.task.marks:
-            row = self._row(mark_token(mark))
+            row = self._row(task_token(mark))
             if row is not None:
                 marks[mark] = (row,)
                 continue
@@ -77,7 +78,10 @@ class TaskTokenizer:
         key = word if first else " " + word
         ids = self._words.get(key)
         if ids is None:
-            ids = self._known(self._encode(word) if first else self._behind_carrier(_CARRIER + key))
+            pieces = self._encode(word) if first else self._behind_carrier(_CARRIER + key)
+            # the unknown token if the tokenizer drops the word, or reads it as the end or a sentinel
+            unknown = self.eos_id if self.tokenizer.unk_token_id is None else int(self.tokenizer.unk_token_id)
+            ids = tuple(unknown if piece in self._reserved else piece for piece in pieces) or (unknown,)
             if len(self._words) >= _KEPT_WORDS:
                 self._words.clear()
             self._words[key] = ids
@@ -91,11 +95,11 @@ class TaskTokenizer:
     @cached_property
     def opening_ids(self) -> dict[str, int]:
         """The token of each opening mark; none if the tokenizer lacks one, and the decoder writes no opening marks."""
-        rows = {mark: self._row(mark_token(mark)) for mark in self.task.opening}
+        rows = {mark: self._row(task_token(mark)) for mark in self.task.opening}
         known = {mark: row for mark, row in rows.items() if row is not None}
         return known if len(known) == len(rows) else {}
 
-    def form_ids(self, form: str, first: bool = False, opening: str = NO_LABEL) -> tuple[int, ...]:
+    def form_ids(self, form: str, first: bool = False, opening: str = NO_MARKS) -> tuple[int, ...]:
         """Return the tokens that write a word form, behind its opening mark if the decoder writes those."""
         before = (self.opening_ids[opening],) if opening in self.opening_ids else ()
         if not self.task.inline_case:
@@ -108,19 +112,13 @@ class TaskTokenizer:
         return self._special(SENTINEL)
 
     @cached_property
-    def sentinel_ids(self) -> tuple[int, ...]:
-        """T5's sentinels, from the first to the last that the tokenizer has."""
-        names = (f"<extra_id_{number}>" for number in range(N_SENTINELS))
-        ids = (int(self.tokenizer.convert_tokens_to_ids(name)) for name in names)
-        return tuple(itertools.takewhile(lambda number: number != self.tokenizer.unk_token_id, ids))
-
-    @cached_property
     def task_ids(self) -> tuple[int, ...]:
         """The task's own tokens that the tokenizer has: styles, marks, case, sentinels."""
         marks = self.task.slot_marks + self.task.opening
-        names = (*map(style_token, self.task.styles), *map(mark_token, marks), *CASE_TOKENS.values())
-        rows = (row for row in map(self._row, names) if row is not None)
-        return tuple(sorted({*rows, *self.sentinel_ids}))
+        names = (*map(task_token, self.task.styles), *map(task_token, marks), *CASE_TOKENS.values())
+        sentinels = (f"<extra_id_{number}>" for number in range(N_SENTINELS))
+        rows = {self._row(name) for name in (*names, *sentinels)}
+        return tuple(sorted(row for row in rows if row is not None))
 
     @cached_property
     def deciding_ids(self) -> tuple[int, ...] | None:
@@ -136,7 +134,10 @@ class TaskTokenizer:
 
     @cached_property
     def pause_ids(self) -> tuple[int, ...]:
-        """The tokens of silences that the task has, the shortest first.  Raises ModelError if there are none."""
+        """The tokens of silences that the task has, the shortest first.  Raises ModelError if there are none.
+
+        A silence that reaches n of them has the n-th, and a longer one than the task knows the last.
+        """
         return tuple(self._special(token) for token, _ in zip(PAUSES, self.task.pauses_ms, strict=False))
 
     def source(
@@ -150,7 +151,7 @@ class TaskTokenizer:
 
         The sentinel stands after word `asked`; after word i the token of the silence `pauses[i]`, if the task has one.
         """
-        ids = self._encode(self.task.prefix_for(style).strip())
+        ids = [*self._encode(self.task.prefix_for(style).strip())]
         n_prefix = len(ids)
         ends = []
         for index, word in enumerate(words):
@@ -158,28 +159,25 @@ class TaskTokenizer:
             ends.append(len(ids) - 1)
             if index == asked:
                 ids.append(self.sentinel_id)
-            ids += self.silence_ids(pauses[index] if pauses else 0)
+            if pauses and pauses[index]:
+                ids += self.pause_ids[: pauses[index]][-1:]
         return Source((*ids, self.eos_id), tuple(ends), n_prefix)
 
-    def silence_ids(self, pause: int) -> tuple[int, ...]:
-        """Return the token of a silence, none where there is none; the longest's for one longer than the task knows."""
-        return self.pause_ids[:pause][-1:]
-
-    def target(self, forms: Sequence[str], labels: Sequence[str], openings: Sequence[str] = ()) -> tuple[int, ...]:
-        """Return the decoder output of a window: each word form followed by its label's marks, then end.
+    def target(self, forms: Sequence[str], marks: Sequence[str], openings: Sequence[str] = ()) -> tuple[int, ...]:
+        """Return the decoder output of a window: each word form followed by its marks, then end.
 
         `openings`: the opening mark before each word, or none; they are left out if the decoder writes none.
         """
         ids: list[int] = []
-        openings = openings or (NO_LABEL,) * len(forms)
-        for index, (form, label, opening) in enumerate(zip(forms, labels, openings, strict=True)):
+        openings = openings or (NO_MARKS,) * len(forms)
+        for index, (form, own, opening) in enumerate(zip(forms, marks, openings, strict=True)):
             ids += self.form_ids(form, index == 0, opening)
-            for mark in label:
+            for mark in own:
                 ids += self.mark_ids[mark]
         return (*ids, self.eos_id)
 
     def next_word_ids(
-        self, forms: Sequence[str], labels: Sequence[str], openings: Sequence[str] = ()
+        self, forms: Sequence[str], marks: Sequence[str], openings: Sequence[str] = ()
     ) -> tuple[int | None, ...]:
         """Return for each token of `target` the token that would end the slot there, with the next word in lower case.
 
@@ -187,43 +185,43 @@ class TaskTokenizer:
         token.  Where it equals the target's token, the target has no mark and no capital; else the target has one of
         `deciding_ids`.
         """
-        openings = openings or (NO_LABEL,) * len(forms)
+        openings = openings or (NO_MARKS,) * len(forms)
         words = [self.word_ids(form.lower(), first=index == 0)[0] for index, form in enumerate(forms)] + [self.eos_id]
         next_words: list[int | None] = []
-        for index, (form, label, opening) in enumerate(zip(forms, labels, openings, strict=True)):
+        for index, (form, own, opening) in enumerate(zip(forms, marks, openings, strict=True)):
             if opening in self.opening_ids:
                 next_words.append(words[index])
             next_words += [words[index], *[None] * (len(self.form_ids(form, first=index == 0)) - 1)]
-            for mark in label:
+            for mark in own:
                 next_words += [words[index + 1], *[None] * (len(self.mark_ids[mark]) - 1)]
         return (*next_words, self.eos_id)
 
-    def slot_starts(self, forms: Sequence[str], labels: Sequence[str], openings: Sequence[str] = ()) -> tuple[int, ...]:
+    def slot_starts(self, forms: Sequence[str], marks: Sequence[str], openings: Sequence[str] = ()) -> tuple[int, ...]:
         """Return for each word the place in `target` of the first token behind it: its first mark, or what follows."""
-        openings = openings or (NO_LABEL,) * len(forms)
+        openings = openings or (NO_MARKS,) * len(forms)
         starts = list[int]()
         n_tokens = 0
-        for index, (form, label, opening) in enumerate(zip(forms, labels, openings, strict=True)):
+        for index, (form, own, opening) in enumerate(zip(forms, marks, openings, strict=True)):
             starts.append(n_tokens + len(self.form_ids(form, index == 0, opening)))
-            n_tokens = starts[-1] + sum(len(self.mark_ids[mark]) for mark in label)
+            n_tokens = starts[-1] + sum(len(self.mark_ids[mark]) for mark in own)
         return tuple(starts)
 
-    def answer(self, label: str) -> tuple[int, ...]:
+    def answer(self, marks: str) -> tuple[int, ...]:
         """Return the decoder output of a window with a sentinel: the sentinel, the marks of its slot, end."""
-        return (self.sentinel_id, *(token for mark in label for token in self.mark_ids[mark]), self.eos_id)
+        return (self.sentinel_id, *(token for mark in marks for token in self.mark_ids[mark]), self.eos_id)
 
     def encode_target(self, text: str) -> tuple[int, ...]:
         """Return the decoder output of a canonical target text, such as a data set holds."""
         words = split(text, self.task.alphabet).words
-        forms = [word.with_opening(NO_LABEL).text for word in words]
-        return self.target(forms, [word.label for word in words], [word.opening for word in words])
+        forms = [word.with_opening(NO_MARKS).text for word in words]
+        return self.target(forms, [word.marks for word in words], [word.opening for word in words])
 
     def decode(self, ids: Sequence[int]) -> str:
         """Return the text of generated ids; special tokens and the sign of disfluent words are left out."""
         if self.task.disfluencies:
             sign = self.mark_ids[DISFLUENT]
             ids = [number for number in ids if number not in sign]
-        if self._row(mark_token(self.task.marks[0])) is None:
+        if self._row(task_token(self.task.marks[0])) is None:
             return str(self.tokenizer.decode(ids, skip_special_tokens=True, clean_up_tokenization_spaces=False))
         return self._spell(ids)
 
@@ -235,34 +233,34 @@ class TaskTokenizer:
         special = set(self.tokenizer.all_special_ids)
         words: list[list[int]] = []
         written: list[Case] = []
-        labels: list[str] = []
+        slots: list[str] = []
         opened: list[str] = []  # the opening mark before each word
         case = Case.LOWER
         before = ""
-        opening = NO_LABEL
+        opening = NO_MARKS
         for number, piece in zip(ids, self.tokenizer.convert_ids_to_tokens(list(ids)), strict=True):
             if number in special:
                 continue
             if number in marks:
-                labels[-1:] = [label + marks[number] for label in labels[-1:]]
+                slots[-1:] = [slot + marks[number] for slot in slots[-1:]]
             elif number in openings:
                 opening = openings[number]
             elif number in cases:
                 case = cases[number]
-            elif words and not (labels[-1] or opening) and self._goes_on(piece, before):
+            elif words and not (slots[-1] or opening) and self._goes_on(piece, before):
                 words[-1].append(number)
                 before = piece
             else:
                 words.append([number])
                 written.append(case)
-                labels.append("")
+                slots.append("")
                 opened.append(opening)
                 case = Case.LOWER
                 before = ""
-                opening = NO_LABEL
+                opening = NO_MARKS
         texts = [self._joined(word) for word in words]
         forms = (mark + apply_case(text, case) for mark, text, case in zip(opened, texts, written, strict=True))
-        return " ".join(self.task.alphabet.spell(form, label) for form, label in zip(forms, labels, strict=True))
+        return " ".join(self.task.alphabet.spell(form, slot) for form, slot in zip(forms, slots, strict=True))
 
     @cached_property
     def _space(self) -> str:
@@ -292,9 +290,6 @@ class TaskTokenizer:
             raise ModelError(f"a tokenizer without {token}", expected="a T5 tokenizer", fix="pick a T5 folder")
         return number
 
-    def _encode(self, text: str) -> list[int]:
-        return list(self.tokenizer.encode(text, add_special_tokens=False))
-
     def _behind_carrier(self, written: str) -> tuple[int, ...]:
         """The tokens of what follows the carrier word in a text.
 
@@ -308,15 +303,6 @@ class TaskTokenizer:
                 fix="use a T5, mT5, umT5 or byT5 tokenizer",
             )
         return tuple(ids[len(self._carrier) :])
-
-    @cached_property
-    def _carrier(self) -> list[int]:
-        return self._encode(_CARRIER)
-
-    def _known(self, ids: Sequence[int]) -> tuple[int, ...]:
-        """The tokens of a word; the unknown token if the tokenizer drops it or reads it as the end or a sentinel."""
-        unknown = self.eos_id if self.tokenizer.unk_token_id is None else int(self.tokenizer.unk_token_id)
-        return tuple(unknown if token in self._reserved else token for token in ids) or (unknown,)
 
     @cached_property
     def _reserved(self) -> frozenset[int]:

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import ModelError, first_line
-from .folder import ENCODER_T5
+from .folder import ENCODER_T5, int8_files
 
 if TYPE_CHECKING:
     import torch
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 # transformers changes its own classes while it loads a model, which two threads must not do at once
 LOADING = threading.RLock()
 _EXPECTED = "a T5 with model.safetensors"
-_KINDS = ("t5", "mt5", "umt5", ENCODER_T5)  # as config.json names them; v1.1, flan and byT5 are of the first
+KINDS = ("t5", "mt5", "umt5", ENCODER_T5)  # as config.json names them; v1.1, flan and byT5 are of the first
 
 
 def kind_of(folder: Path) -> str:
@@ -45,17 +45,7 @@ def kind_of(folder: Path) -> str:
 
 def is_encoder(folder: Path) -> bool:
     """Return whether a folder holds a model of another kind than those that write: an encoder to start from."""
-    return kind_of(folder) not in _KINDS
-
-
-def check_kind(folder: Path) -> None:
-    """Raise ModelError for a model of another kind, by its config: some of them would load, and fail later."""
-    if is_encoder(folder):
-        raise ModelError(
-            f"{folder} holds a {kind_of(folder)}",
-            expected="a T5, mT5, umT5 or byT5, or an encoder that was trained with t5punct",
-            fix="train it first (`t5punct train init_from=...`), or name another model",
-        )
+    return kind_of(folder) not in KINDS
 
 
 def load_network(folder: Path) -> Any:
@@ -63,11 +53,11 @@ def load_network(folder: Path) -> Any:
 
     Raises ModelError if they are missing, do not fit or are not finite.
     """
-    from .int8 import has_int8, read_int8
+    from .int8 import read_int8
 
     try:
         with LOADING, without_bars(), without_advice():
-            network, info = read_int8(folder) if has_int8(folder) else _read_float(folder)
+            network, info = read_int8(folder) if int8_files(folder) else _read_float(folder)
     except Exception as error:  # a damaged file raises errors without a common base class
         raise ModelError(
             f"{folder} cannot be loaded ({first_line(error)})", expected=_EXPECTED, fix="check --model"
@@ -138,9 +128,9 @@ def _undo_scale(network: Any, folder: Path) -> None:
     published says so, and transformers 5 reads it as if it did not.  What we save has the weights that fit the scale.
     """
     published = json.loads((folder / "config.json").read_text(encoding="utf-8")).get("tie_word_embeddings")
-    own = network.get_output_embeddings().weight is not network.get_input_embeddings().weight
+    own = network.lm_head.weight is not network.shared.weight
     if network.config.model_type == "umt5" and published is False and own and network.config.tie_word_embeddings:
-        network.get_output_embeddings().weight.data.mul_(network.config.d_model**0.5)
+        network.lm_head.weight.data.mul_(network.config.d_model**0.5)
 
 
 @contextmanager

@@ -95,7 +95,7 @@ def position_codes(positions: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
 
 def embed_targets(network: Any, target_ids: torch.Tensor) -> torch.Tensor:
     """Return a decoder's input (n_batch, n_target, d_model) of targets from their start, int64 (n_batch, n_target)."""
-    embeddings = network.get_input_embeddings()
+    embeddings = network.shared
     memory = getattr(network, "memory", None)
     if memory is None:
         embedded: torch.Tensor = embeddings(target_ids)

@@ -1,19 +1,28 @@
-"""Which language a text seems to be in: by its alphabet, its letters, and its most frequent small words.
+"""Which language a text seems to be in, and whether that one writes spaces between words.
 
-In: words.  Out: a name, `German`, or that of an alphabet, `Cyrillic letters`; None where too little is known.
+In: words.  Out: a name, `German`, or that of an alphabet, `Cyrillic letters`; None where too little is known.  It is
+told by a text's alphabet, its letters, and its most frequent small words.
+
+Chinese, Japanese, Thai, Lao, Burmese and Khmer write no spaces: what stands between white space are phrases, and so no
+words that marks could stand behind.  Text of these languages that was cut into words before is a text like any other.
 
 >>> guess_language("wie geht es dir heute und was machst du".split())
 'German'
 >>> guess_language("how are you today and what do you do".split()), guess_language(["hola"])
 ('English', None)
+>>> is_unspaced("我们知道这个事情是对的吗 我不知道今天天气"), is_unspaced("我们 知道 这个 事情 " * 9)
+(True, False)
 """
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable
 from itertools import islice
+
+from ..errors import InputError
 
 LANGUAGES = {
     "en": "English", "de": "German", "fr": "French", "es": "Spanish", "it": "Italian", "pt": "Portuguese",
@@ -71,27 +80,64 @@ SMALL_WORDS = {language: frozenset(words.split()) for language, words in _SMALL_
 _WORDS = 1000  # of a text, the first ones
 _FEWEST = 3  # words that say something; other texts are too short
 _LEAST_SHARE = 0.15  # of all words: of a text in the language it is a third or more
+# first and last letter of a script, and how many letters a word has at most on average
+_SCRIPTS = (
+    ("\u0e00", "\u0eff", 8),  # Thai, Lao
+    ("\u1000", "\u109f", 8),  # Burmese
+    ("\u1780", "\u17ff", 8),  # Khmer
+    ("\u3040", "\u30ff", 4),  # kana
+    ("\u3400", "\u9fff", 4),  # ideographs
+    ("\U00020000", "\U0003ffff", 4),
+)
+_ANY_SCRIPT = re.compile(f"[{''.join(f'{first}-{last}' for first, last, _ in _SCRIPTS)}]")
 
 
 def guess_language(words: Iterable[str]) -> str | None:
     """Return the language of a text's first words, or its alphabet if that is not Latin; None if it is not clear."""
     first = [word.lower().strip(".,?!:;\"'()[]") for word in islice(words, _WORDS)]
-    alphabets = Counter(alphabet for word in first for alphabet in map(_alphabet, word) if alphabet)
+    # as Unicode's name of a letter begins
+    letters = Counter(char for word in first for char in word if char.isalpha())
+    alphabets = Counter[str]()
+    for char, n_chars in letters.items():
+        alphabets[unicodedata.name(char, "").partition(" ")[0].capitalize()] += n_chars
+    del alphabets[""]
     if not alphabets:
         return None
     (alphabet, _), *_ = alphabets.most_common(1)
     if alphabet != "Latin":
         return "Chinese characters" if alphabet == "Cjk" else f"{alphabet} letters"
-    counts = {language: sum(_tells(word, language) for word in first) for language in SMALL_WORDS}
+    counts = {
+        language: sum(word in known or any(letter in word for letter in own) for word in first)
+        for language, known in SMALL_WORDS.items()
+        for own in [_OWN_LETTERS.get(language, "")]
+    }
     (language, most), (_, second), *_ = sorted(counts.items(), key=lambda pair: -pair[1])[:2]
     return language if most >= max(_FEWEST, second + 1, _LEAST_SHARE * len(first)) else None
 
 
-def _tells(word: str, language: str) -> bool:
-    """Whether a word is one of a language's small words, or has a letter of its own."""
-    return word in SMALL_WORDS[language] or any(letter in word for letter in _OWN_LETTERS.get(language, ""))
+def is_unspaced(text: str) -> bool:
+    """Return whether most letters of a text's first words are of such scripts, in pieces longer than words are."""
+    if not _ANY_SCRIPT.search(text):
+        return False
+    n_letters = n_unspaced = most = 0
+    for word in text.split(maxsplit=_WORDS)[:_WORDS]:
+        lengths = [longest for char in word for first, last, longest in _SCRIPTS if first <= char <= last]
+        n_letters += sum(map(str.isalpha, word))
+        n_unspaced += len(lengths)
+        most += max(lengths, default=0)
+    return 2 * n_unspaced > n_letters and n_unspaced > most
 
 
-def _alphabet(char: str) -> str:
-    """The alphabet of a letter, as Unicode's name of it begins; nothing for what is no letter."""
-    return unicodedata.name(char, "").partition(" ")[0].capitalize() if char.isalpha() else ""
+def check_spaced(words: Iterable[str], source: str) -> None:
+    """Raise InputError for a text without spaces between words; `source` names it."""
+    if is_unspaced(" ".join(islice(words, _WORDS))):
+        raise unspaced(source)
+
+
+def unspaced(source: str) -> InputError:
+    """Return the error of such a text."""
+    return InputError(
+        f"{source}, whose words have no spaces between them",
+        expected="words with white space between, since a word is never cut",
+        fix="cut it into words first (jieba, fugashi and PyThaiNLP do), and join them again after",
+    )

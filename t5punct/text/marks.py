@@ -1,9 +1,9 @@
-"""Marks, labels and case: the one definition that training, inference and scoring share.
+"""Marks and case: the one definition that training, inference and scoring share.
 
 In: the characters that stand after a word, and how a word is written.
-Out: a label (the string of marks in the word's slot) and a `Case`.
+Out: the marks in a word's slot, a string, and a `Case`.
 
->>> Alphabet().label("?!"), Alphabet().label("…"), Alphabet().label(' —"')
+>>> Alphabet().marks_in("?!"), Alphabet().marks_in("…"), Alphabet().marks_in(' —"')
 ('?!', '...', '-')
 >>> Alphabet().spell("yes", "-"), Alphabet().spell("what", "?!")
 ('yes -', 'what?!')
@@ -34,7 +34,7 @@ OTHER_SCRIPTS = {
 }
 _DASHES, _ELLIPSIS = "–—―", "…"  # other spellings of the dash and of three full stops
 _DASH_RUN = re.compile(f"[{DASH}{_DASHES}]+")
-NO_LABEL = ""
+NO_MARKS = ""
 # the sign behind a word that a careful editor leaves out: a filler, a repetition, words that are taken back.  A slot
 # holds it alone or with marks; it is no mark of a text, so an `Alphabet` has it only where it is asked for (`signed`)
 DISFLUENT = "~"
@@ -49,17 +49,17 @@ _INITIALS = re.compile(r"(?<!['’])\b[^\W\d_]")  # in `u.s.'s` all but the last
 _NAME = re.compile(r"[od]['’](?=[^\W\d_]{3})(?!(?:clock|you|accord)\b)")
 
 
-def ends_sentence(label: str) -> bool:
-    """Return whether a label ends a sentence: it holds `.`, `?`, `!`, or what stands for them in another script."""
-    return any(mark in _ENDS for mark in label)
+def ends_sentence(marks: str) -> bool:
+    """Return whether marks end a sentence: they hold `.`, `?`, `!`, or what stands for them in another script."""
+    return any(mark in _ENDS for mark in marks)
 
 
 @dataclass(frozen=True)
 class Alphabet:
-    """The marks that labels are made of, and the longest label."""
+    """The marks that a slot may hold, and how many at most."""
 
     marks: str = _KNOWN_MARKS
-    max_marks: int = 3  # "..." and "!!!" are the longest labels people write on purpose
+    max_marks: int = 3  # "..." and "!!!" are the most that people write on purpose
 
     def __post_init__(self) -> None:
         unknown = [mark for mark in self.marks if mark.isalnum() or mark.isspace() or mark in _DASHES + _ELLIPSIS]
@@ -76,7 +76,7 @@ class Alphabet:
     def signed(self) -> Alphabet:
         """The same marks, and the sign of disfluent words.
 
-        >>> Alphabet(",.").signed.label("~,")
+        >>> Alphabet(",.").signed.marks_in("~,")
         '~,'
         """
         return replace(self, marks=self.marks + DISFLUENT, max_marks=self.max_marks + 1)
@@ -96,19 +96,19 @@ class Alphabet:
         dashes = _DASHES if DASH in self.marks else ""
         return self.marks + dashes + (_ELLIPSIS if "." in self.marks else "")
 
-    def label(self, raw: str) -> str:
-        """Return the label spelled by raw characters; characters outside the alphabet are left out."""
+    def marks_in(self, raw: str) -> str:
+        """Return the marks spelled by raw characters; characters outside the alphabet are left out."""
         plain = _DASH_RUN.sub(DASH, raw.replace(_ELLIPSIS, "..."))
         return "".join(char for char in plain if char in self.marks)[: self.max_marks]
 
-    def spell(self, word: str, label: str) -> str:
-        """Return the word with its label as people write it: marks touch the word, a dash stands apart.
+    def spell(self, word: str, marks: str) -> str:
+        """Return the word with its marks as people write it: marks touch the word, a dash stands apart.
 
         A full stop that the word already ends with is not written twice (`U.S.` + `.` is `U.S.`).
         """
-        if word.endswith(".") and label.startswith("."):
-            label = label[1:]
-        return word + "".join(DASH_APART if mark == DASH else mark for mark in label)
+        if word.endswith(".") and marks.startswith("."):
+            marks = marks[1:]
+        return word + "".join(DASH_APART if mark == DASH else mark for mark in marks)
 
 
 class Case(StrEnum):
@@ -160,11 +160,6 @@ def apply_case(word: str, case: Case) -> str:
     return form if known and len(form) == len(word) and form.lower() == lower else word
 
 
-def _can_be_upper(word: str) -> bool:
-    """Whether a word is ever written in capitals alone: not as `PH.D.`, `3RD` or `1980'S`."""
-    return not is_degree(word) and _NEVER_UPPER.fullmatch(word) is None
-
-
 @lru_cache(maxsize=4_000)
 def case_forms(word: str) -> Mapping[Case, str]:
     """Return the distinct ways to write a word, by case; the first case that gives a form names it.
@@ -178,9 +173,12 @@ def case_forms(word: str) -> Mapping[Case, str]:
     if case_of(word) is Case.VERBATIM or keeps_letters(word):
         return MappingProxyType({Case.VERBATIM: word})
     forms: dict[Case, str] = {}
+    can_be_upper = (
+        not is_degree(word) and _NEVER_UPPER.fullmatch(word) is None
+    )  # nobody writes `PH.D.`, `3RD`, `1980'S`
     # `U.S.` is in capitals, though it begins a sentence in the same way
     for case in (Case.LOWER, Case.UPPER, Case.CAPITALISED) if is_initialism(word) else _CASES:
         form = apply_case(word, case)
-        if form not in forms.values() and (form == word or case is not Case.UPPER or _can_be_upper(word)):
+        if form not in forms.values() and (form == word or case is not Case.UPPER or can_be_upper):
             forms[case] = form
     return MappingProxyType(forms)

@@ -15,8 +15,8 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass, replace
 
 from ..errors import ConfigError
-from .marks import DISFLUENT, NO_LABEL, OPENING, Alphabet, Case, apply_case, case_of, ends_sentence
-from .spelling import is_spoken, keeps_letters
+from .marks import DISFLUENT, NO_MARKS, OPENING, Alphabet, Case, apply_case, case_of, ends_sentence
+from .spelling import keeps_letters
 from .spelling_table import NO_SPELLINGS, SpellingTable
 from .words import Word
 
@@ -31,7 +31,7 @@ class RenderConfig:
     case: bool = True  # False leaves every letter as the input has it
     keep_case: bool = False  # True leaves the letters of words that have capitals in the input
     keep_marks: bool = False  # True keeps the marks of the input, and adds others in empty slots
-    alternatives: int = 0  # how many other labels of a slot are named beside the best
+    alternatives: int = 0  # how many other marks of a slot are named beside the best
     # what becomes of words that a careful editor leaves out: `mark` says which they are, `remove` leaves them out
     disfluencies: str = KEEP
     marks: bool = True  # False writes capitals alone: no mark but those that are kept
@@ -57,50 +57,41 @@ class RenderConfig:
 
 @dataclass(frozen=True, slots=True)
 class Alternative:
-    """A label that was not chosen, and its probability."""
+    """Marks of a slot that were not chosen, and their probability."""
 
-    label: str
+    marks: str
     probability: float
 
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """The label of a slot and the case of its word, with the probability given to each."""
+    """The marks of a slot and the case of its word, with the probability given to each."""
 
-    label: str
+    marks: str
     case: Case
-    label_confidence: float
+    confidence: float
     case_confidence: float
     alternatives: tuple[Alternative, ...] = ()  # if they are asked for; the most probable first
     disfluent: bool = False  # whether a careful editor leaves the word out
     opening: str | None = None  # the mark before the word, `¿`, `¡` or none; None: the model knows none, and it stays
 
-    def without_sign(self, word: Word) -> Decision:
-        """Return the decision on a word whose label may hold the sign of disfluent words, as one of marks alone.
 
-        What nobody says, a dash or an emoji, is not disfluent.
-        """
-        if DISFLUENT not in self.label:
-            return self
-        return replace(self, label=self.label.replace(DISFLUENT, NO_LABEL), disfluent=is_spoken(word.text))
-
-
-def fit_opening(decision: Decision, opened: str, *, ends: bool, marks: str) -> Decision:
+def fit_opening(decision: Decision, opened: str, *, ends: bool, allowed: str) -> Decision:
     """Return a decision whose sentence is opened once, and ends (`ends`) as it was opened: `¿` by `?`.
 
-    `opened`: the mark that opened it at an earlier word; `marks`: those that may be written.
+    `opened`: the mark that opened it at an earlier word; `allowed`: the marks that may be written.
 
     >>> at_end = Decision(".", Case.LOWER, 1.0, 1.0, opening="")
-    >>> fit_opening(at_end, "¿", ends=True, marks=".?").label, fit_opening(at_end, "", ends=True, marks=".?").label
+    >>> fit_opening(at_end, "¿", ends=True, allowed=".?").marks, fit_opening(at_end, "", ends=True, allowed=".?").marks
     ('?', '.')
     """
-    opening = NO_LABEL if opened else decision.opening or NO_LABEL
-    label = decision.label
-    closing = OPENING.get(opened or opening, NO_LABEL)
-    if ends and ends_sentence(label) and closing and closing in marks and closing not in label:
-        last = max(place for place, mark in enumerate(label) if ends_sentence(mark))
-        label = label[:last] + closing + label[last + 1 :]
-    return replace(decision, label=label, opening=opening)
+    opening = NO_MARKS if opened else decision.opening or NO_MARKS
+    marks = decision.marks
+    closing = OPENING.get(opened or opening, NO_MARKS)
+    if ends and ends_sentence(marks) and closing and closing in allowed and closing not in marks:
+        last = max(index for index, mark in enumerate(marks) if ends_sentence(mark))
+        marks = marks[:last] + closing + marks[last + 1 :]
+    return replace(decision, marks=marks, opening=opening)
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,9 +100,9 @@ class AnnotatedWord:
 
     word: str  # as the input spells it, without marks
     text: str  # as the output writes it, with case and marks
-    label: str  # the marks in its slot
+    marks: str  # those in its slot; json calls them its label
     case: str  # a `Case` value
-    confidence: float  # the probability of the label
+    confidence: float  # the probability of the marks
     case_confidence: float
     alternatives: tuple[Alternative, ...] = ()  # if they are asked for
     disfluent: bool | None = None  # None if nobody asked; one that was removed has no text
@@ -123,7 +114,10 @@ class AnnotatedWord:
     def as_dict(self) -> dict[str, object]:
         """Return the json of the word; alternatives only if there are some, disfluencies only if they are asked for."""
         left_out = {"alternatives": not self.alternatives, "disfluent": self.disfluent is None}
-        return {name: value for name, value in asdict(self).items() if not left_out.get(name)}
+        values = {name: value for name, value in asdict(self).items() if not left_out.get(name)}
+        rivals = [{"label": rival.marks, "probability": rival.probability} for rival in self.alternatives]
+        values |= {"alternatives": rivals} if rivals else {}
+        return {"label" if name == "marks" else name: value for name, value in values.items()}
 
 
 def render_word(
@@ -137,22 +131,22 @@ def render_word(
 
     A disfluent word has its sign before the marks (`um~,`), or is empty if such words are removed.
     """
-    text, label, case = _written(word, decision, config, alphabet, spellings)
+    text, marks, case = _written(word, decision, config, alphabet, spellings)
     is_kept = config.keep_marks and bool(word.given)
     alternatives = tuple(
         alternative
         for alternative in decision.alternatives
         if word.takes_marks
         and not is_kept  # and what cannot be written after the word is none
-        and _written(word, replace(decision, label=alternative.label), config, alphabet, spellings)[1]
-        == alternative.label
+        and _written(word, replace(decision, marks=alternative.marks), config, alphabet, spellings)[1]
+        == alternative.marks
     )
     return AnnotatedWord(
         word.text,
         text,
-        label,
+        marks,
         case.value,
-        1.0 if is_kept else decision.label_confidence,
+        1.0 if is_kept else decision.confidence,
         1.0 if case is Case.VERBATIM else decision.case_confidence,
         alternatives,
         None if config.disfluencies == KEEP else decision.disfluent,
@@ -162,17 +156,26 @@ def render_word(
 def _written(
     word: Word, decision: Decision, config: RenderConfig, alphabet: Alphabet, spellings: SpellingTable
 ) -> tuple[str, str, Case]:
-    """The word as it is written, and its label and case there."""
+    """The word as it is written, and its marks and case there."""
     if decision.disfluent and config.disfluencies == REMOVE:
-        return "", NO_LABEL, Case.VERBATIM
+        return "", NO_MARKS, Case.VERBATIM
     if decision.opening is not None and not config.marks:
-        decision = replace(decision, opening=NO_LABEL)
+        decision = replace(decision, opening=NO_MARKS)
     if decision.opening is not None and word.takes_marks and not (config.keep_marks and word.opening):
         word = _with_opening(word, decision.opening)
     is_kept = keeps_letters(word.core) or word.spelled or (config.keep_case and word.core != word.normal)
     case = Case.VERBATIM
     if config.case and not is_kept:
-        word, case = _with_known_spelling(word, decision.case, spellings)
+        core, case = word.core, decision.case
+        if spellings.forms and case_of(core) is not Case.VERBATIM:  # mixed case of the input stays
+            cased = apply_case(core, case)
+            form = spellings.spell(cased)
+            if form != cased:
+                start = word.text.find(core)
+                word, case = (
+                    replace(word, text=word.text[:start] + form + word.text[start + len(core) :]),
+                    case_of(form),
+                )
     if config.keep_marks and word.given:
         stem = word.stem(case)
         tail = word.raw[word.n_stem :]
@@ -181,25 +184,12 @@ def _written(
             tail = tail[1:]
         return stem + tail, word.given, case
     sign = DISFLUENT if decision.disfluent and config.disfluencies == MARK else ""
-    label = sign + decision.label * config.marks if word.takes_marks else NO_LABEL
-    if not label:
-        return word.written(NO_LABEL, case), NO_LABEL, case
-    text = word.written(label, case, alphabet.signed if sign else alphabet)
-    is_shown = text != word.written(NO_LABEL, case) or (word.dotted and label.startswith("."))
-    return text, label.removeprefix(sign) if is_shown else NO_LABEL, case
-
-
-def _with_known_spelling(word: Word, case: Case, spellings: SpellingTable) -> tuple[Word, Case]:
-    """A word as the table spells it, and the case that this is; mixed case of the input stays."""
-    core = word.core
-    if not spellings.forms or case_of(core) is Case.VERBATIM:
-        return word, case
-    cased = apply_case(core, case)
-    form = spellings.spell(cased)
-    if form == cased:
-        return word, case
-    start = word.text.find(core)
-    return replace(word, text=word.text[:start] + form + word.text[start + len(core) :]), case_of(form)
+    marks = sign + decision.marks * config.marks if word.takes_marks else NO_MARKS
+    if not marks:
+        return word.with_marks(NO_MARKS, case), NO_MARKS, case
+    text = word.with_marks(marks, case, alphabet.signed if sign else alphabet)
+    is_shown = text != word.with_marks(NO_MARKS, case) or (word.dotted and marks.startswith("."))
+    return text, marks.removeprefix(sign) if is_shown else NO_MARKS, case
 
 
 def _with_opening(word: Word, opening: str) -> Word:
@@ -214,7 +204,7 @@ def move_marks_of_removed_words(decisions: Iterable[Decision]) -> list[Decision]
     A comma goes with its word, which it set off: `the, um, house`.
 
     >>> said = [Decision(",", Case.LOWER, 1, 1), Decision(".", Case.LOWER, 1, 1, disfluent=True)]
-    >>> [decision.label for decision in move_marks_of_removed_words(said)]
+    >>> [decision.marks for decision in move_marks_of_removed_words(said)]
     ['.', '.']
     """
     moved = list[Decision]()
@@ -222,12 +212,12 @@ def move_marks_of_removed_words(decisions: Iterable[Decision]) -> list[Decision]
     for decision in decisions:
         if not decision.disfluent:
             last = len(moved)
-        elif last is not None and _strength(decision.label) > _strength(moved[last].label):
-            moved[last] = replace(moved[last], label=decision.label, label_confidence=decision.label_confidence)
+        elif last is not None and _strength(decision.marks) > _strength(moved[last].marks):
+            moved[last] = replace(moved[last], marks=decision.marks, confidence=decision.confidence)
         moved.append(decision)
     return moved
 
 
-def _strength(label: str) -> int:
-    """How much a label separates: a comma no more than nothing, then `;:-`, then the ends of sentences."""
-    return 2 if ends_sentence(label) else int(any(mark in _LINKS for mark in label))
+def _strength(marks: str) -> int:
+    """How much marks separate: a comma no more than nothing, then `;:-`, then the ends of sentences."""
+    return 2 if ends_sentence(marks) else int(any(mark in _LINKS for mark in marks))

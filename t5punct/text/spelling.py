@@ -45,7 +45,6 @@ _EMOTICON = re.compile(
 )
 _ORDINAL_DIGITS = 2
 LONGEST_WORD = 64  # letters; anything longer is a hash or the like
-_LONGEST_ACRONYM = 6  # letters
 _CODE = re.compile(
     r"""[@\\_=<>{}|^~`]   # name@host.org, c:\temp, snake_case, x=1, <b>
     | :// | :: | ^www\.
@@ -141,11 +140,6 @@ def is_degree(word: str) -> bool:
 def _bare(word: str) -> str:
     """A word in lower case without the full stop at its end, and without `'s`."""
     return _POSSESSIVE.sub("", word.lower()).removesuffix(".")
-
-
-def can_be_acronym(word: str) -> bool:
-    """Return whether a word may be an acronym: these are short and have no apostrophe (NASA, UNESCO)."""
-    return len(word) <= _LONGEST_ACRONYM and not any(mark in word for mark in "'’")
 
 
 def is_spoken(word: str) -> bool:

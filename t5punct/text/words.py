@@ -3,9 +3,9 @@
 In: any text.  Out: a `SplitText` of `Word`s whose spellings are never changed, and back to text.
 
 >>> text = split('We know "that", right?!')
->>> [(word.text, word.label) for word in text.words]
+>>> [(word.text, word.marks) for word in text.words]
 [('We', ''), ('know', ''), ('"that"', ','), ('right', '?!')]
->>> text.written()
+>>> text.joined()
 'We know "that", right?!'
 """
 
@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from ..errors import InputError
-from .marks import DASH, ENDS_SENTENCE, NO_LABEL, OPENING, OTHER_SCRIPTS, Alphabet, Case, apply_case, ends_sentence
+from .marks import DASH, ENDS_SENTENCE, NO_MARKS, OPENING, OTHER_SCRIPTS, Alphabet, Case, apply_case, ends_sentence
 from .spelling import (
     EMOTICON_IN_MARKS,
     has_path,
@@ -56,12 +56,12 @@ class Word:
     """One word of the input and the slot after it."""
 
     text: str  # the spelling without marks, never changed
-    label: str = NO_LABEL  # the marks that stood in the slot
+    marks: str = NO_MARKS  # those that stood in the slot
     n_closers: int = 0  # how many closing quotes or brackets of `text` stood after the marks
     raw: str = ""  # word and marks exactly as the input wrote them
     space: str = " "  # the white space that follows
     pause: int = 0  # how long a silence follows, 0 none; known only if the words have times (see TaskConfig.pauses_ms)
-    dotted: bool = False  # whether the first full stop of `label` is the word's own: `vs.`, or `1.` that opens a line
+    dotted: bool = False  # whether the first full stop of `marks` is the word's own: `vs.`, or `1.` that opens a line
     spelled: str = ""  # how a user wants the core to be written, whatever case is decided
     is_ordinal: bool = False  # whether it is a number of which a full stop makes an ordinal: `am 3. Oktober`
 
@@ -99,18 +99,18 @@ class Word:
         ['¿', '', '', '¡']
         """
         if self.text[:1].isalnum():  # nearly always
-            return NO_LABEL
-        return next((char for char in self.text[: self.text.find(self.core)] if char in OPENING), NO_LABEL)
+            return NO_MARKS
+        return next((char for char in self.text[: self.text.find(self.core)] if char in OPENING), NO_MARKS)
 
     @property
     def given(self) -> str:
         """The marks that stood in the slot, without a full stop that belongs to the word."""
-        return self.label[1:] if self.dotted and not self.label.startswith("..") else self.label
+        return self.marks[1:] if self.dotted and not self.marks.startswith("..") else self.marks
 
     @property
     def has_slot(self) -> bool:
         """False for a piece of pure punctuation such as `:)` or a leading dash: no mark follows it."""
-        return not _is_punctuation(self.text)
+        return bool(self.text.strip(_PUNCTUATION))
 
     @property
     def takes_marks(self) -> bool:
@@ -127,26 +127,30 @@ class Word:
         >>> Word('"qué').with_opening("¿").text, Word("¡¿qué").with_opening("").text
         ('"¿qué', 'qué')
         """
-        if not self.has_slot or opening == self.opening == NO_LABEL:
+        if not self.has_slot or opening == self.opening == NO_MARKS:
             return self
         start = self.text.find(self.core)
         head = self.text[:start].translate(_NO_OPENING) + opening
         return replace(self, text=head + self.text[start:])
 
-    def written(self, label: str, case: Case = Case.VERBATIM, alphabet: Alphabet | None = None) -> str:
-        """Write the word in a case with a label; marks go inside closing quotes if they stood there."""
+    def with_marks(self, marks: str, case: Case = Case.VERBATIM, alphabet: Alphabet | None = None) -> str:
+        """Write the word in a case with marks, which go inside closing quotes if they stood there."""
         stem = self.stem(case)
         closers = self.text[self.n_stem :]
         bare = stem + "." * (self.dotted and not self.spelled)  # what a user spells is the whole word
-        if not label or not self.has_slot:
+        if not marks or not self.has_slot:
             return bare + closers
         alphabet = alphabet or ALL_MARKS
-        if self._ends_itself:
-            label = label.lstrip(ENDS_SENTENCE)
-        inside, dash, behind = label.partition(DASH)  # a dash stands apart, so never inside quotes
+        if self.spelled.endswith(("!", "?")):  # `Yahoo!`
+            marks = marks.lstrip(ENDS_SENTENCE)
+        inside, dash, behind = marks.partition(DASH)  # a dash stands apart, so never inside quotes
         result = alphabet.spell(alphabet.spell(bare, inside) + closers, dash + behind)
-        # what a user spells may itself end in a mark: `Inc.`
-        return result if self.spelled or not _swallows(result, stem + closers, alphabet) else bare + closers
+        text = stem + closers
+        if self.spelled or (len(text) > 1 and _ASCII_WORD.fullmatch(text)):  # a user's may end in a mark: `Inc.`
+            return result
+        # marks would become part of the word: `U.S` + `.` is read as the word `U.S.`, `C` + `:` as a drive
+        is_swallowed = [word.text for word in words_of(result, alphabet)] != text.split()
+        return bare + closers if is_swallowed else result
 
     def stem(self, case: Case = Case.VERBATIM) -> str:
         """Return the part before marks and closing quotes: the word in the given case, or as the user spells it."""
@@ -157,28 +161,25 @@ class Word:
         start = text.find(core)
         return text[:start] + (self.spelled or apply_case(core, case)) + text[start + len(core) :]
 
-    def separator(self, label: str) -> str:
-        """Return the part of a label that surely separates two words: not the stop of `Mr.`, `p.m.`, `J.`, `3. Mai`."""
+    def separator(self, marks: str) -> str:
+        """Return the part of marks that surely separates two words: not the stop of `Mr.`, `p.m.`, `J.`, `3. Mai`."""
         is_short = is_abbreviation(self.core) or is_lower_abbreviation(self.core) or may_be_initial(self.core)
-        return NO_LABEL if label == "." and (self.is_ordinal or is_short) else label
+        return NO_MARKS if marks == "." and (self.is_ordinal or is_short) else marks
 
-    def ends_sentence(self, label: str, alphabet: Alphabet | None = None) -> bool | None:
-        """Return whether a reader sees a sentence end after the word and label; None: only the next word shows it.
+    def ends_sentence(self, marks: str, alphabet: Alphabet | None = None) -> bool | None:
+        """Return whether a reader sees a sentence end after the word and marks; None: only the next word shows it.
 
         The full stop of `U.S.` counts, a mark that cannot be written does not.  That of `Inc.` or `Mr.` may stand
         inside a sentence.
         """
-        if not ends_sentence(label):
+        if not ends_sentence(marks):
             return False
-        if label == "." and (self.is_ordinal or is_abbreviation(self.core)):  # behind `3.` there is `Oktober`
+        if marks == "." and (self.is_ordinal or is_abbreviation(self.core)):  # behind `3.` there is `Oktober`
             return None
-        shares = label.startswith(".") and (self.dotted or self.stem().endswith("."))
-        return shares or self._ends_itself or self.written(label, alphabet=alphabet) != self.written(NO_LABEL)
-
-    @property
-    def _ends_itself(self) -> bool:
-        """Whether what a user spells needs no mark to end a sentence: `Yahoo!`."""
-        return self.spelled.endswith(("!", "?"))
+        shares = marks.startswith(".") and (self.dotted or self.stem().endswith("."))
+        if shares or self.spelled.endswith(("!", "?")):  # `Yahoo!` needs no mark
+            return True
+        return self.with_marks(marks, alphabet=alphabet) != self.with_marks(NO_MARKS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,9 +189,9 @@ class SplitText:
     words: tuple[Word, ...]
     lead: str = ""
 
-    def written(self, alphabet: Alphabet | None = None) -> str:
-        """Return the text with its labels in canonical form."""
-        pieces = (word.written(word.label, alphabet=alphabet) + word.space for word in self.words)
+    def joined(self, alphabet: Alphabet | None = None) -> str:
+        """Return the text with its marks in canonical form."""
+        pieces = (word.with_marks(word.marks, alphabet=alphabet) + word.space for word in self.words)
         return self.lead + "".join(pieces)
 
 
@@ -230,33 +231,30 @@ def words_of(text: str, alphabet: Alphabet | None = None, *, opens_line: bool = 
     before = ""  # the text of the word before it
     start = stop = 0  # where the word and its marks stand in the text
     takes_marks = False
+    mark_characters = alphabet.characters + _INVISIBLE
     for match in _PIECE.finditer(text):
         piece, space = match.group(1), match.group(2)
-        if word and takes_marks and "\n" not in word.space and _is_marks(piece, alphabet):
+        follows = word is not None and takes_marks and "\n" not in word.space
+        if word and follows and not piece.strip(mark_characters) and piece.strip(_INVISIBLE):  # marks that stand apart
             word = _with_marks(word, piece, space, alphabet)
             stop = match.end(1)
             continue
         if word:
-            yield _whole(word, text[start:stop], before, piece)
+            yield between(word if len(word.raw) == stop - start else replace(word, raw=text[start:stop]), before, piece)
             before = word.text
             opens_line = "\n" in word.space
         start, stop = match.span(1)
         word = _word(piece, space, alphabet, opens_line)
         takes_marks = word.has_slot
     if word:
-        yield _whole(word, text[start:stop], before)
+        yield between(word if len(word.raw) == stop - start else replace(word, raw=text[start:stop]), before, "")
 
 
 def between(word: Word, before: str, following: str) -> Word:
     """Return a word that stands between two others, `am 3. Oktober`: the full stop of an ordinal is its own."""
     if not is_ordinal(before, word.text, following):
         return word
-    return replace(word, is_ordinal=True, dotted=word.dotted or word.label == ".")
-
-
-def _whole(word: Word, raw: str, before: str, following: str = "") -> Word:
-    """A word with all its marks, between the words around it."""
-    return between(word if len(word.raw) == len(raw) else replace(word, raw=raw), before, following)
+    return replace(word, is_ordinal=True, dotted=word.dotted or word.marks == ".")
 
 
 def checked_text(text: object, *, may_hold_bytes: bool = False) -> str:
@@ -282,9 +280,9 @@ def readable(text: str) -> str:
 
 
 def _word(piece: str, space: str, alphabet: Alphabet, opens_line: bool) -> Word:
-    """Take the marks off the end of a piece: `right?"` -> text `right"`, label `?`, one closer."""
+    """Take the marks off the end of a piece: `right?"` -> text `right"`, marks `?`, one closer."""
     if _ASCII_WORD.fullmatch(piece):
-        return Word(piece, NO_LABEL, 0, piece, space)
+        return Word(piece, NO_MARKS, 0, piece, space)
     place = _marks_begin(piece, alphabet)
     marks = ""
     closers = ""
@@ -298,23 +296,23 @@ def _word(piece: str, space: str, alphabet: Alphabet, opens_line: bool) -> Word:
             marks = marks + unit["mark"]
         elif marks:
             closers += unit[0]
-    if not marks or _is_punctuation(piece[:place]):
-        n_closers = 0 if _is_punctuation(piece) else len(piece) - len(piece.rstrip(_DIRECTIONS))
-        return Word(piece, NO_LABEL, n_closers, piece, space)
+    if not marks or not piece[:place].strip(_PUNCTUATION):  # nothing but marks, quotes and brackets
+        n_closers = len(piece) - len(piece.rstrip(_DIRECTIONS)) if piece.strip(_PUNCTUATION) else 0
+        return Word(piece, NO_MARKS, n_closers, piece, space)
     stem = piece[:place]
-    label = alphabet.label(shared + marks)
+    known = alphabet.marks_in(shared + marks)
     dotted = marks[0] == "." and owns_full_stop(stem.lstrip(OPENERS), opens_line=opens_line)
-    is_whole = len(label) > 1 or len(marks) == 1  # else marks after the full stop would be lost
-    return Word(stem + closers, label, len(closers), piece, space, dotted=dotted and is_whole)
+    is_whole = len(known) > 1 or len(marks) == 1  # else marks after the full stop would be lost
+    return Word(stem + closers, known, len(closers), piece, space, dotted=dotted and is_whole)
 
 
 def _with_marks(word: Word, piece: str, space: str, alphabet: Alphabet) -> Word:
     """A word and the marks that stand apart behind it; what nobody sees of them stays."""
-    label = alphabet.label(word.label + piece)
+    marks = alphabet.marks_in(word.marks + piece)
     unseen = "".join(char for char in piece if char in _INVISIBLE)
     n_closers = word.n_closers + len(unseen)
-    dotted = word.dotted and len(label) > 1
-    return replace(word, text=word.text + unseen, label=label, n_closers=n_closers, space=space, dotted=dotted)
+    dotted = word.dotted and len(marks) > 1
+    return replace(word, text=word.text + unseen, marks=marks, n_closers=n_closers, space=space, dotted=dotted)
 
 
 @lru_cache(maxsize=32)
@@ -356,20 +354,3 @@ def _tail_start(piece: str, alphabet: Alphabet) -> int:
             break
         place = bare
     return place
-
-
-def _is_marks(piece: str, alphabet: Alphabet) -> bool:
-    """Whether a piece is marks, with or without what nobody sees."""
-    return not piece.strip(alphabet.characters + _INVISIBLE) and bool(piece.strip(_INVISIBLE))
-
-
-def _is_punctuation(piece: str) -> bool:
-    """Whether a piece is nothing but marks, quotes and brackets."""
-    return not piece.strip(_PUNCTUATION)
-
-
-def _swallows(result: str, text: str, alphabet: Alphabet) -> bool:
-    """Whether marks would become part of the word: `U.S` + `.` is read as the word `U.S.`, `C` + `:` as a drive."""
-    if len(text) > 1 and _ASCII_WORD.fullmatch(text):
-        return False
-    return [word.text for word in split(result, alphabet).words] != text.split()

@@ -17,9 +17,8 @@ from .. import config as settings
 from .. import model as models
 from ..config import check
 from ..decoding.batching import batch_by_length
-from ..decoding.precision import with_precision
 from ..errors import ConfigError, InputError
-from ..model import Model, known_languages
+from ..model import Model, known_languages, with_precision
 from ..t5.tagger import TAGGED_CASES, states_at_words
 from ..t5.weights import weights_fingerprint
 from ..text.io.files import take_place, whole_file

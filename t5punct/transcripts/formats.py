@@ -22,7 +22,7 @@ from ..text.marks import Alphabet
 from ..text.render import AnnotatedWord
 from ..text.words import Word
 from .heads import Heads, label_of
-from .items import Item, Kept, SpokenWord, WrittenItem, WrittenWord, iter_pieces, texts_of, written_items
+from .items import Item, Kept, SpokenWord, WrittenItem, WrittenWord, iter_pieces, numbered_texts, written_items
 from .recogniser.recording import RecogniserJson
 from .review import review_page
 from .speech import join_same_speakers, read_plain, read_utterances
@@ -57,10 +57,6 @@ class Format:
     is_table: bool = False  # of words alone; one that goes would leave half a line
     has_cues: bool = False
 
-    @property
-    def is_written(self) -> bool:
-        return self.writer is not None or self.has_cues
-
 
 FORMATS = {
     format.name: format
@@ -80,7 +76,7 @@ FORMATS = {
     )
 }
 INPUTS = tuple(format.name for format in FORMATS.values() if format.is_read)
-OUTPUTS = tuple(format.name for format in FORMATS.values() if format.is_written)
+OUTPUTS = tuple(format.name for format in FORMATS.values() if format.writer or format.has_cues)
 SUFFIXES = {suffix: format.name for format in FORMATS.values() if format.is_read for suffix in format.suffixes}
 RECORDINGS = (
     ".mp3", ".wav", ".m4a", ".flac", ".ogg", ".opus", ".aac", ".wma", ".aiff", ".amr",
@@ -121,7 +117,12 @@ class Transcript:
     @property
     def texts(self) -> list[list[Word]]:
         """Its words, as texts that begin and end with a sentence each."""
-        return texts_of(self.items)
+        return [[item.word for _, item in text] for text in numbered_texts(self.items)]
+
+    @property
+    def normal_words(self) -> Iterator[str]:
+        """Its words, normalised."""
+        return (item.word.normal for item in self.items if isinstance(item, SpokenWord))
 
     @property
     def is_plain(self) -> bool:
@@ -132,11 +133,11 @@ class Transcript:
         """Return its items, with its words as they are written now."""
         return list(written_items(self.items, words))
 
-    def written(self, written: Iterable[WrittenItem]) -> Iterator[str]:
+    def pieces(self, written: Iterable[WrittenItem]) -> Iterator[str]:
         """Return the file in its own format, in pieces."""
         if self.json is None:
             return write_cells(written) if self.format == "csv" else iter_pieces(written)
-        return self.json.written(item for item in written if isinstance(item, WrittenWord))
+        return self.json.pieces(item for item in written if isinstance(item, WrittenWord))
 
 
 def format_of(source: str | Path) -> str:

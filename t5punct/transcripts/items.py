@@ -102,7 +102,7 @@ class SpokenWord:
         """The word and its marks as the file has them."""
         return self.word.raw if self.markup is None else self.markup.raw
 
-    def written(self, text: str) -> str:
+    def with_text(self, text: str) -> str:
         """Return the word, written as `text`, with its tags, and what follows it."""
         if self.markup is not None:
             return self.markup.around(text, self.word.n_stem, self.word.n_closers) + self.after
@@ -130,18 +130,13 @@ def without_spaces(text: str) -> str:
     return text.replace(DASH_APART, "").replace(" ", "_")
 
 
-def texts_of(items: Iterable[Item]) -> list[list[Word]]:
-    """Return the words of items, as texts that begin and end with a sentence each.
+def numbered_texts(items: Iterable[Item]) -> list[list[tuple[int, SpokenWord]]]:
+    """Return the words of each text, and which words of all they are; a break ends the text of its own stream.
 
     >>> two = [Kept("JOHN: ", breaks=True), SpokenWord(Word("yes"), "\\n"), Kept("ANN: ", breaks=True)]
-    >>> [[word.text for word in text] for text in texts_of([*two, SpokenWord(Word("no"))])]
-    [['yes'], ['no']]
+    >>> [[(number, item.word.text) for number, item in text] for text in numbered_texts([*two, SpokenWord(Word("no"))])]
+    [[(0, 'yes')], [(1, 'no')]]
     """
-    return [[item.word for _, item in text] for text in _numbered_texts(items)]
-
-
-def _numbered_texts(items: Iterable[Item]) -> list[list[tuple[int, SpokenWord]]]:
-    """The words of each text, and which words of all they are; a break ends the text of its own stream."""
     texts, under_way = list[list[tuple[int, SpokenWord]]](), dict[str, list[tuple[int, SpokenWord]]]()
     number = 0
     for item in items:
@@ -158,16 +153,16 @@ def _numbered_texts(items: Iterable[Item]) -> list[list[tuple[int, SpokenWord]]]
 
 
 def in_file_order(items: Sequence[Item], words: Iterable[AnnotatedWord]) -> Iterator[AnnotatedWord]:
-    """Return the words of `texts_of`, one text after the other, as their file has them; all at once if it has streams.
+    """Return the words of texts, one text after the other, as their file has them; all at once if it has streams.
 
     >>> [one, two] = (Cue(0, stream=name) for name in ("talk", "sign"))
     >>> items = [SpokenWord(Word(text), cue=cue) for text, cue in (("so", one), ("bank", two), ("what", one))]
-    >>> [[word.text for word in text] for text in texts_of(items)], list(in_file_order(items, "abc"))
-    ([['so', 'what'], ['bank']], ['a', 'c', 'b'])
+    >>> list(in_file_order(items, "abc"))
+    ['a', 'c', 'b']
     """
     if len({item.cue.stream for item in items if isinstance(item, SpokenWord) and item.cue}) < 2:
         return iter(words)
-    numbers = [number for text in _numbered_texts(items) for number, _ in text]
+    numbers = [number for text in numbered_texts(items) for number, _ in text]
     ordered = sorted(zip(numbers, words, strict=True), key=lambda pair: pair[0])
     return (word for _, word in ordered)
 
@@ -181,13 +176,13 @@ class WrittenWord:
 
     @property
     def separator(self) -> str:
-        """What stands between it and the next word: its label, but not the full stop of `Mr.`."""
-        return self.spoken.word.separator(self.annotated.label)
+        """What stands between it and the next word: its marks, but not the full stop of `Mr.`."""
+        return self.spoken.word.separator(self.annotated.marks)
 
     @property
     def in_file(self) -> str:
         """The word as its file has it, with its tags, and what follows it."""
-        return self.spoken.written(self.annotated.text)
+        return self.spoken.with_text(self.annotated.text)
 
     @property
     def is_removed(self) -> bool:
@@ -205,14 +200,14 @@ def written_items(items: Iterable[Item], words: Iterable[AnnotatedWord]) -> Iter
             taken.append(next(coming))
             yield WrittenWord(item, taken[-1])
         elif isinstance(item, Echo) and item.spoken:
-            yield Kept(item.spoken.written(taken[item.place].text))
+            yield Kept(item.spoken.with_text(taken[item.place].text))
         else:
             yield item
 
 
 def iter_pieces(written: Iterable[WrittenItem]) -> Iterator[str]:
     """Return the file that the items are, in pieces."""
-    return (item.text if isinstance(item, Kept) else item.in_file for item in written)
+    return (item.text if isinstance(item, Kept) else item.spoken.with_text(item.annotated.text) for item in written)
 
 
 def leave_out_removed(written: Iterable[WrittenItem]) -> list[WrittenItem]:

@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 from itertools import accumulate, groupby, zip_longest
 
 from ..errors import ConfigError, InputError
-from ..text.marks import NO_LABEL, ends_sentence
+from ..text.marks import NO_MARKS, ends_sentence
 from ..text.words import Word
 from .items import Cue, Kept, Role, SpokenWord, WrittenItem
 from .subtitles import WrittenCue
@@ -69,7 +69,7 @@ class _Labelled:
 
     spoken: SpokenWord
     text: str
-    label: str
+    marks: str
     opens: bool
 
 
@@ -78,7 +78,7 @@ class _TimedPiece:
     """The same with its times."""
 
     text: str
-    label: str
+    marks: str
     start_ms: int
     end_ms: int
     opens: bool
@@ -133,7 +133,7 @@ def _cut_in_two(pieces: list[_TimedPiece], config: ResegmentConfig) -> list[list
         if all(_fits(part, config) for part in (first, second)) and not (
             _is_brief(first, second[0].start_ms, config) or _is_brief(second, None, config)
         ):
-            cuts.append((not first[-1].label, abs(len(_joined(first)) - half), place))
+            cuts.append((not first[-1].marks, abs(len(_joined(first)) - half), place))
     if not cuts:
         return None
     *_, place = min(cuts)
@@ -221,7 +221,7 @@ def _in_own_cues(kept: Iterable[Kept]) -> Iterator[_Labelled]:
         text = " ".join(part.shown for part in group)
         if cue is not None and cue.has_times:
             spoken = SpokenWord(Word(text), cue=cue, start_ms=cue.start_ms, end_ms=cue.end_ms)
-            yield _Labelled(spoken, text, NO_LABEL, opens=True)
+            yield _Labelled(spoken, text, NO_MARKS, opens=True)
 
 
 def _n_behind(kept: Sequence[Kept], cue: Cue | None, following: Cue | None) -> int:
@@ -260,7 +260,7 @@ def _share_time(words: Sequence[_Labelled], start_ms: int | None, end_ms: int | 
     places = [*accumulate((len(word.text) + 1 for word in words), initial=0)]
     times = [start_ms + (end_ms - start_ms) * place // places[-1] for place in places]
     for word, begin_ms, stop_ms in zip(words, times, times[1:], strict=False):
-        yield _TimedPiece(word.text, word.label, begin_ms, stop_ms, word.opens)
+        yield _TimedPiece(word.text, word.marks, begin_ms, stop_ms, word.opens)
 
 
 def _sentences(pieces: Iterable[_TimedPiece], config: ResegmentConfig) -> Iterator[list[_TimedPiece]]:
@@ -270,7 +270,7 @@ def _sentences(pieces: Iterable[_TimedPiece], config: ResegmentConfig) -> Iterat
             yield held
             held = []
         held.append(piece)
-        if ends_sentence(piece.label):
+        if ends_sentence(piece.marks):
             yield held
             held = []
     if held:
@@ -283,7 +283,7 @@ def _parts(sentence: list[_TimedPiece], config: ResegmentConfig) -> Iterator[lis
     while begin < len(sentence):
         end = _last_fitting(sentence, begin, config)
         if end < len(sentence):
-            marked = [place for place in range((begin + end) // 2, end) if sentence[place].label]
+            marked = [index for index in range((begin + end) // 2, end) if sentence[index].marks]
             end = marked[-1] + 1 if marked else end
         yield sentence[begin:end]
         begin = end

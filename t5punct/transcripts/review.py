@@ -24,7 +24,7 @@ from importlib.resources import files
 from pathlib import PurePath
 
 from ..text.io.files import STANDARD, unpacked_name
-from ..text.marks import DISFLUENT, NO_LABEL, Case, ends_sentence
+from ..text.marks import DISFLUENT, NO_MARKS, Case, ends_sentence
 from ..text.spelling import keeps_letters, takes_capital
 from ..text.words import Word, opening_apart, readable
 from .items import Kept, WrittenItem, WrittenWord
@@ -114,16 +114,16 @@ def _span(item: WrittenWord) -> str:
     sign = DISFLUENT if said.disfluent and said.text.startswith(stem + DISFLUENT) else ""
     forms = [form + sign for form in _forms(word)]
     sure, case_sure = round(100 * said.confidence), round(100 * said.case_confidence)
-    alternatives = [(alternative.label, round(100 * alternative.probability)) for alternative in said.alternatives]
+    alternatives = [(alternative.marks, round(100 * alternative.probability)) for alternative in said.alternatives]
     start_ms = item.spoken.start_ms
     attributes = {
         "p": str(sure) if sure < _CERTAIN_PERCENT else "",
         "k": str(case_sure) if case_sure < _CERTAIN_PERCENT else "",
-        "l": said.label,
+        "l": said.marks,
         "s": stem + sign if stem + sign != said.text else "",
         "f": " ".join(forms) if len({*forms}) > 1 else "",
         "c": word.text[word.n_stem :],
-        "a": " ".join(f"{label}{percent}" for label, percent in alternatives if percent),  # marks are no digits
+        "a": " ".join(f"{marks}{percent}" for marks, percent in alternatives if percent),  # marks are no digits
         "t": "" if start_ms is None else str(start_ms / 1000),
     }
     shown = "".join(f' data-{name}="{_escaped(value)}"' for name, value in attributes.items() if value)
@@ -132,7 +132,7 @@ def _span(item: WrittenWord) -> str:
 
 def _stem(word: Word, case: Case) -> str:
     """What stands before marks and closing quotes, with a full stop that belongs to the word."""
-    return word.written(NO_LABEL, case).removesuffix(word.text[word.n_stem :])
+    return word.with_marks(NO_MARKS, case).removesuffix(word.text[word.n_stem :])
 
 
 def _forms(word: Word) -> list[str]:

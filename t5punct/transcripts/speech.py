@@ -113,7 +113,8 @@ def read_line(
     label = (labels and label_of(text, known_labels)) or (dashes and _DASH.match(text))
     begin = cut(label.end()) if label else 0
     if label:
-        yield _kept(line[:begin], label[0], Role.SPEAKER, cue)
+        bare = "" if label[0] == line[:begin] else label[0]
+        yield Kept(line[:begin], True, Role.SPEAKER, bare, cue)
     opens_line = not label
     for match in _DIRECTION.finditer(text, label.end() if label else 0):
         start, stop = cut(match.start()), cut(match.end())
@@ -121,13 +122,9 @@ def read_line(
         role = Role.LAYOUT if match["time"] else Role.DIRECTION
         # what was said but not understood is part of its sentence
         breaks = role is Role.DIRECTION and _IS_UNHEARD.match(match[0]) is None
-        yield _kept(line[start:stop], match[0], role, cue, breaks=breaks)
+        yield Kept(line[start:stop], breaks, role, "" if match[0] == line[start:stop] else match[0], cue)
         begin, opens_line = stop, opens_line and role is Role.LAYOUT and not line[:start].strip()
     yield from _words(line[begin:], alphabet, cue, markup, opens_line)
-
-
-def _kept(raw: str, text: str, role: Role, cue: Cue | None, *, breaks: bool = True) -> Kept:
-    return Kept(raw, breaks, role, "" if text == raw else text, cue)
 
 
 def _words(
@@ -170,9 +167,9 @@ class Bare:
     starts: Sequence[int]
     ends: Sequence[int]
 
-    def cut(self, place: int) -> int:
+    def cut(self, index: int) -> int:
         """Return where `raw` is to be cut before a character of the text; tags stay with what is before them."""
-        return self.starts[place] if place < len(self.text) else len(self.raw)
+        return self.starts[index] if index < len(self.text) else len(self.raw)
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,9 +213,9 @@ class Markup:
     def _reopened(self, opening: str) -> Markup:
         """The markup without the word's opening mark, and with another one where the quotes before it end."""
         n_head, chars, carried = len(self.bare) - len(self.bare.lstrip(OPENERS)), list[tuple[str, str, str]](), ""
-        for place, (char, spelled, tags) in enumerate(zip(self.bare, self.spelled, self.tags, strict=True)):
-            carried += tags + opening * (place == n_head)
-            if place >= n_head or char not in OPENING:
+        for index, (char, spelled, tags) in enumerate(zip(self.bare, self.spelled, self.tags, strict=True)):
+            carried += tags + opening * (index == n_head)
+            if index >= n_head or char not in OPENING:
                 chars.append((char, spelled, carried))
                 carried = ""
         bare, spelled_chars, all_tags = zip(*chars, strict=True)

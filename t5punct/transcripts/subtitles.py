@@ -15,6 +15,7 @@ import html
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import chain, groupby
 
 from ..errors import InputError
@@ -25,6 +26,7 @@ from .speech import OVERRIDES, TAGS, read_line, remove_tags, set_cue_times
 
 _TIME = r"(?:(\d{1,9}):)?(\d{1,2}):(\d{1,2})(?:[.,](\d{1,3}))?"
 TIMING = re.compile(rf"\s*{_TIME}\s*-->\s*{_TIME}")
+_START, _END = slice(4), slice(4, 8)  # the groups of the two times
 _ARROW = "-->"  # of a line of times, whether they can be read or not; never of speech
 _FULL_TIME = rf"(?=\d+:\d+(?::\d|[.,])){_TIME}"  # `10:30` may be said
 _DAMAGED = re.compile(rf"\s*{_FULL_TIME}\s*[-–—>〉→]{{1,3}}\s*{_FULL_TIME}\s*")  # a line of times with another arrow
@@ -38,23 +40,6 @@ _NOTE = re.compile(r"(?:NOTE|STYLE|REGION)\b")
 _VOICE = re.compile(r"\s*<v(?:\.[^\s>]*)?\s+([^>]*)>")
 _BREAK = re.compile(r"(\\[Nnh])")  # a line's end in ASS, and a space that does not break
 _DRAWING = re.compile(r"\{[^{}]*\\p[1-9]")  # from the last brace before it: from each would be quadratic
-
-
-def read_srt(lines: Iterable[str], alphabet: Alphabet | None = None) -> Iterator[Item]:
-    """Read SubRip.  A text behind an empty line belongs to the cue before it.
-
-    A line with `-->` is no speech, nor is a number before it, whether its times can be read or not.  Nor are two times
-    with another arrow (`->`, `–`).
-    """
-    return _cues(lines, alphabet, is_vtt=False)
-
-
-def read_vtt(lines: Iterable[str], alphabet: Alphabet | None = None) -> Iterator[Item]:
-    """Read WebVTT.  Notes, styles and regions are kept, and so are the settings of cues.
-
-    A word behind a time inside its cue (`<00:01.500>`) begins then.
-    """
-    return _cues(lines, alphabet, is_vtt=True)
 
 
 def read_ass(lines: Iterable[str], alphabet: Alphabet | None = None) -> Iterator[Item]:
@@ -108,7 +93,12 @@ def _ass_text(text: str, alphabet: Alphabet | None, cue: Cue) -> Iterator[Item]:
             yield from read_line(piece, alphabet=alphabet, cue=cue, markup=OVERRIDES, dashes=True)
 
 
-def _cues(lines: Iterable[str], alphabet: Alphabet | None, *, is_vtt: bool) -> Iterator[Item]:
+def _read_cues(lines: Iterable[str], alphabet: Alphabet | None = None, *, is_vtt: bool) -> Iterator[Item]:
+    """The items of SubRip or WebVTT.
+
+    A line with `-->` is no speech, nor is a number before it, whether its times can be read or not.  Nor are two times
+    with another arrow (`->`, `–`).
+    """
     cue: Cue | None = None
     held, rolling = list[list[Item]](), Rolling()  # the lines of a cue
     number, before, speaker = 0, "", ""
@@ -116,12 +106,18 @@ def _cues(lines: Iterable[str], alphabet: Alphabet | None, *, is_vtt: bool) -> I
     labels = labels_of(remove_tags(line[:_OPENING_CHARS], TAGS).text for line in left)
     left.reverse()
     for line, following, spoken in _looking_ahead(left.pop() for _ in range(len(left))):  # no line is held twice
-        if _has_arrow(line) and not _states_times(line):
+        start, arrow, _ = line.partition(_ARROW)
+        if _has_arrow(line):
+            # those that cannot be read are times, too: `00:00:0l,000`
+            states_times = any(char.isdecimal() for char in start) and (not arrow or not start.strip(_OF_TIMES))
+            if states_times:
+                yield from _closed(held, cue, rolling)
+                held = []
+                timing = TIMING.match(line) or TIMING.match("".join(line.split()))  # `00: 00: 02,000`
+                timing = timing or _DAMAGED.fullmatch(line)
+                start_ms, end_ms = (_ms(*timing.groups()[part]) if timing else None for part in (_START, _END))
+                cue, number = Cue(number, start_ms, end_ms, speaker), number + 1
             held.append([Kept(line)])
-        elif _has_arrow(line):
-            yield from _closed(held, cue, rolling)
-            held = [[Kept(line)]]
-            cue, number = _cue(line, number, speaker), number + 1
         elif not line.strip():
             held.append([Kept(line)])
             if is_vtt and (not line.strip("\r\n") or _NOTE.match(following)):  # YouTube's cues have lines of a space
@@ -140,12 +136,10 @@ def _cues(lines: Iterable[str], alphabet: Alphabet | None, *, is_vtt: bool) -> I
     yield from _closed(held, cue, rolling)
 
 
-def _cue(line: str, number: int, speaker: str) -> Cue:
-    """The cue whose times a line states; without times if they cannot be read."""
-    timing = TIMING.match(line) or TIMING.match("".join(line.split())) or _DAMAGED.fullmatch(line)  # `00: 00: 02,000`
-    if timing is None:
-        return Cue(number, None, None, speaker)
-    return Cue(number, _ms(*timing.groups()[:4]), _ms(*timing.groups()[4:]), speaker)
+# a text behind an empty line belongs to the cue before it
+read_srt = partial(_read_cues, is_vtt=False)
+# notes, styles, regions and settings of cues are kept; a word behind a time inside its cue (`<00:01.500>`) begins then
+read_vtt = partial(_read_cues, is_vtt=True)
 
 
 def _closed(lines: list[list[Item]], cue: Cue | None, rolling: Rolling) -> Iterator[Item]:
@@ -185,12 +179,6 @@ def _has_arrow(line: str) -> bool:
     return _ARROW in line or _DAMAGED.fullmatch(line) is not None
 
 
-def _states_times(line: str) -> bool:
-    """Whether a line with an arrow is one of times, also of such as cannot be read (`00:00:0l,000`)."""
-    before = line.partition(_ARROW)[0]
-    return any(char.isdecimal() for char in before) and (before == line or not before.strip(_OF_TIMES))
-
-
 def _is_id(line: str, before: str, following: str, spoken: str, *, is_vtt: bool) -> bool:
     """Whether a line names the cue whose times follow it, or is its number, twice or with empty lines behind it.
 
@@ -228,45 +216,40 @@ class Rolling:
         ['SpokenWord', 'Echo']
         """
         is_short = cue.start_ms is not None and cue.end_ms is not None and cue.end_ms - cue.start_ms <= _SHORT_MS
-        texts = [" ".join(filter(None, map(_text_of, line))) for line in lines]
-        left = self._n_repeated([text for text in texts if text], cue, is_built_up, is_short)
+        texts = [  # what a reader sees
+            " ".join(filter(None, (item.shown if isinstance(item, Kept) else item.word.text.lower() for item in line)))
+            for line in lines
+        ]
+        shown, before = [text for text in texts if text], [text for text, _ in self._shown]
+        # how many of the first lines are the last ones of the cue before, shown once more
+        left = next((n for n in range(min(len(shown), len(before)), 0, -1) if shown[:n] == before[-n:]), 0)
+        is_all = left == len(shown)
+        is_rolling = self._was_short or (is_short and is_all) or (is_built_up and not is_all)
+        first = next((place for _, places in self._shown for place in places), self._n_words)
+        is_far = self._end_ms is None or cue.start_ms is None or abs(cue.start_ms - self._end_ms) > _GAP_MS
+        if is_far or not is_rolling or self._n_words - first >= ECHOED_WORDS:
+            left = 0
         kept, now = list[list[Item]](), list[tuple[str, range]]()
         for line, text in zip(lines, texts, strict=True):
-            is_echo = bool(text) and len(now) < left
-            if is_echo:
+            if text and len(now) < left:
                 now.append(self._shown[len(self._shown) - left + len(now)])
-            elif text:
+                words = iter(now[-1][1])
+                kept.append(
+                    [
+                        Kept(item.text)
+                        if isinstance(item, Kept)
+                        else Echo(item.raw + item.after, spoken=item, place=next(words))
+                        for item in line
+                    ]
+                )
+                continue
+            if text:
                 begin = self._n_words
                 self._n_words += sum(isinstance(item, SpokenWord) for item in line)
                 now.append((text, range(begin, self._n_words)))
-            kept.append(_echo(line, now[-1][1]) if is_echo else [*line])
+            kept.append([*line])
         self._shown, self._end_ms, self._was_short = now, cue.end_ms, is_short
         return kept
-
-    def _n_repeated(self, texts: Sequence[str], cue: Cue, is_built_up: bool, is_short: bool) -> int:
-        """How many of the first lines of a cue are the last ones of the cue before, shown once more."""
-        if self._end_ms is None or cue.start_ms is None or abs(cue.start_ms - self._end_ms) > _GAP_MS:
-            return 0
-        before = [text for text, _ in self._shown]
-        n_repeated = next((n for n in range(min(len(texts), len(before)), 0, -1) if [*texts[:n]] == before[-n:]), 0)
-        is_all = n_repeated == len(texts)
-        is_rolling = self._was_short or (is_short and is_all) or (is_built_up and not is_all)
-        places = [place for _, line_places in self._shown for place in line_places]
-        is_near = not places or self._n_words - places[0] < ECHOED_WORDS
-        return n_repeated if is_rolling and is_near else 0
-
-
-def _text_of(item: Item) -> str:
-    """What a reader sees of it."""
-    return item.shown if isinstance(item, Kept) else item.word.text.lower()
-
-
-def _echo(line: Sequence[Item], places: range) -> list[Item]:
-    words = iter(places)
-    return [
-        Kept(item.text) if isinstance(item, Kept) else Echo(item.raw + item.after, spoken=item, place=next(words))
-        for item in line
-    ]
 
 
 def _ms(hours: str | None, minutes: str, seconds: str, fraction: str | None) -> int:

@@ -4,9 +4,9 @@ In: the lines of a file, with their ends.  Out: items; of each row all but its w
 
 >>> rows = ["talk 1 0.5 0.2 so\\n", "talk 1 0.7 0.1 ,\\n", "talk 1 0.9 0.3 what\\n"]
 >>> words = [item for item in read_ctm(rows) if isinstance(item, SpokenWord)]
->>> [(item.word.text, item.word.label, item.start_ms) for item in words]
+>>> [(item.word.text, item.word.marks, item.start_ms) for item in words]
 [('so', ',', 500), ('what', '', 900)]
->>> words[0].written("so?"), words[0].written("so")
+>>> words[0].with_text("so?"), words[0].with_text("so")
 ('so\\ntalk 1 0.7 0.1 ?\\n', 'so\\n')
 """
 

@@ -78,7 +78,7 @@ def written_pieces(
 
 def _pieces(transcript: Transcript, written: Sequence[WrittenItem], config: WriterConfig, name: str) -> Iterable[str]:
     if config.format is None:
-        return transcript.written(written)
+        return transcript.pieces(written)
     if writer := FORMATS[config.format].writer:
         return writer(written, name)
     resegment = config.resegment or (ResegmentConfig() if _has_no_lines(transcript) else None)
@@ -188,7 +188,7 @@ def _ends_paragraph(held: WrittenWord, item: WrittenWord, n_sentences: int, conf
     is_long = config.sentences is not None and n_sentences >= config.sentences
     is_silent = config.pause_ms is not None and silence_ms >= config.pause_ms
     if is_silent and not precedes_name(held.spoken.word.core):  # then `Inc.` and `plan B.` end a sentence
-        return ends_sentence(held.annotated.label)
+        return ends_sentence(held.annotated.marks)
     return is_long and ends_sentence(held.separator)
 
 

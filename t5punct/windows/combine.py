@@ -2,24 +2,23 @@
 
 In: the votes of a slot.  Out: a `Decision`.
 
->>> yes, no = Distribution.of({",": 0.8, "": 0.2}), Distribution.of({"": 0.6, ",": 0.4})
->>> lower = Distribution.certain("lower")
->>> decide([Vote(yes, lower), Vote(no, lower)], CombineConfig("mean")).label
+>>> yes, no, lower = {",": 0.8, "": 0.2}, {"": 0.6, ",": 0.4}, {"lower": 1.0}
+>>> decide([Vote(yes, lower), Vote(no, lower)], CombineConfig("mean")).marks
 ','
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 
 from ..errors import ConfigError
-from ..text.marks import NO_LABEL, Case
+from ..text.marks import NO_MARKS, Case
 from ..text.render import Alternative, Decision
 from ..text.words import Word
 from .plan import View
-from .votes import Distribution, Vote
+from .votes import Distribution, Vote, entropy, most_probable, normalise
 
 METHODS = ("mean", "entropy", "hamming", "vote")
 
@@ -29,7 +28,7 @@ class CombineConfig:
     """How votes are weighed."""
 
     method: str = "mean"
-    threshold: float = 0.5  # `vote`: the share of votes that a label must exceed (Cho 2012)
+    threshold: float = 0.5  # `vote`: the share of votes that a mark must exceed (Cho 2012)
 
     def __post_init__(self) -> None:
         if self.method not in METHODS:
@@ -40,63 +39,47 @@ class CombineConfig:
             raise ConfigError(f"threshold {self.threshold}", expected="0 <= threshold < 1", fix="use 0.5")
 
 
-def decide(votes: Sequence[Vote], config: CombineConfig) -> Decision:
+def decide(votes: Sequence[Vote], config: CombineConfig, n_alternatives: int = 0) -> Decision:
     """Combine all votes of one slot.
 
-    `mean`, `entropy`, `hamming`: the weighted mean of the distributions, then its best label (Minixhofer 2021,
+    `mean`, `entropy`, `hamming`: the weighted mean of the distributions, then its best marks (Minixhofer 2021,
     section 3).  `vote`: the marks that most windows chose, if their share exceeds the threshold, else none (Cho 2012).
-    Of equal marks, the one that an earlier window mentions first wins.
-    """
-    labels, weights = _labels_and_weights(votes, config)
-    is_majority = config.method == "vote"
-    label, confidence = choose_label(labels, weights, config.threshold if is_majority else None)
-    cases = mean([Distribution.certain(vote.cases.best) if is_majority else vote.cases for vote in votes], weights)
-    openings = [vote.openings for vote in votes if vote.openings is not None]
-    trusted = [weight for vote, weight in zip(votes, weights, strict=True) if vote.openings is not None]
-    opening = mean(openings, trusted).best if openings else None
-    return Decision(label, Case(cases.best), confidence, cases.probability(cases.best), opening=opening)
+    Of equal marks, the one that an earlier window mentions first wins.  The decision names the next most probable
+    marks, at most `n_alternatives`; they share what the best leaves.
 
-
-def rank_runners_up(
-    votes: Sequence[Vote], config: CombineConfig, decision: Decision, n_labels: int
-) -> tuple[Alternative, ...]:
-    """Return the next most probable labels of a decided slot, at most `n_labels`; they share what the best leaves.
-
-    >>> vote = Vote(Distribution.of({",": 0.7, "": 0.2, ".": 0.1}), Distribution.certain("lower"))
-    >>> ranked = rank_runners_up([vote], CombineConfig(), decide([vote], CombineConfig()), 2)
-    >>> [alternative.label for alternative in ranked]
+    >>> vote = Vote({",": 0.7, "": 0.2, ".": 0.1}, {"lower": 1.0})
+    >>> [alternative.marks for alternative in decide([vote], CombineConfig(), 2).alternatives]
     ['', '.']
     """
-    labels = mean(*_labels_and_weights(votes, config))
-    left = 1.0 - labels.probability(decision.label)
-    # of labels of several marks, the decision's own probability is that of its marks one by one
-    scale = (1.0 - decision.label_confidence) / left if left > 0.0 else 0.0
-    alternatives = [
-        Alternative(label, scale * probability)
-        for label, probability in zip(labels.outcomes, labels.probabilities, strict=True)
-        if label != decision.label and scale * probability > 0.0
-    ]
-    return tuple(sorted(alternatives, key=lambda alternative: -alternative.probability)[:n_labels])
-
-
-def _labels_and_weights(votes: Sequence[Vote], config: CombineConfig) -> tuple[list[Distribution], list[float]]:
-    """What each vote says of the slot, in a majority only what it chose; and how much it counts."""
-    weights = [WEIGHTS[config.method](vote) for vote in votes]
+    is_majority = config.method == "vote"
+    weigh = WEIGHTS.get(config.method)
+    weights = [weigh(vote) if weigh else vote.weight for vote in votes]
     weights = weights if sum(weights) > 0.0 else [1.0] * len(votes)  # where none is trusted, all count the same
-    if config.method == "vote":
-        return [Distribution.certain(written_label(vote.labels)) for vote in votes], weights
-    return [vote.labels for vote in votes], weights
-
-
-def weight_alone(vote: Vote) -> float:
-    """Return a vote's own weight."""
-    return vote.weight
+    voted, forms = [vote.marks for vote in votes], [vote.cases for vote in votes]
+    if is_majority:  # what each chose
+        voted = [{choose_marks([own], [1.0])[0]: 1.0} for own in voted]
+        forms = [{most_probable(own): 1.0} for own in forms]
+    marks, confidence = choose_marks(voted, weights, config.threshold if is_majority else None)
+    cases = mean(forms, weights)
+    case = most_probable(cases)
+    opened = [(vote.openings, weight) for vote, weight in zip(votes, weights, strict=True) if vote.openings is not None]
+    opening = most_probable(mean(*zip(*opened, strict=True))) if opened else None
+    decision = Decision(marks, Case(case), confidence, cases[case], opening=opening)
+    if not n_alternatives:
+        return decision
+    shares = mean(voted, weights)
+    left = 1.0 - shares.get(marks, 0.0)
+    # of several marks, the decision's own probability is that of its marks one by one
+    scale = (1.0 - confidence) / left if left > 0.0 else 0.0
+    rivals = [Alternative(other, scale * p) for other, p in shares.items() if other != marks and scale * p > 0.0]
+    rivals.sort(key=lambda rival: -rival.probability)
+    return replace(decision, alternatives=tuple(rivals[:n_alternatives]))
 
 
 def weight_by_entropy(vote: Vote) -> float:
     """Return a weight that falls with entropy (Tornetta 2021), measured against the most that its outcomes allow."""
-    most = math.log(max(2, len(vote.labels.outcomes)))
-    return vote.weight * max(1e-6, 1.0 - vote.labels.entropy / most)
+    most = math.log(max(2, len(vote.marks)))
+    return vote.weight * max(1e-6, 1.0 - entropy(vote.marks) / most)
 
 
 def weight_by_hamming(vote: Vote) -> float:
@@ -105,77 +88,63 @@ def weight_by_hamming(vote: Vote) -> float:
     return vote.weight * (0.54 - 0.46 * math.cos(2.0 * math.pi * place))
 
 
-WEIGHTS: Mapping[str, Callable[[Vote], float]] = {
-    "mean": weight_alone,
-    "entropy": weight_by_entropy,
-    "hamming": weight_by_hamming,
-    "vote": weight_alone,
-}
+# of methods that do not take a vote's own weight
+WEIGHTS: dict[str, Callable[[Vote], float]] = {"entropy": weight_by_entropy, "hamming": weight_by_hamming}
 
 
 def mean(distributions: Sequence[Distribution], weights: Sequence[float]) -> Distribution:
     """Return the weighted mean of distributions."""
     if len(distributions) == 1:  # nearly always
-        outcomes = distributions[0].outcomes
-        total = sum(distributions[0].probabilities)
-        return Distribution(outcomes, tuple(share / total for share in distributions[0].probabilities))
+        return normalise(distributions[0])
     sums: dict[str, float] = {}
     for distribution, weight in zip(distributions, weights, strict=True):
-        for outcome, probability in zip(distribution.outcomes, distribution.probabilities, strict=True):
+        for outcome, probability in distribution.items():
             sums[outcome] = sums.get(outcome, 0.0) + weight * probability
-    return Distribution.of(sums)
+    return normalise(sums)
 
 
-def written_label(labels: Distribution) -> str:
-    """Return the label that one window votes for: its marks chosen one by one, the best each time.
-
-    Nearly always this is what its decoder wrote.  The difference: the decoder compares a mark with each form of the
-    next word, a vote compares it with all forms together.
-    """
-    return choose_label([labels], [1.0])[0]
-
-
-def choose_label(
-    labels: Sequence[Distribution], weights: Sequence[float], threshold: float | None = None
+def choose_marks(
+    voted: Sequence[Distribution], weights: Sequence[float], threshold: float | None = None
 ) -> tuple[str, float]:
-    """Return a label and its probability, mark by mark: greedy decoding with the windows' mean, as an ensemble decodes.
+    """Return the marks of a slot and their probability, chosen one by one.
 
-    After `!`, only the windows that wrote `!` count: the others have one probability for all labels that begin with it.
+    This is greedy decoding with the windows' mean, as an ensemble decodes.
+
+    After `!`, only the windows that wrote `!` count: the others have one probability for all marks that begin with it.
     With a threshold, the best mark is taken if its share exceeds it, otherwise none.
+
+    Of one window they are the marks that it votes for.  Nearly always this is what its decoder wrote.  The difference:
+    the decoder compares a mark with each form of the next word, a vote compares it with all forms together.
     """
-    if len(labels) == 1 and threshold is None:  # nearly always no mark is likelier than all marks together
-        empty = labels[0].probability(NO_LABEL)
-        total = sum(labels[0].probabilities)
+    if len(voted) == 1 and threshold is None:  # nearly always no mark is likelier than all marks together
+        empty = voted[0].get(NO_MARKS, 0.0)
+        total = sum(voted[0].values())
         if 2.0 * empty > total:
-            return NO_LABEL, empty / total
-    voters = list(zip(labels, weights, strict=True))
+            return NO_MARKS, empty / total
+    voters = list(zip(voted, weights, strict=True))
     total = sum(weights)
-    label = NO_LABEL
+    marks = NO_MARKS
     confidence = 1.0
-    while shares := _shares(voters, label):
+    while True:
+        shares: dict[str, float] = {}  # the weight of each mark that may come next, and of no mark
+        for distribution, weight in voters:
+            for outcome, probability in distribution.items():
+                if outcome.startswith(marks):
+                    mark = outcome[len(marks) : len(marks) + 1]
+                    shares[mark] = shares.get(mark, 0.0) + weight * probability
+        if not any(shares.values()):
+            return marks, confidence
         if threshold is None:
-            best = max(shares, key=shares.__getitem__)
+            best = most_probable(shares)
         else:
-            best = max((mark for mark in shares if mark), key=shares.__getitem__, default=NO_LABEL)
-            best = best if shares[best] > threshold * total else NO_LABEL
+            best = max((mark for mark in shares if mark), key=shares.__getitem__, default=NO_MARKS)
+            best = best if shares[best] > threshold * total else NO_MARKS
         confidence *= shares.get(best, 0.0) / sum(shares.values())
         if not best:
-            break
-        label += best
-        if len(voters) > 1:  # a single window wrote its own best label
-            voters = [(voter, weight) for voter, weight in voters if written_label(voter).startswith(label)]
-    return label, confidence
-
-
-def _shares(voters: Sequence[tuple[Distribution, float]], label: str) -> dict[str, float]:
-    """The weight of each mark that may come next after `label`, and of no mark; empty if all weights are 0."""
-    shares: dict[str, float] = {}
-    for distribution, weight in voters:
-        for outcome, probability in zip(distribution.outcomes, distribution.probabilities, strict=True):
-            if outcome.startswith(label):
-                mark = outcome[len(label) : len(label) + 1]
-                shares[mark] = shares.get(mark, 0.0) + weight * probability
-    return shares if any(shares.values()) else {}
+            return marks, confidence
+        marks += best
+        if len(voters) > 1:  # a single window wrote its own best marks
+            voters = [(voter, weight) for voter, weight in voters if choose_marks([voter], [1.0])[0].startswith(marks)]
 
 
 @dataclass(frozen=True, slots=True)

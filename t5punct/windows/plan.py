@@ -1,6 +1,6 @@
 """Windows over a document: which words the model sees at once, and which of their slots it may decide.
 
-In: the number of words and a `WindowConfig`.  Out: `Window`s, lazily, in order.
+In: the number of words and a `WindowConfig`.  Out: `Window`s, in order.
 
 Mask-combine decoding (Minixhofer 2021, section 3): windows of w words every s words; the first m_l and the last m_r
 words of a window are seen but their slots are masked, except at the document's edges.
@@ -12,9 +12,8 @@ words of a window are seen but their slots are masked, except at the document's 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
 from typing import Generic, TypeVar
 
 from ..errors import ConfigError
@@ -100,36 +99,23 @@ class View(Generic[T]):
     is_last: bool
     n_settled: int
 
-    @property
-    def n_words(self) -> int:
-        return len(self.words)
 
-
-def iter_views(words: Iterable[T], config: WindowConfig) -> Iterator[View[T]]:
-    """Yield the windows over a document's words; at most one window and one more word are in memory at a time.
+def views_of(words: Sequence[T], config: WindowConfig) -> list[View[T]]:
+    """Return the windows over a document's words.
 
     The first window has no left mask, the last one (it ends the document) no right mask.
     """
-    source = iter(words)
-    held = list[T]()
-    start = -config.lead_in
-    while True:
-        n_seen = config.window + min(start, 0)
-        held += islice(source, n_seen + 1 - len(held))  # the extra word shows whether the document goes on
-        if not held:
-            return
-        is_last = len(held) <= n_seen
-        seen = tuple(held[:n_seen])
-        stop = max(start, 0) + len(seen)
+    views, start = list[View[T]](), -config.lead_in
+    while words and not (views and views[-1].is_last):
+        stop = min(start + config.window, len(words))
+        following, is_last = start + config.stride_words, stop == len(words)
         keep_start = max(start + config.mask_left, 0) if start or config.lead_in else 0
         keep_stop = stop if is_last else stop - config.mask_right
-        n_settled = stop if is_last else max(start + config.stride_words + config.mask_left, 0)
-        yield View(Window(max(start, 0), stop, keep_start, keep_stop), seen, is_last, n_settled)
-        if is_last:
-            return
-        following = start + config.stride_words
-        del held[: max(following, 0) - max(start, 0)]
+        n_settled = stop if is_last else max(following + config.mask_left, 0)
+        window = Window(max(start, 0), stop, keep_start, keep_stop)
+        views.append(View(window, tuple(words[window.start : stop]), is_last, n_settled))
         start = following
+    return views
 
 
 def iter_pools(
@@ -155,6 +141,6 @@ def iter_pools(
         yield pool
 
 
-def plan_windows(n_words: int, config: WindowConfig) -> Iterator[Window]:
-    """Return the windows of a document of `n_words` words, lazily."""
-    return (view.window for view in iter_views(range(n_words), config))
+def plan_windows(n_words: int, config: WindowConfig) -> list[Window]:
+    """Return the windows of a document of `n_words` words."""
+    return [view.window for view in views_of(range(n_words), config)]

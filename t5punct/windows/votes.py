@@ -1,64 +1,41 @@
-"""What one window says about one slot.
+"""What one window says about one slot, and how it changes by what is known of sentences.
 
-In: what a decoder or the aligner found.  Out: `Vote`s, which `combine` turns into `Decision`s.
+In: what a decoder or the aligner found, and whether a sentence begins or ends there.  Out: `Vote`s, which `combine`
+turns into `Decision`s.  A distribution has the probability of each outcome, in order of first mention.
 
->>> vote = Vote(Distribution.certain(","), Distribution.certain("lower"))
->>> vote.labels.best, vote.labels.entropy
+A word that begins a sentence gets a capital.  Any other word loses a capital that only a sentence start would explain;
+`I.e.` has one there only.  An opening quote may begin a sentence: `he said, "Go"`.  Behind `Inc.` and the like the next
+word's case is all that shows whether a sentence ends.  A dash or an emoji does not begin a sentence: the word after it
+gets the capital, and it gets no mark, as the one before it has ended a sentence.
+
+>>> vote = Vote({",": 0.8, "": 0.2}, {"lower": 1.0})
+>>> most_probable(vote.marks), entropy(vote.cases)
 (',', 0.0)
+>>> dash, hello = Word("-"), Word("hello")
+>>> begins_next(True, dash, ""), begins_next(True, hello, ""), begins_next(False, hello, "?!")
+(True, False, True)
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from ..text.marks import DISFLUENT, OTHER_SCRIPTS, Case, ends_sentence
+from ..text.marks import DISFLUENT, NO_MARKS, OTHER_SCRIPTS, Alphabet, Case, case_of, ends_sentence
+from ..text.spelling import is_lower_abbreviation, is_spoken, takes_capital
+from ..text.words import Word
 
-
-@dataclass(frozen=True, slots=True)
-class Distribution:
-    """Probabilities of outcomes (labels, or case names), in order of first mention; they sum to 1."""
-
-    outcomes: tuple[str, ...]
-    probabilities: tuple[float, ...]
-
-    @classmethod
-    def certain(cls, outcome: str) -> Distribution:
-        return cls((outcome,), (1.0,))
-
-    @classmethod
-    def of(cls, weights: Mapping[str, float]) -> Distribution:
-        """Normalise non-negative weights; all zero weights give equal shares."""
-        total = sum(weights.values())
-        if total <= 0.0:
-            return cls(tuple(weights), (1.0 / len(weights),) * len(weights))
-        return cls(tuple(weights), tuple(weight / total for weight in weights.values()))
-
-    def among(self, allowed: Callable[[str], bool], default: str) -> Distribution:
-        """Return the distribution over the allowed outcomes only; `default` if none of them has any probability."""
-        left = {o: p for o, p in zip(self.outcomes, self.probabilities, strict=True) if allowed(o) and p > 0.0}
-        return Distribution.of(left) if left else Distribution.certain(default)
-
-    @property
-    def best(self) -> str:
-        """The most probable outcome; of equals, the one mentioned first."""
-        return self.outcomes[self.probabilities.index(max(self.probabilities))]
-
-    @property
-    def entropy(self) -> float:
-        """Shannon entropy in nats."""
-        return -sum(p * math.log(p) for p in self.probabilities if p > 0.0) or 0.0
-
-    def probability(self, outcome: str) -> float:
-        return self.probabilities[self.outcomes.index(outcome)] if outcome in self.outcomes else 0.0
+Distribution = Mapping[str, float]  # outcome -> probability; they sum to 1
+_LONGEST_ACRONYM = 6  # letters
+_QUOTES = ('"', "“", "„", "«", "‘")
 
 
 @dataclass(frozen=True, slots=True)
 class Vote:
-    """One window's distributions over the label of a slot and the case of the word before it."""
+    """One window's distributions over the marks of a slot and the case of the word before it."""
 
-    labels: Distribution
+    marks: Distribution
     cases: Distribution  # outcomes are `Case` values
     weight: float = 1.0  # how much the vote counts; 0 where an alignment failed
     left_words: int = 0  # words of the window before this slot's word
@@ -68,18 +45,22 @@ class Vote:
     openings: Distribution | None = None  # of the opening mark before the word; None: the model knows none
 
 
-def begin_sentence(vote: Vote, *, may_be_upper: bool = True) -> Vote:
-    """Return the vote on a word that can have a capital, given that a sentence begins with it.
+def normalise(weights: Mapping[str, float]) -> dict[str, float]:
+    """Return non-negative weights as a distribution; all zero weights give equal shares."""
+    total = sum(weights.values())
+    if total <= 0.0:
+        return dict.fromkeys(weights, 1.0 / len(weights))
+    return {outcome: weight / total for outcome, weight in weights.items()}
 
-    Lower case becomes capitalised; all capitals keep their probability.
-    """
-    upper = vote.cases.probability(Case.UPPER) if may_be_upper else 0.0
-    return replace(vote, cases=Distribution.of({Case.CAPITALISED.value: 1.0 - upper, Case.UPPER.value: upper}))
+
+def most_probable(distribution: Distribution) -> str:
+    """Return the most probable outcome; of equals, the one mentioned first."""
+    return max(distribution, key=distribution.__getitem__)
 
 
-def continue_sentence(vote: Vote) -> Vote:
-    """Return the vote on a word, given that no sentence begins with it."""
-    return vote if vote.inside is None else replace(vote, cases=vote.inside)
+def entropy(distribution: Distribution) -> float:
+    """Return Shannon's entropy in nats."""
+    return -sum(p * math.log(p) for p in distribution.values() if p > 0.0) or 0.0
 
 
 def end_sentence(vote: Vote, marks: str) -> Vote:
@@ -91,10 +72,40 @@ def end_sentence(vote: Vote, marks: str) -> Vote:
     stop = next((mark for mark in marks if OTHER_SCRIPTS.get(mark, mark) == "."), None)
     if stop is None:
         return vote
-    if DISFLUENT in vote.labels.outcomes:
-        ended = DISFLUENT + stop
-        chances = dict(zip(vote.labels.outcomes, vote.labels.probabilities, strict=True))
-        chances[ended] = chances.get(ended, 0.0) + chances.pop(DISFLUENT)
-        vote = replace(vote, labels=Distribution.of(chances))
+    chances = dict(vote.marks)
+    if DISFLUENT in chances:
+        chances[DISFLUENT + stop] = chances.get(DISFLUENT + stop, 0.0) + chances.pop(DISFLUENT)
+        chances = normalise(chances)
     ends = [mark for mark in marks if ends_sentence(mark)]
-    return replace(vote, labels=vote.labels.among(lambda label: any(mark in label for mark in ends), stop))
+    ending = {written: p for written, p in chances.items() if p > 0.0 and any(mark in written for mark in ends)}
+    return replace(vote, marks=normalise(ending) if ending else {stop: 1.0})
+
+
+def apply_sentence_position(vote: Vote, word: Word, begins: bool | None) -> Vote:
+    """Return the vote, given whether a sentence begins with the word.
+
+    None: that is not known, as at the start of a fragment and behind `Inc.`; then the vote stays as it is, as it does
+    inside a sentence behind a quote.
+    """
+    if begins is None or (not begins and word.text.startswith(_QUOTES)):
+        return vote
+    core = word.core
+    if not begins:
+        if is_lower_abbreviation(core):
+            return replace(vote, cases={Case.LOWER.value: 1.0})
+        return vote if vote.inside is None else replace(vote, cases=vote.inside)
+    if not is_spoken(word.text):
+        return replace(vote, marks={NO_MARKS: 1.0})
+    if not takes_capital(core) or case_of(core) is Case.VERBATIM:
+        return vote
+    # lower case becomes capitalised; all capitals keep their probability, if it may be an acronym (NASA, UNESCO)
+    is_short = len(core) <= _LONGEST_ACRONYM and not any(mark in core for mark in "'’")
+    may_be_upper = is_short and not is_lower_abbreviation(core)
+    upper = vote.cases.get(Case.UPPER.value, 0.0) if may_be_upper else 0.0
+    return replace(vote, cases=normalise({Case.CAPITALISED.value: 1.0 - upper, Case.UPPER.value: upper}))
+
+
+def begins_next(begins: bool | None, word: Word, marks: str, alphabet: Alphabet | None = None) -> bool | None:
+    """Return whether a sentence begins with the next word, given this word and its marks; None: that is not known."""
+    ends = word.ends_sentence(marks, alphabet)
+    return begins if ends is False and not is_spoken(word.text) else ends

@@ -24,10 +24,10 @@ from t5punct.batch.work import Work, punctuate_files
 from t5punct.errors import ModelError
 from t5punct.model import Model
 from t5punct.punctuator import Punctuator
-from t5punct.text.marks import Case
+from t5punct.text.marks import Alphabet, Case
 from t5punct.text.render import AnnotatedWord, Decision
 from t5punct.text.words import Word
-from t5punct.transcripts.formats import Transcript, read_transcript
+from t5punct.transcripts.formats import Transcript, transcript_of
 from t5punct.transcripts.terms import Terms
 from t5punct.transcripts.writers import WriterConfig
 
@@ -88,12 +88,12 @@ def test_what_nobody_foresaw_in_a_file_is_its_own_failure(
     )
     (tmp_path / "in/4.txt").write_text("we know")
 
-    def read(source: str, **options: object) -> Transcript:
-        if source.endswith("4.txt"):
+    def read(lines: Iterable[str], format: str | None, alphabet: Alphabet, name: str) -> Transcript:
+        if name.endswith("4.txt"):
             raise KeyError("seven\nlines")
-        return read_transcript(source, **options)  # type: ignore[arg-type]
+        return transcript_of(lines, format, alphabet, name)
 
-    monkeypatch.setattr("t5punct.punctuator.read_transcript", read)
+    monkeypatch.setattr("t5punct.punctuator.transcript_of", read)
     plan = plan_jobs([str(tmp_path / "in")], OutputConfig(folder=tmp_path / "out"))
     outcome = Work(punctuator).run(plan.jobs)
     names = {Path(failure.source).name: str(failure) for failure in outcome.failures}
@@ -203,13 +203,13 @@ def test_standard_output_streams(punctuator: Punctuator, tmp_path: Path, monkeyp
     (tmp_path / "long.txt").write_text(" ".join(WORDS * 25), encoding="utf-8")
     shown, sizes = io.BytesIO(), list[int]()
     monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(shown, encoding="utf-8"))
-    votes = Punctuator._votes
+    votes = Punctuator.window_votes
 
     def counted(self: Punctuator, *given: object) -> object:
         sizes.append(len(shown.getvalue()))
         return votes(self, *given)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(Punctuator, "_votes", counted)
+    monkeypatch.setattr(Punctuator, "window_votes", counted)
     Work(punctuator).run(plan_jobs([str(tmp_path / "long.txt")], OutputConfig()).jobs)
     assert sizes[0] == 0 < sizes[len(sizes) // 5]
     assert sizes == sorted(sizes)
@@ -221,7 +221,7 @@ def test_an_error_of_the_model_stops_everything(
     def broken(self: Punctuator, *given: object) -> object:
         raise ModelError("broken", expected="whole", fix="mend it")
 
-    monkeypatch.setattr(Punctuator, "_votes", broken)
+    monkeypatch.setattr(Punctuator, "window_votes", broken)
     write_texts(tmp_path / "in", 3)
     with pytest.raises(ModelError, match="broken"):
         Work(punctuator).run(plan_jobs([str(tmp_path / "in")], OutputConfig(folder=tmp_path / "out")).jobs)

@@ -12,7 +12,7 @@ import typer
 from command import Invoke
 
 from t5punct.cli import EXAMPLES, app
-from t5punct.decoding.inputs import DECODERS
+from t5punct.decoding.inputs import DECODERS, DecodingConfig
 from t5punct.model import bundled_folder, bundled_names, read_task
 from t5punct.options import StreamOptions, TranscriptOptions, help_of
 from t5punct.streaming.policies import POLICIES
@@ -118,7 +118,7 @@ def test_help_names_every_choice_of_an_option(option: str, choices: Sequence[str
 def test_help_says_how_many_marks_a_style_allows() -> None:
     told, task = "large: 1, in prose and chat 3", read_task(bundled_folder())
     assert told in HELP["max_marks"]
-    assert {style: task.longest_label(style) for style in task.styles} == {
+    assert {style: DecodingConfig(style=style).alphabet(task).max_marks for style in task.styles} == {
         "talk": 1,
         "meeting": 1,
         "prose": 3,

@@ -21,7 +21,6 @@ from t5punct.cli import main, parameters, process
 from t5punct.cli.train import check_launched, leave_group
 from t5punct.errors import ConfigError
 from t5punct.options import ModelOptions, StreamOptions
-from t5punct.punctuator import Punctuator
 
 
 @pytest.fixture(autouse=True)
@@ -84,18 +83,6 @@ def test_a_command_seldom_looks_for_cycles(monkeypatch: pytest.MonkeyPatch) -> N
     assert told[-1] == gc.get_threshold()[0], "and as usual when it is done"
 
 
-def test_a_loaded_command_keeps_what_there_is_and_collects_as_usual() -> None:
-    usual, n_kept = gc.get_threshold(), gc.get_freeze_count()
-    gc.set_threshold(50_000)
-    try:
-        process.keep_objects()
-        assert gc.get_threshold() == usual, "or what is dropped stays"
-        assert gc.get_freeze_count() > n_kept
-    finally:
-        gc.unfreeze()
-        gc.set_threshold(*usual)
-
-
 LONE = {"ACCELERATE_USE_CPU": "True", "MASTER_ADDR": "127.0.0.1"}
 
 
@@ -148,26 +135,26 @@ V1 = "4:cpu,cpuacct:/docker/x\n3:memory:/docker/x\n"
     ],
 )
 def test_a_quota_is_read_from_the_groups_of_this_process(
-    tmp_path: Path, groups: str, files: dict[str, str], expected: float
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, groups: str, files: dict[str, str], expected: float
 ) -> None:
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(64)), raising=False)
     (tmp_path / "cgroup").write_text(groups)
     for name, text in files.items():
         path = tmp_path / "mount" / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
-    assert process.read_quota(tmp_path / "mount", tmp_path / "cgroup") == expected
-    assert process.read_quota(tmp_path, tmp_path / "none") == math.inf
+    assert process.available_processors(tmp_path / "mount", tmp_path / "cgroup") == max(1, int(min(expected, 64)))
+    assert process.available_processors(tmp_path, tmp_path / "none") == 64
 
 
-@pytest.mark.parametrize(
-    ("bound", "quota", "expected"), [(8, math.inf, 8), (8, 2.5, 2), (8, 0.5, 1), (1, 4.0, 1), (3, 3.0, 3)]
-)
+@pytest.mark.parametrize(("bound", "quota", "expected"), [(8, 2.5, 2), (8, 0.5, 1), (1, 4.0, 1), (3, 3.0, 3)])
 def test_processors_are_those_of_affinity_and_quota(
-    monkeypatch: pytest.MonkeyPatch, bound: int, quota: float, expected: int
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, bound: int, quota: float, expected: int
 ) -> None:
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(bound)), raising=False)
-    monkeypatch.setattr(process, "read_quota", lambda: quota)
-    assert process.available_processors() == expected
+    (tmp_path / "cgroup").write_text("0::/\n")
+    (tmp_path / "cpu.max").write_text(f"{int(quota * 100_000)} 100000\n")
+    assert process.available_processors(tmp_path, tmp_path / "cgroup") == expected
 
 
 @pytest.fixture
@@ -180,12 +167,30 @@ def taken(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     return taken
 
 
-def test_a_command_takes_no_more_threads_than_it_is_given(taken: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Punctuator, "from_pretrained", lambda *_, **__: None)
-    monkeypatch.setattr(parameters, "keep_objects", lambda: None)
+@pytest.fixture
+def no_model(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("t5punct.punctuator.Punctuator", lambda *_, **__: None)
+
+
+def test_a_command_takes_no_more_threads_than_it_is_given(
+    no_model: None, taken: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(gc, "freeze", lambda: None)
     for options in (ModelOptions(), ModelOptions(threads=5), StreamOptions(), StreamOptions(threads=2)):
         parameters.load_punctuator(options, options.config())
     assert taken == [3, 5, 1, 2], "a stream takes one, and whoever names a number gets it"
+
+
+def test_a_loaded_command_keeps_what_there_is_and_collects_as_usual(no_model: None, taken: list[int]) -> None:
+    usual, n_kept = gc.get_threshold(), gc.get_freeze_count()
+    gc.set_threshold(50_000)
+    try:
+        parameters.load_punctuator(ModelOptions(), ModelOptions().config())
+        assert gc.get_threshold() == usual, "or what is dropped stays"
+        assert gc.get_freeze_count() > n_kept
+    finally:
+        gc.unfreeze()
+        gc.set_threshold(*usual)
 
 
 PUNCTUATING, TRAINING = (

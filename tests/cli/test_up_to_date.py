@@ -39,7 +39,7 @@ def test_weights_that_a_hub_id_leads_to_are_noticed(
     snapshots = {"main": tmp_path / "models" / "large", "later": tmp_path / "models" / "later"}
     model.save(lively_model, snapshots["later"])
     branch = ["main"]
-    monkeypatch.setattr("t5punct.t5.hub._snapshot", lambda hub_id, kind, revision, known: snapshots[branch[0]])
+    monkeypatch.setattr("t5punct.t5.folder._snapshot", lambda hub_id, kind, revision, known: snapshots[branch[0]])
     named = (*arguments, "--model", "someone/punct")
     assert invoke(*named)[::2] == (0, "")
     assert _DONE in invoke(*named)[2]

@@ -13,6 +13,7 @@ from t5punct.decoding.align import AlignConfig, Alignment, AlignmentCounts, alig
 from t5punct.errors import ConfigError
 from t5punct.text.marks import Alphabet
 from t5punct.text.words import split
+from t5punct.windows.votes import most_probable
 
 quick = settings(max_examples=200, deadline=None)
 short_words = st.lists(st.sampled_from(["a", "b", "ab", "ba", "aab"]), max_size=6)
@@ -34,11 +35,11 @@ def distance(source: tuple[str, ...], target: tuple[str, ...]) -> int:
 def marked(alignment: Alignment) -> str:
     """The input words with the labels they were voted, for reading."""
     pairs = zip(alignment.words, votes(alignment), strict=True)
-    return " ".join(Alphabet().spell(word, vote.labels.best) for word, vote in pairs)
+    return " ".join(Alphabet().spell(word, most_probable(vote.marks)) for word, vote in pairs)
 
 
 def cases(alignment: Alignment) -> list[str]:
-    return [vote.cases.best for vote in votes(alignment)]
+    return [most_probable(vote.cases) for vote in votes(alignment)]
 
 
 @quick
@@ -78,7 +79,7 @@ def test_every_input_word_gets_exactly_one_vote_whatever_was_generated(words: li
 @quick
 @given(short_words, short_words)
 def test_links_never_cross(words: list[str], other: list[str]) -> None:
-    ends = [link.label_index for link in align(words, " ".join(other)).links if link.label_index is not None]
+    ends = [link.marks_index for link in align(words, " ".join(other)).links if link.marks_index is not None]
     assert ends == sorted(ends)
 
 
@@ -88,7 +89,7 @@ def test_a_faithful_text_gives_back_its_own_labels_with_full_weight(text: str) -
     words = split(text).words
     alignment = align([word.normal for word in words], text)
     word_votes = votes(alignment)
-    assert [vote.labels.best for vote in word_votes] == [word.label for word in words]
+    assert [most_probable(vote.marks) for vote in word_votes] == [word.marks for word in words]
     assert [vote.weight for vote in word_votes] == [1.0] * len(words)
     assert alignment.quality == 1.0
 
@@ -145,12 +146,12 @@ def test_a_mark_behind_an_inserted_word_counts_half_and_only_where_the_word_befo
 
 def test_a_word_the_generator_lost_keeps_the_case_and_gets_no_mark() -> None:
     lost = votes(align(["we", "know", "nasa"], "We know."))[2]
-    assert (lost.labels.best, lost.cases.best, lost.weight) == ("", "verbatim", 0.0)
+    assert (most_probable(lost.marks), most_probable(lost.cases), lost.weight) == ("", "verbatim", 0.0)
 
 
 def test_alignment_reads_marks_of_the_given_alphabet() -> None:
     alignment = align(["yes", "no"], "yes~ no!", Alphabet("~!"))
-    assert [vote.labels.best for vote in votes(alignment)] == ["~", "!"]
+    assert [most_probable(vote.marks) for vote in votes(alignment)] == ["~", "!"]
 
 
 def test_a_long_repetition_is_aligned_in_time() -> None:
@@ -161,7 +162,7 @@ def test_a_long_repetition_is_aligned_in_time() -> None:
 
 def test_a_capital_after_a_generated_sentence_end_says_nothing_of_a_word_inside_a_sentence() -> None:
     word_votes = votes(align("so we know i know nasa".split(), "So. We know. I know. NASA."))  # no end is before `So`
-    insides = [vote.inside.best if vote.inside else None for vote in word_votes]
+    insides = [most_probable(vote.inside) if vote.inside else None for vote in word_votes]
     assert insides == [None, "lower", None, "capitalised", None, "upper"]
     assert [vote.inside for vote in votes(align(["mr", "who"], "Mr. Who"))] == [None, None], "the capital of a name"
 
@@ -184,7 +185,7 @@ def test_a_quality_is_a_share(least: float) -> None:
 
 def test_marks_that_may_not_be_written_are_left_out_of_votes() -> None:
     alignment = align(["yes", "no"], "yes?! no;")
-    assert [vote.labels.best for vote in votes(alignment, Alphabet(",!"))] == ["!", ""]
+    assert [most_probable(vote.marks) for vote in votes(alignment, Alphabet(",!"))] == ["!", ""]
 
 
 def test_merged_and_split_words_must_be_alike() -> None:
@@ -193,9 +194,9 @@ def test_merged_and_split_words_must_be_alike() -> None:
     split_up = align("we cannot go".split(), "We can not, go.")
     assert (split_up.n_inserted, split_up.n_dropped, split_up.n_changed) == (1, 0, 1)
     unlike = align("we can not go".split(), "We xyzw, go.")
-    assert [link.label_index for link in unlike.links] == [0, None, 1, 2], "one of the two, re-spelled"
+    assert [link.marks_index for link in unlike.links] == [0, None, 1, 2], "one of the two, re-spelled"
     lost = align("internationalisation one umm".split(), "Internationalisations on.")
-    assert [link.label_index for link in lost.links] == [0, 1, None], "nothing is merged to pair `umm` with `on`"
+    assert [link.marks_index for link in lost.links] == [0, 1, None], "nothing is merged to pair `umm` with `on`"
     respelled = align(["colour"], "color!")
     assert (respelled.n_inserted, respelled.n_dropped, respelled.n_changed) == (0, 0, 1)
     assert respelled.links[0].exact is False
@@ -204,7 +205,7 @@ def test_merged_and_split_words_must_be_alike() -> None:
 def test_a_long_stretch_without_a_word_in_common_is_paired_in_order() -> None:
     words, other = [f"a{n}" for n in range(60)], " ".join(f"b{n}," for n in range(50))
     links = align(words, other).links
-    assert [link.label_index for link in links] == [*range(50), *[None] * 10]
+    assert [link.marks_index for link in links] == [*range(50), *[None] * 10]
 
 
 def test_counts_of_alignments_add_up() -> None:

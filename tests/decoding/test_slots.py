@@ -27,7 +27,7 @@ from t5punct.errors import ConfigError
 from t5punct.model import Model
 from t5punct.t5.tagger import Tagger
 from t5punct.text.marks import Case
-from t5punct.windows.votes import Vote
+from t5punct.windows.votes import Vote, most_probable
 
 WINDOWS = [
     WindowInput.of(words.split())
@@ -66,13 +66,13 @@ def _parallel(model: Model, windows: list[WindowInput], **settings: Any) -> list
 def _assert_same(votes: tuple[Vote, ...], wanted: tuple[Vote, ...]) -> None:
     assert len(votes) == len(wanted)
     for vote, other in zip(votes, wanted, strict=True):
-        assert vote.labels.outcomes == other.labels.outcomes
-        assert vote.cases.outcomes == other.cases.outcomes
-        assert vote.labels.probabilities == pytest.approx(other.labels.probabilities, abs=1e-4)
-        assert vote.cases.probabilities == pytest.approx(other.cases.probabilities, abs=1e-4)
+        assert tuple(vote.marks) == tuple(other.marks)
+        assert tuple(vote.cases) == tuple(other.cases)
+        assert tuple(vote.marks.values()) == pytest.approx(tuple(other.marks.values()), abs=1e-4)
+        assert tuple(vote.cases.values()) == pytest.approx(tuple(other.cases.values()), abs=1e-4)
         assert (vote.inside is None) == (other.inside is None)
         if vote.inside and other.inside:
-            assert vote.inside.probabilities == pytest.approx(other.inside.probabilities, abs=1e-4)
+            assert tuple(vote.inside.values()) == pytest.approx(tuple(other.inside.values()), abs=1e-4)
         assert (vote.left_words, vote.right_words) == (other.left_words, other.right_words)
 
 
@@ -172,8 +172,8 @@ def test_a_draft_that_is_the_answer_needs_one_pass(tiny_model: Model) -> None:
     model = _shaped(tiny_model, 1)
     decoder = SlotDecoder(model, DecodingConfig(marks=",;-", max_marks=1))
     (solution,) = decoder.decode(WINDOWS[:1])
-    cases = [Case(vote.cases.best) for vote in solution.votes]
-    guesses = [Guess(vote.labels.best, case, case) for vote, case in zip(solution.votes, cases, strict=True)]
+    cases = [Case(most_probable(vote.cases)) for vote in solution.votes]
+    guesses = [Guess(most_probable(vote.marks), case, case) for vote, case in zip(solution.votes, cases, strict=True)]
     draft = Draft(WINDOWS[0], decoder._candidates, guesses)
     source = encoder_input(sources_of(WINDOWS[:1], model), model)
     with torch.inference_mode():
@@ -239,17 +239,15 @@ def test_parallel_equals_step_by_step_with_marks_that_are_given(lively_model: Mo
 
 
 def _cases(votes: tuple[Vote, ...]) -> list[tuple[float, ...]]:
-    return [vote.cases.probabilities for vote in votes]
+    return [tuple(vote.cases.values()) for vote in votes]
 
 
 def test_odds_multiply_the_probability_of_a_mark(tiny_model: Model) -> None:
     (plain,) = _parallel(tiny_model, WINDOWS[1:2], max_marks=1)
     (weighed,) = _parallel(tiny_model, WINDOWS[1:2], max_marks=1, mark_odds=ODDS)
-    before, after = plain[0].labels, weighed[0].labels
-    wanted = {label: ODDS.get(label, 1.0) * before.probability(label) for label in before.outcomes}
-    assert dict(zip(after.outcomes, after.probabilities, strict=True)) == pytest.approx(
-        {label: share / sum(wanted.values()) for label, share in wanted.items()}, abs=1e-5
-    )
+    before, after = plain[0].marks, weighed[0].marks
+    wanted = {label: ODDS.get(label, 1.0) * p for label, p in before.items()}
+    assert after == pytest.approx({label: share / sum(wanted.values()) for label, share in wanted.items()}, abs=1e-5)
 
 
 def test_odds_are_laid_over_those_of_the_task_and_none_take_them_off(tiny_model: Model) -> None:
@@ -304,8 +302,8 @@ def test_every_distribution_sums_to_one_and_every_word_gets_a_vote(tiny_model: M
     for window, votes in zip(WINDOWS, _parallel(tiny_model, WINDOWS), strict=True):
         assert len(votes) == len(window.words)
         for index, vote in enumerate(votes):
-            assert sum(vote.labels.probabilities) == pytest.approx(1.0)
-            assert sum(vote.cases.probabilities) == pytest.approx(1.0)
+            assert sum(vote.marks.values()) == pytest.approx(1.0)
+            assert sum(vote.cases.values()) == pytest.approx(1.0)
             assert (vote.left_words, vote.right_words) == (index, len(window.words) - index - 1)
 
 
@@ -316,28 +314,28 @@ def test_label_distributions_equal_brute_force(tiny_model: Model) -> None:
     model = next(  # a model whose greedy answer for the last slot has a mark
         model
         for model in (_shaped(tiny_model, seed) for seed in range(100))
-        if SlotDecoder(model, config).decode(WINDOWS[:1])[0].votes[-1].labels.best
+        if most_probable(SlotDecoder(model, config).decode(WINDOWS[:1])[0].votes[-1].marks)
     )
     (solution,) = SlotDecoder(model, config).decode(WINDOWS[:1])
     tokenizer, window = model.tokenizer, WINDOWS[0]
     written: list[int] = []  # all words with their greedy labels, up to the last slot
     for index, (word, vote) in enumerate(zip(window.words, solution.votes, strict=True)):
-        form = next(f for f in _forms(word) if f[0] == vote.cases.best)[1]
+        form = next(f for f in _forms(word) if f[0] == most_probable(vote.cases))[1]
         written += tokenizer.word_ids(form, first=index == 0)
         if index < len(window.words) - 1:
-            written += [token for mark in vote.labels.best for token in tokenizer.mark_ids[mark]]
+            written += [token for mark in most_probable(vote.marks) for token in tokenizer.mark_ids[mark]]
     joint = {
         "".join(marks): _probability(model, window, written, "".join(marks), config)
         for length in range(3)
         for marks in product("!?", repeat=length)
     }
     assert sum(joint.values()) == pytest.approx(1.0, abs=1e-5)
-    labels = solution.votes[-1].labels
-    for label in labels.outcomes:
+    labels = solution.votes[-1].marks
+    for label in labels:
         # a label that greedy decoding did not enter stands for all that begin with it
-        alone = labels.best.startswith(label) or len(label) == 2
+        alone = most_probable(labels).startswith(label) or len(label) == 2
         wanted = joint[label] if alone else sum(p for other, p in joint.items() if other.startswith(label))
-        assert labels.probability(label) == pytest.approx(wanted, abs=1e-4), label
+        assert labels.get(label, 0.0) == pytest.approx(wanted, abs=1e-4), label
 
 
 def _forms(word: str) -> list[tuple[str, str]]:
@@ -361,13 +359,13 @@ def _probability(model: Model, window: WindowInput, written: list[int], label: s
 
 def test_the_alphabet_can_be_restricted(tiny_model: Model) -> None:
     for votes in _parallel(tiny_model, WINDOWS, marks=",", max_marks=1):
-        assert {label for vote in votes for label in vote.labels.outcomes} <= {"", ","}
+        assert {label for vote in votes for label in vote.marks} <= {"", ","}
 
 
 def test_marks_that_the_task_does_not_have_are_refused(tiny_model: Model) -> None:
     with pytest.raises(ConfigError, match=r"marks '\*'; expected some of ',.\?!:;-'; check --marks"):
         SlotDecoder(tiny_model, DecodingConfig(marks=",*"))
-    with pytest.raises(ConfigError, match="labels of 9 marks; expected at most 3"):
+    with pytest.raises(ConfigError, match="9 marks in a slot; expected at most 3"):
         SlotDecoder(tiny_model, DecodingConfig(max_marks=9))
 
 

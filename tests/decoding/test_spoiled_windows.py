@@ -91,7 +91,7 @@ def test_votes_of_other_windows_recover_what_one_window_spoiled(tiny_model: Mode
         patch.setattr(module, "generate_texts", _writer(written, lambda n: n % 4 == 2 and 0 < n < last - 3, rng))
         annotated = Punctuator(tiny_model, config).annotate(" ".join(words))
     assert [word.word for word in annotated] == words
-    assert [word.label for word in annotated] == labels
+    assert [word.marks for word in annotated] == labels
 
 
 @settings(max_examples=40)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from itertools import cycle
 
 from t5punct.model import Model
@@ -19,9 +20,12 @@ class Scripted(Punctuator):
         self.script = cycle(split(output).words)
         self.heard: list[str] = []
 
-    def decide_word(
-        self, word: Word, votes: object, sentence: SentencePosition, combine: object = None
-    ) -> tuple[Decision, SentencePosition]:
-        self.heard.append(word.text)
-        told = next(self.script)
-        return Decision(told.label, case_of(told.text), 1.0, 1.0), sentence
+    def decide_words(
+        self, words: Iterable[Word], votes_of_slots: object, sentence: SentencePosition, combine: object = None
+    ) -> tuple[list[Decision], SentencePosition]:
+        decisions = []
+        for word in words:
+            self.heard.append(word.text)
+            told = next(self.script)
+            decisions.append(Decision(told.marks, case_of(told.text), 1.0, 1.0))
+        return decisions, sentence

@@ -23,7 +23,7 @@ from t5punct.punctuator import Punctuator, PunctuatorConfig
 from t5punct.text.marks import Alphabet
 from t5punct.text.words import Word
 from t5punct.windows.combine import CombineConfig, WindowVotes
-from t5punct.windows.plan import View, WindowConfig, iter_views
+from t5punct.windows.plan import View, WindowConfig, views_of
 from t5punct.windows.presets import Preset, list_presets, load_preset
 
 CLITICS = Path(__file__).parents[1] / "data" / "hand-counted.tsv"
@@ -50,8 +50,8 @@ def test_cached_votes_decide_as_the_punctuator_does(tiny_model: Model, decoder: 
     trials = Trials(Punctuator(tiny_model, replace(config, windows=WindowConfig(8))), [DOCUMENT])
     (cached,) = trials.annotate(strategy)
     (anew,) = Punctuator(tiny_model, config).annotate_texts([DOCUMENT.words])
-    assert [(word.text, word.label, word.case) for word in cached] == [
-        (word.text, word.label, word.case) for word in anew
+    assert [(word.text, word.marks, word.case) for word in cached] == [
+        (word.text, word.marks, word.case) for word in anew
     ]
     # masked slots are not written where no strategy asks for them, which rounds differently
     assert [word.confidence for word in cached] == pytest.approx([word.confidence for word in anew], abs=1e-5)
@@ -62,7 +62,7 @@ def test_a_window_is_decoded_once_for_all_strategies(tiny_model: Model) -> None:
     trials = Trials(punctuator, [DOCUMENT])
     strategies = [Preset(WindowConfig(8, stride, mask)) for stride, mask in product((2, 4, 6), (0, 2))]
     distinct = {
-        (v.window.start, v.window.stop) for preset in strategies for v in iter_views(DOCUMENT.words, preset.windows)
+        (v.window.start, v.window.stop) for preset in strategies for v in views_of(DOCUMENT.words, preset.windows)
     }
     for strategy in [*strategies, *strategies]:
         list(trials.annotate(strategy))

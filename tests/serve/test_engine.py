@@ -36,8 +36,8 @@ def test_requests_with_other_settings_keep_their_own(engine: Engine) -> None:
     commas = replace(FP32, decoding=replace(FP32.decoding, marks=","))
     with ThreadPoolExecutor(4) as pool:
         all_marks, only_commas = pool.map(lambda config: list(engine.annotate([TEXTS[2]], config)), (FP32, commas))
-    assert {word.label for word in only_commas} <= {"", ",", ",,", ",,,"}
-    assert {word.label for word in all_marks} - {"", ",", ",,", ",,,"}
+    assert {word.marks for word in only_commas} <= {"", ",", ",,", ",,,"}
+    assert {word.marks for word in all_marks} - {"", ",", ",,", ",,,"}
 
 
 def test_a_stream_does_not_wait_for_the_end_of_a_long_text(engine: Engine) -> None:

@@ -18,7 +18,7 @@ from t5punct.punctuator import Punctuator
 from t5punct.serve.config import ServeConfig
 from t5punct.serve.engine import Engine, one_thread
 from t5punct.streaming import StreamConfig, StreamingPunctuator, Streams
-from t5punct.streaming.events import committed_events
+from t5punct.streaming.streams import committed_events
 
 END = '{"end": true}'
 PATIENCE_S = 120  # an answer takes milliseconds, and on a machine under load much longer

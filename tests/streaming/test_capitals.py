@@ -14,7 +14,7 @@ from t5punct.punctuator import Punctuator, PunctuatorConfig
 from t5punct.streaming import StreamConfig, StreamingPunctuator, Streams, StreamState, TimedWord
 from t5punct.streaming.deciding import Look
 from t5punct.text.render import RenderConfig
-from t5punct.windows.votes import Distribution, Vote
+from t5punct.windows.votes import Vote
 
 POLICIES = [
     StreamConfig(window=5, lookahead=2),
@@ -38,8 +38,8 @@ class Fickle:
         return [tuple(self._vote(look, place) for place in look.slots) for look in looks]
 
     def _vote(self, look: Look, place: int) -> Vote:
-        label = Distribution.certain(self._labels.get(look.view.words[place].text, ""))
-        lower, capital = Distribution.certain("lower"), Distribution.certain("capitalised")
+        label = {self._labels.get(look.view.words[place].text, ""): 1.0}
+        lower, capital = {"lower": 1.0}, {"capitalised": 1.0}
         return Vote(label, capital, inside=lower) if place == look.slots.start else Vote(label, lower)
 
 
@@ -50,7 +50,7 @@ class Silent:
         self._known = punctuator.apply_known
 
     def votes(self, looks: Sequence[Look]) -> list[tuple[Vote, ...]]:
-        nothing = Vote(Distribution.certain(""), Distribution.certain("lower"))
+        nothing = Vote({"": 1.0}, {"lower": 1.0})
         return [tuple(self._known(look.view, place, nothing) for place in look.slots) for look in looks]
 
 
@@ -72,8 +72,8 @@ def test_after_a_committed_sentence_end_there_is_a_capital(
         spoken = word.annotated.word.isalpha()
         if spoken and begins:
             assert word.text[0].isupper()
-        if spoken or set(word.annotated.label) & set(".?!"):
-            begins = bool(set(word.annotated.label) & set(".?!"))
+        if spoken or set(word.annotated.marks) & set(".?!"):
+            begins = bool(set(word.annotated.marks) & set(".?!"))
 
 
 @pytest.mark.parametrize("config", POLICIES[:3])
@@ -101,10 +101,10 @@ def test_a_silence_ends_the_sentence(tiny_model: Model) -> None:
 def test_what_is_provisional_may_go_on(lively_model: Model) -> None:
     stream = StreamingPunctuator(Punctuator(lively_model), StreamConfig(lookahead=4))
     stream.push(["we", "know"])
-    labels = [word.label for word in stream.provisional()]
+    labels = [word.marks for word in stream.provisional()]
     fragment = StreamingPunctuator(Punctuator(lively_model, PunctuatorConfig(fragment=True)), StreamConfig(lookahead=4))
     fragment.push(["we", "know"])
-    assert labels == [word.label for word in fragment.provisional()]
+    assert labels == [word.marks for word in fragment.provisional()]
 
 
 def test_a_kept_full_stop_ends_a_sentence_and_that_of_an_abbreviation_does_not(tiny_model: Model) -> None:
@@ -113,7 +113,7 @@ def test_a_kept_full_stop_ends_a_sentence_and_that_of_an_abbreviation_does_not(t
     committed = [*stream.push("so. that, vs. them? we 12. of".split()), *stream.finish()]
     starts = [word.text[0].isupper() for word in committed]
     assert (starts[0], starts[1], starts[4]) == (True, True, True)
-    assert committed[5].annotated.label == ".", "no item of a list: it opens no line"
+    assert committed[5].annotated.marks == ".", "no item of a list: it opens no line"
 
 
 @pytest.mark.parametrize("words", [None, b"we know", [b"we"], [None], [["we"]], 5, ["\ud800"]])

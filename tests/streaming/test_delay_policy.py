@@ -17,15 +17,14 @@ from tiny_encoders import save_tiny_encoder
 
 from t5punct import model as models
 from t5punct.decoding.inputs import DecodingConfig
-from t5punct.decoding.precision import with_precision
 from t5punct.errors import ConfigError, InputError
-from t5punct.model import Model
+from t5punct.model import Model, with_precision
 from t5punct.punctuator import Punctuator, PunctuatorConfig
 from t5punct.streaming import Committed, StreamConfig, StreamingPunctuator, Streams, StreamState, TimedWord
 from t5punct.streaming import kv_cache as kv_cache_module
 from t5punct.streaming.kv_cache import Keys, Memory, StreamEncoder, Tokens, _Room, keys_in_sight
 from t5punct.t5.delay import Delay, delayed_states, token_words
-from t5punct.t5.layers import blocks_of
+from t5punct.t5.encoder import blocks_of
 from t5punct.t5.tagger import Tagger
 from t5punct.text.render import RenderConfig
 from t5punct.training.start.from_encoder import FreshDecoderConfig, from_encoder
@@ -81,12 +80,12 @@ def _batch(
 ) -> list[tuple[str, ...]]:
     config = replace(punctuator.config, windows=windows, decoding=DecodingConfig("tagger", delay_words=lookahead))
     return [
-        (word.text, word.label, word.case) for word in Punctuator(punctuator.model, config).annotate(" ".join(words))
+        (word.text, word.marks, word.case) for word in Punctuator(punctuator.model, config).annotate(" ".join(words))
     ]
 
 
 def _written(words: Sequence[Committed]) -> list[tuple[str, ...]]:
-    return [(word.annotated.text, word.annotated.label, word.annotated.case) for word in words]
+    return [(word.annotated.text, word.annotated.marks, word.annotated.case) for word in words]
 
 
 @few
@@ -110,7 +109,7 @@ def _states(model: Model, words: Sequence[str], delay: Delay) -> torch.Tensor:
     """Of the words' last tokens, from the whole text at once; (n_words, d_model)."""
     source = model.tokenizer.source(words)
     ids, owners = torch.tensor([source.ids]), torch.tensor([token_words(source)])
-    return delayed_states(model.network.get_encoder(), ids, owners, delay)[0, list(source.word_ends)]
+    return delayed_states(model.network.encoder, ids, owners, delay)[0, list(source.word_ends)]
 
 
 @few
@@ -175,8 +174,8 @@ def test_a_word_costs_one_column_however_long_the_stream(
     stream = StreamingPunctuator(punctuator, _delayed(2))
     stream.push(["we"] * 20)
     counted: list[int] = []
-    block = blocks_of(punctuator.model.network.get_encoder())[1]
-    feeding = block.intermediate if hasattr(block, "intermediate") else block.layer[-1].DenseReluDense
+    block = blocks_of(punctuator.model.network.encoder)[1]
+    feeding = block.intermediate.dense if hasattr(block, "intermediate") else block.layer[-1].DenseReluDense
     hook = feeding.register_forward_hook(lambda _, rows, __: counted.append(len(rows[0])))
     n_tokens = len(punctuator.model.tokenizer.word_ids("we"))
     stream.push(["we"] * 5)
@@ -302,7 +301,7 @@ def test_after_a_flush_the_stream_goes_on_as_if_it_had_only_been_looked_at(punct
     committed = [*flushed.push(words[:12]), *flushed.flush(), *flushed.push(words[12:]), *flushed.finish()]
     assert [word.annotated.word for word in committed] == [word.annotated.word for word in wanted]
     # where a sentence begins may differ after the flush; labels do not
-    before, after = ([word.annotated.label for word in words] for words in (committed, wanted))
+    before, after = ([word.annotated.marks for word in words] for words in (committed, wanted))
     assert before[:9] + before[12:] == after[:9] + after[12:]
 
 

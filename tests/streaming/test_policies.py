@@ -13,12 +13,12 @@ from t5punct.streaming.policies import MOST_DELAY, Delayed, Entropy, Fixed, Poli
 from t5punct.streaming.state import StreamState
 from t5punct.text.words import Word
 from t5punct.windows.plan import MOST_WORDS
-from t5punct.windows.votes import Distribution, Vote
+from t5punct.windows.votes import Vote, entropy, normalise
 
 
 def _vote(**weights: float) -> Vote:
     names = {"none": "", "comma": ",", "stop": "."}
-    return Vote(Distribution.of({names[name]: w for name, w in weights.items()}), Distribution.certain("lower"))
+    return Vote(normalise({names[name]: w for name, w in weights.items()}), {"lower": 1.0})
 
 
 SURE, UNSURE = _vote(none=1.0), _vote(none=0.5, comma=0.5)  # 0 and 1 bit
@@ -60,8 +60,8 @@ def test_entropy_commits_in_order_while_the_model_is_sure(
 
 
 def test_entropy_is_measured_in_bits() -> None:
-    four = Vote(Distribution.of(dict.fromkeys(("", ",", ".", "?"), 1.0)), SURE.cases)
-    assert four.labels.entropy / math.log(2) == pytest.approx(2.0)
+    four = Vote(normalise(dict.fromkeys(("", ",", ".", "?"), 1.0)), SURE.cases)
+    assert entropy(four.marks) / math.log(2) == pytest.approx(2.0)
     assert _n_ready(Entropy(0, 5, [1.999999] * 6), [four]) == 0
     assert _n_ready(Entropy(0, 5, [2.000001] * 6), [four]) == 1
 

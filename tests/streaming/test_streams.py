@@ -97,8 +97,8 @@ def test_fixed_equals_the_batch_preset_realtime(
     streamed = tuple(word.annotated for word in stream)
     if lookahead == 0 and not fragment:  # the last slot is final before anyone knows that it is the last
         streamed, batch = streamed[:-1], batch[:-1]
-    assert [(word.text, word.label, word.case) for word in streamed] == [
-        (word.text, word.label, word.case) for word in batch
+    assert [(word.text, word.marks, word.case) for word in streamed] == [
+        (word.text, word.marks, word.case) for word in batch
     ]
     assert [word.confidence for word in streamed] == pytest.approx([word.confidence for word in batch], abs=1e-4)
 
@@ -153,7 +153,7 @@ def test_the_provisional_tail_is_what_finish_would_commit_if_the_text_may_end_an
 def test_a_whole_stream_begins_and_ends_with_a_sentence(punctuator: Punctuator) -> None:
     words = _stream(punctuator, StreamConfig(window=6, lookahead=3), [["we", "know", "that", "right", "and"]])
     assert words[0].annotated.case != "lower"
-    assert set(words[-1].annotated.label) & set(".?!")
+    assert set(words[-1].annotated.marks) & set(".?!")
 
 
 def test_flushing_commits_all_that_was_heard_and_the_stream_goes_on(punctuator: Punctuator) -> None:

@@ -17,9 +17,9 @@ from transformers import ElectraConfig, ElectraModel
 from t5punct import config as settings
 from t5punct import model as models
 from t5punct.decoding.inputs import DecodingConfig, WindowInput
-from t5punct.decoding.precision import with_precision
 from t5punct.decoding.slots import SlotDecoder
 from t5punct.errors import ConfigError, ModelError
+from t5punct.model import with_precision
 from t5punct.punctuator import Punctuator, PunctuatorConfig
 from t5punct.streaming import StreamConfig, StreamingPunctuator
 from t5punct.t5.task import ENCODER_TASK
@@ -80,7 +80,7 @@ def test_the_encoder_stays_what_it_is_weight_for_weight(family: str, folder: Pat
     assert torch.allclose(mine, expected, atol=1e-5)
     assert len(network.decoder.block) == 2
     assert network.config.d_ff == 48
-    assert network.get_output_embeddings().weight is network.encoder.get_input_embeddings().weight
+    assert network.lm_head.weight is network.encoder.get_input_embeddings().weight
 
 
 def test_it_learns_and_what_is_saved_is_what_is_loaded(family: str, folder: Path, trained: Path) -> None:
@@ -102,9 +102,9 @@ def test_slots_equal_step_by_step_and_a_batch_its_windows_alone(trained: Path) -
     together, alone = votes_of(model, WINDOWS), [votes_of(model, [window])[0] for window in WINDOWS]
     for expected in (decode_stepwise(model, WINDOWS), alone):
         for vote, wanted in zip(chain(*together), chain(*expected), strict=True):
-            for options, wanted_options in ((vote.labels, wanted.labels), (vote.cases, wanted.cases)):
-                assert options.outcomes == wanted_options.outcomes
-                assert options.probabilities == pytest.approx(wanted_options.probabilities, abs=1e-4)
+            for options, wanted_options in ((vote.marks, wanted.marks), (vote.cases, wanted.cases)):
+                assert tuple(options) == tuple(wanted_options)
+                assert tuple(options.values()) == pytest.approx(tuple(wanted_options.values()), abs=1e-4)
 
 
 def test_words_stay_with_every_decoder(trained: Path) -> None:

@@ -103,7 +103,7 @@ def published(folder: Path, family: Family) -> float:
 
 def has_own_output(model: models.Model) -> bool:
     network: Any = model.network
-    return not torch.equal(network.get_output_embeddings().weight, network.get_input_embeddings().weight)
+    return not torch.equal(network.lm_head.weight, network.shared.weight)
 
 
 def logits(model: models.Model) -> torch.Tensor:
@@ -118,7 +118,7 @@ def test_a_family_goes_the_whole_way(
 ) -> None:
     begun = models.load(folder)
     assert has_own_output(begun) == (not family.tied)
-    weight = begun.network.get_output_embeddings().weight.detach()[5, 5]
+    weight = begun.network.lm_head.weight.detach()[5, 5]
     scale = output_scale(begun) * float(weight / published(folder, family))
     assert scale == pytest.approx(SHAPE["d_model"] ** -0.5 if family.tied else 1.0), "as in the family's paper"
     models.save(begun, tmp_path / "saved")

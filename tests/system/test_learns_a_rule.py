@@ -103,7 +103,7 @@ def test_the_trained_model_hears_pauses_in_a_stream(trained: Path, decide: str, 
     def right(words: list[TimedWord]) -> dict[str, float]:
         """The share of each label's slots that get it."""
         stream = StreamingPunctuator(punctuator, StreamConfig("fixed", decide, window=16, lookahead=lookahead))
-        labels = [word.annotated.label for word in (*stream.push(words), *stream.finish())]
+        labels = [word.annotated.marks for word in (*stream.push(words), *stream.finish())]
         wanted = [word.word.lstrip(string.ascii_letters) for word in said]
         return {
             mark: statistics.mean(

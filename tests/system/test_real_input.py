@@ -24,7 +24,7 @@ def _words(text: str) -> list[str]:
 
 
 def _marks(text: str) -> list[str]:
-    return [word.label for word in split(text).words]
+    return [word.marks for word in split(text).words]
 
 
 def test_capitals_of_the_input_change_nothing(punctuator: Punctuator) -> None:

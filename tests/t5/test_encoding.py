@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from tiny import TINY_SHAPE, t5_network
 from tiny_encoders import FAMILIES
 
-from t5punct.t5.encoding import EqualWindows, encode_windows, group_equal_windows
+from t5punct.t5.encoder import Encoder
 
 SHAPE: dict[str, Any] = {
     "vocab_size": 50, "d_model": TINY_SHAPE.d_model, "d_kv": 8, "num_heads": 3, "d_ff": 24, "num_layers": 3,
@@ -33,7 +33,7 @@ def _encoder(kind: str) -> Any:
         make, config = OTHERS[kind]
         encoder = make(config).eval()
     else:
-        encoder = t5_network(kind.split(maxsplit=1)[0], **SHAPE, **KINDS[kind]).eval().get_encoder()
+        encoder = t5_network(kind.split(maxsplit=1)[0], **SHAPE, **KINDS[kind]).eval().encoder
     for value in encoder.parameters():
         torch.nn.init.normal_(value, std=0.4)
     return encoder
@@ -53,7 +53,7 @@ def _batch(lengths: list[int], seed: int) -> tuple[torch.Tensor, torch.Tensor]:
 def test_states_are_those_of_transformers(kind: str, lengths: list[int], seed: int) -> None:
     encoder, (ids, mask) = _encoder(kind), _batch(lengths, seed)
     expected = encoder(input_ids=ids, attention_mask=mask).last_hidden_state
-    states = encode_windows(encoder, ids, mask)
+    states = Encoder(encoder).states(ids, mask)
     assert states.shape == expected.shape
     assert torch.allclose(states[mask.bool()], expected[mask.bool()], atol=2e-5)
     assert not states[~mask.bool()].any()
@@ -63,26 +63,17 @@ def test_states_are_those_of_transformers(kind: str, lengths: list[int], seed: i
 def test_position_biases_count() -> None:
     """The test above could not fail on them if they were too small to matter."""
     encoder, (ids, mask) = deepcopy(_encoder("umt5")), _batch([9, 5], 0)
-    before = encode_windows(encoder, ids, mask)
+    before = Encoder(encoder).states(ids, mask)
     encoder.block[2].layer[0].SelfAttention.relative_attention_bias.weight.zero_()
-    assert not torch.allclose(before, encode_windows(encoder, ids, mask), atol=1e-2)
+    assert not torch.allclose(before, Encoder(encoder).states(ids, mask), atol=1e-2)
 
 
 def test_bfloat16_stays_bfloat16() -> None:
     encoder, (ids, mask) = deepcopy(_encoder("umt5")).to(torch.bfloat16), _batch([9, 5, 9], 0)
     with torch.inference_mode():
         states, expected = (
-            encode_windows(encoder, ids, mask),
+            Encoder(encoder).states(ids, mask),
             encoder(input_ids=ids, attention_mask=mask).last_hidden_state,
         )
     assert states.dtype is torch.bfloat16
     assert torch.nn.functional.cosine_similarity(states[mask.bool()], expected[mask.bool()], dim=-1).min() > 0.99
-
-
-def test_windows_of_equal_length_lie_side_by_side() -> None:
-    assert group_equal_windows([3]) == [EqualWindows(0, 3, 1)]
-    assert [(group.n_tokens, group.n_windows) for group in group_equal_windows([1, 4, 4, 4, 6])] == [
-        (1, 1),
-        (4, 3),
-        (6, 1),
-    ]

@@ -17,7 +17,7 @@ from t5punct import model as models
 from t5punct.errors import ConfigError, ModelError
 from t5punct.model import Model
 from t5punct.punctuator import Punctuator
-from t5punct.t5.hub import locate
+from t5punct.t5.folder import locate
 from t5punct.t5.tagger import Tagger
 from t5punct.t5.task import TaskConfig
 from t5punct.training.data.corpora import CorpusConfig

@@ -18,15 +18,12 @@ from tiny_encoders import FAMILIES, save_tiny_encoder
 from t5punct import model as models
 from t5punct.decoding.cached_decoder import output_scale
 from t5punct.decoding.inputs import DecodingConfig, WindowInput
-from t5punct.decoding.precision import with_precision
 from t5punct.decoding.slots import SlotDecoder
 from t5punct.errors import ModelError
-from t5punct.model import Model
+from t5punct.model import Model, with_precision
 from t5punct.punctuator import Punctuator, PunctuatorConfig
-from t5punct.t5.encoding import encode_padded, encode_windows
-from t5punct.t5.inference.modules import InferenceT5
-from t5punct.t5.inference.network import read_network
-from t5punct.t5.inference.pieces import PieceTokenizer, read_tokenizer
+from t5punct.t5.encoder import Encoder
+from t5punct.t5.inference import InferenceT5, PieceTokenizer, read_network, read_tokenizer
 from t5punct.training.start.from_encoder import FreshDecoderConfig, from_encoder
 
 SHAPE: dict[str, Any] = {
@@ -86,17 +83,17 @@ def test_states_votes_and_scale_are_those_of_transformers(folder: Path) -> None:
         assert torch.allclose(lean.encode(ids, mask), whole.encode(ids, mask), atol=1e-5)
     for votes, wanted in zip(SlotDecoder(lean).votes(WINDOWS), SlotDecoder(whole).votes(WINDOWS), strict=True):
         for vote, wanted_vote in zip(votes, wanted, strict=True):
-            assert vote.labels.outcomes == wanted_vote.labels.outcomes
-            assert vote.labels.probabilities == pytest.approx(wanted_vote.labels.probabilities, abs=1e-4)
-            assert vote.cases.probabilities == pytest.approx(wanted_vote.cases.probabilities, abs=1e-4)
+            assert tuple(vote.marks) == tuple(wanted_vote.marks)
+            assert tuple(vote.marks.values()) == pytest.approx(tuple(wanted_vote.marks.values()), abs=1e-4)
+            assert tuple(vote.cases.values()) == pytest.approx(tuple(wanted_vote.cases.values()), abs=1e-4)
 
 
 def test_a_padded_batch_has_the_states_of_one_end_to_end(folder: Path) -> None:
-    encoder = network_of(folder).get_encoder()
+    encoder = network_of(folder).encoder
     ids = torch.randint(3, 60, (3, 30), generator=torch.Generator().manual_seed(2))
     mask = (torch.arange(30) < torch.tensor([[30], [7], [19]])).long()
     with torch.inference_mode():
-        end_to_end, padded = encode_windows(encoder, ids, mask), encode_padded(encoder, ids, mask)
+        end_to_end, padded = (Encoder(encoder).states(ids, mask, end_to_end=whole) for whole in (True, False))
     assert torch.allclose(padded, end_to_end, atol=1e-5)
     assert not padded[~mask.bool()].any()
 
@@ -188,7 +185,7 @@ def test_a_tokenizer_that_transformers_builds_is_left_to_it(tagged_model: Model,
 
 
 def test_what_was_loaded_to_infer_is_saved_with_changes(tmp_path: Path) -> None:
-    model = models.load("small", to_infer=True)
+    model = models.load("small", precision="fp32")
     network: Any = copy.deepcopy(model.network)
     network.shared.weight += 1
     models.save(replace(model, network=network).with_task(max_tokens=77), tmp_path)
@@ -199,7 +196,7 @@ def test_what_was_loaded_to_infer_is_saved_with_changes(tmp_path: Path) -> None:
 
 
 def test_what_was_loaded_to_infer_generates_in_each_precision() -> None:
-    model = models.load("small", to_infer=True)
+    model = models.load("small", precision="fp32")
     config = replace(PunctuatorConfig(), decoding=DecodingConfig("generate"))
     for changed in (model, with_precision(model, "int8")):
         punctuator = Punctuator(changed, config)

@@ -21,14 +21,13 @@ from torch import nn
 from t5punct import Punctuator
 from t5punct import model as models
 from t5punct.decoding.inputs import DecodingConfig, WindowInput
-from t5punct.decoding.precision import with_precision
 from t5punct.decoding.slots import SlotDecoder
 from t5punct.decoding.tagging import TagDecoder
 from t5punct.errors import ConfigError, ModelError
-from t5punct.model import Model
+from t5punct.model import Model, with_precision
 from t5punct.t5 import int8 as int8_module
 from t5punct.t5.folder import FLOAT_FILE, INT8_FILE
-from t5punct.t5.inference.network import read_network
+from t5punct.t5.inference import read_network
 from t5punct.t5.int8 import Int8Rows
 from t5punct.t5.int8_linear import (
     Int8Linear,
@@ -113,8 +112,8 @@ def test_weights_in_common_are_read_from_the_folder_that_holds_them(wide_model: 
     n_bytes = (tmp_path / "base" / INT8_FILE).stat().st_size
     assert 0 < share_weights(tmp_path / "base", tmp_path / "large") < n_bytes
     assert (tmp_path / "base" / INT8_FILE).stat().st_size < 0.7 * n_bytes
-    for to_infer in (False, True):
-        read = models.load(tmp_path / "base", to_infer=to_infer)
+    for precision in (None, "fp32"):
+        read = models.load(tmp_path / "base", precision=precision)
         for votes, wanted in zip(SlotDecoder(read).votes(WINDOWS), SlotDecoder(pupil).votes(WINDOWS), strict=True):
             assert_same(votes, wanted, 1e-5)
     for name, weight in pupil.network.state_dict().items():
@@ -158,7 +157,7 @@ def test_the_command_writes_rows(wide_model: Model, tmp_path: Path, invoke: Invo
 def test_rows_on_disk_are_multiplied_as_they_are(wide_model: Model, tmp_path: Path) -> None:
     """What is in int8 on disk is the same model in int8 as one that was in float32 in between."""
     models.save(wide_model, tmp_path, int8=True)
-    direct = models.load(tmp_path, to_infer=True, in_int8=True)
+    direct = models.load(tmp_path, precision="int8")
     wanted = with_precision(models.load(tmp_path), "int8")
     assert direct.precision == wanted.precision == "int8"
     encoder = direct.network.encoder
@@ -176,10 +175,9 @@ def test_rows_on_disk_are_multiplied_as_they_are(wide_model: Model, tmp_path: Pa
 
 def test_what_is_not_in_int8_on_disk_is_rounded_when_it_is_used(wide_model: Model, tmp_path: Path) -> None:
     models.save(wide_model, tmp_path)
-    assert models.load(tmp_path, to_infer=True, in_int8=True).precision == "fp32"
     assert Punctuator.from_pretrained(tmp_path, precision="int8").model.precision == "int8"
     models.save(wide_model, tmp_path, int8=True)
-    assert models.load(tmp_path, in_int8=True).precision == "fp32", "what is trained is in float32"
+    assert models.load(tmp_path).precision == "fp32", "what is trained is in float32"
     assert Punctuator.from_pretrained(tmp_path, precision="fp32").model.precision == "fp32"
 
 
@@ -210,8 +208,8 @@ def test_the_network_stays_as_it_is_and_its_embeddings_are_shared(tagged_model: 
 
 def assert_same(votes: Sequence[Vote], others: Sequence[Vote], tolerance: float) -> None:
     for vote, other in zip(votes, others, strict=True):
-        assert vote.labels.outcomes == other.labels.outcomes
-        assert vote.labels.probabilities == pytest.approx(other.labels.probabilities, abs=tolerance)
+        assert tuple(vote.marks) == tuple(other.marks)
+        assert tuple(vote.marks.values()) == pytest.approx(tuple(other.marks.values()), abs=tolerance)
 
 
 def test_slots_equal_step_by_step_and_a_batch_its_windows_alone(tagged_model: Model) -> None:

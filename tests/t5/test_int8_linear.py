@@ -26,7 +26,6 @@ from t5punct.t5.int8_linear import (
     largest_sums,
     multiply,
     pack_weight,
-    share_rounding,
 )
 
 
@@ -60,10 +59,8 @@ def test_what_a_token_gives_depends_on_no_other_token(n_tokens: int, n_in: int, 
 def test_layers_that_share_a_rounding_give_what_each_gives_alone_to_the_bit() -> None:
     first, second = int8(linear(16, 4)), int8(linear(16, 9, bias=False))
     inputs = torch.randn(2, 5, 16, generator=torch.Generator().manual_seed(1))
-    shared = share_rounding(first, inputs)
-    assert isinstance(shared, RoundedRows)
+    shared = RoundedRows.of(inputs)
     assert torch.equal(first(shared), first(inputs)) and torch.equal(second(shared), second(inputs))
-    assert share_rounding(linear(16, 4), inputs) is inputs
 
 
 @pytest.mark.parametrize("copied", [copy.deepcopy, lambda layer: pickle.loads(pickle.dumps(layer))])  # noqa: S301

@@ -10,11 +10,12 @@ from hypothesis import strategies as st
 from strategies import any_word, labels, tricky_words
 from transformers import ByT5Tokenizer
 
+from t5punct.decoding.inputs import DecodingConfig
 from t5punct.errors import ConfigError, ModelError
 from t5punct.model import Model
 from t5punct.t5.task import TaskConfig
 from t5punct.t5.tokenization import TaskTokenizer
-from t5punct.text.marks import NO_LABEL, Alphabet
+from t5punct.text.marks import NO_MARKS, Alphabet
 
 ALPHABET = TaskConfig().alphabet
 
@@ -46,7 +47,7 @@ def test_at_each_mark_the_next_word_may_stand_as_well(tiny_model: Model, parts: 
     target = tokenizer.target(forms, marked)
     assert [*zip(target, tokenizer.next_word_ids(forms, marked), strict=True)] == wanted
     for index, start in enumerate(tokenizer.slot_starts(forms, marked)):
-        before = tokenizer.target(forms[: index + 1], (*marked[:index], NO_LABEL))[:-1]
+        before = tokenizer.target(forms[: index + 1], (*marked[:index], NO_MARKS))[:-1]
         assert (start, target[:start]) == (len(before), before)
 
 
@@ -134,9 +135,13 @@ def test_the_task_knows_its_alphabet() -> None:
 
 def test_a_style_may_have_shorter_labels_than_the_task() -> None:
     task = TaskConfig(style_max_marks={"talk": 1, "prose": 2})
-    assert [task.longest_label(style) for style in ("talk", "prose", "chat", None)] == [1, 2, 3, 1]
+
+    def most_marks(style: str | None) -> int:
+        return DecodingConfig(style=style).alphabet(task).max_marks
+
+    assert [most_marks(style) for style in ("talk", "prose", "chat", None)] == [1, 2, 3, 1]
     with pytest.raises(ConfigError, match="style 'opera'"):
-        task.longest_label("opera")
+        most_marks("opera")
 
 
 @pytest.mark.parametrize(

@@ -18,16 +18,16 @@ quick = settings(max_examples=150, deadline=None)
 @given(st.data())
 def test_a_label_put_on_a_word_is_taken_off_again_with_any_alphabet(data: st.DataObject) -> None:
     alphabet = data.draw(alphabets)
-    label = alphabet.label(data.draw(labels(alphabet)))
+    label = alphabet.marks_in(data.draw(labels(alphabet)))
     (word,) = split(alphabet.spell("word", label), alphabet).words
-    assert (word.text, word.label) == ("word", label)
+    assert (word.text, word.marks) == ("word", label)
 
 
 @quick
 @given(alphabets, st.text())
 def test_a_label_is_canonical_and_holds_only_marks_of_the_alphabet(alphabet: Alphabet, raw: str) -> None:
-    label = alphabet.label(raw)
-    assert alphabet.label(label) == label
+    label = alphabet.marks_in(raw)
+    assert alphabet.marks_in(label) == label
     assert set(label) <= set(alphabet.marks)
     assert len(label) <= alphabet.max_marks
 
@@ -40,11 +40,11 @@ def test_a_label_is_canonical_and_holds_only_marks_of_the_alphabet(alphabet: Alp
     ],
 )  # fmt: skip
 def test_every_spelling_of_a_mark_gives_one_label(raw: str, label: str) -> None:
-    assert Alphabet().label(raw) == label
+    assert Alphabet().marks_in(raw) == label
 
 
 def test_marks_outside_the_alphabet_are_left_out_of_labels() -> None:
-    assert Alphabet(",?").label("?!,—…") == "?,"
+    assert Alphabet(",?").marks_in("?!,—…") == "?,"
 
 
 @pytest.mark.parametrize(
@@ -188,7 +188,7 @@ def test_the_case_of_an_initialism_is_upper() -> None:
 
 def test_marks_of_other_scripts_are_marks_where_an_alphabet_has_them() -> None:
     words = split("مرحبا، كيف حالك؟ «нет», ¿qué hora es? ¡hola!").words
-    assert [(word.core, word.label) for word in words] == [
+    assert [(word.core, word.marks) for word in words] == [
         *(("مرحبا", "،"), ("كيف", ""), ("حالك", "؟"), ("нет", ",")),
         *(("qué", ""), ("hora", ""), ("es", "?"), ("hola", "!")),
     ]

@@ -70,7 +70,7 @@ def test_kept_marks_stand_exactly_as_the_input_wrote_them(data: st.DataObject, t
         written = render_word(word, choice, KEEP, Alphabet())
         if word.given:
             assert written.text.lower() == word.raw.lower()
-            assert written.label == word.given
+            assert written.marks == word.given
 
 
 @settings(max_examples=200, deadline=None)
@@ -101,7 +101,7 @@ def test_a_spelling_that_ends_in_a_mark_takes_others_but_no_second_end(
     spelling: str, label: str, expected: str, ends: bool
 ) -> None:
     word = Word("name", spelled=spelling)
-    assert word.written(label) == expected
+    assert word.with_marks(label) == expected
     assert word.ends_sentence(label) is ends
 
 
@@ -117,7 +117,7 @@ def test_keeping_marks_with_nothing_to_add_gives_the_text_byte_for_byte(text: st
 def test_a_mark_that_is_kept_is_not_doubled_by_a_spelling(text: str, spelling: str, written: str) -> None:
     (word,) = (replace(plain, spelled=spelling) for plain in split(text).words)
     shown = render_word(word, decided(""), KEEP, Alphabet())
-    assert (shown.text, shown.label) == (written, text[-1])
+    assert (shown.text, shown.marks) == (written, text[-1])
 
 
 @pytest.mark.parametrize(
@@ -143,7 +143,7 @@ def test_a_full_stop_that_belongs_to_the_word_stays(text: str) -> None:
 def test_the_label_that_is_told_is_the_one_that_was_written(text: str, label: str, written: str, told: str) -> None:
     (word,) = split(text).words
     rendered_word = render_word(word, decided(label), RenderConfig(), Alphabet())
-    assert (rendered_word.text, rendered_word.label) == (written, told)
+    assert (rendered_word.text, rendered_word.marks) == (written, told)
 
 
 @given(cases, st.sampled_from(["http://foo.com/bar", "name@host.org", "src/main.py", "snake_case", "f(x)", "x" * 99]))

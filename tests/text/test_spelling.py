@@ -13,7 +13,6 @@ from t5punct.text import spelling
 from t5punct.text.marks import Alphabet, Case, case_forms
 from t5punct.text.render import Decision, RenderConfig, render_word
 from t5punct.text.spelling import (
-    can_be_acronym,
     is_first_person,
     is_spoken,
     keeps_letters,
@@ -64,7 +63,6 @@ def test_what_begins_a_sentence_and_how() -> None:
     words = ("so", "'em", "¿qué", "3rd", "$5m", "🙂", ":D", "-", "-so", "大", "კარგი")
     assert [word for word in words if takes_capital(word)] == ["so", "'em", "¿qué", "-so"]
     assert [word for word in ("so", "3", "🙂", ":D", "-", "♪", "...") if is_spoken(word)] == ["so", "3"]
-    assert [word for word in ("nasa", "unesco", "minimizer", "o'neil") if can_be_acronym(word)] == ["nasa", "unesco"]
     assert [word for word in ("i", "I'm", "i’ll", "it", "ii") if is_first_person(word)] == ["i", "I'm", "i’ll"]
 
 

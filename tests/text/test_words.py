@@ -31,7 +31,7 @@ def test_splitting_keeps_every_character_and_all_white_space(text: str, alphabet
     transcript = split(text, alphabet)
     assert transcript.lead + "".join(word.raw + word.space for word in transcript.words) == text
     assert bare("".join(word.text for word in transcript.words), alphabet) == bare(text, alphabet)
-    assert bare(transcript.written(alphabet), alphabet) == bare(text, alphabet)
+    assert bare(transcript.joined(alphabet), alphabet) == bare(text, alphabet)
 
 
 @thorough
@@ -41,8 +41,8 @@ def test_splitting_keeps_every_character_and_all_white_space(text: str, alphabet
 @example("♪ !", Alphabet("!♪"))
 @given(texts, alphabets | st.just(Alphabet()))
 def test_writing_a_split_text_is_a_fixed_point(text: str, alphabet: Alphabet) -> None:
-    once = split(text, alphabet).written(alphabet)
-    assert split(once, alphabet).written(alphabet) == once
+    once = split(text, alphabet).joined(alphabet)
+    assert split(once, alphabet).joined(alphabet) == once
 
 
 @thorough
@@ -50,7 +50,7 @@ def test_writing_a_split_text_is_a_fixed_point(text: str, alphabet: Alphabet) ->
 def test_a_text_without_marks_comes_back_byte_for_byte(text: str, alphabet: Alphabet) -> None:
     plain = "".join(char for char in text if char not in alphabet.characters)
     transcript = split(plain, alphabet)
-    assert transcript.written(alphabet) == plain
+    assert transcript.joined(alphabet) == plain
     assert [word.text for word in transcript.words] == plain.split()
 
 
@@ -73,7 +73,7 @@ def test_tricky_words_keep_their_spelling_under_every_mark_and_case(text: str) -
     before = split(text)
     for label in ("", *Alphabet().marks, "...", "?!", "?-", "-,", "--"):
         for case in Case:
-            written = before.lead + "".join(word.written(label, case) + word.space for word in before.words)
+            written = before.lead + "".join(word.with_marks(label, case) + word.space for word in before.words)
             after = split(written)
             assert [word.text.lower() for word in after.words] == [word.text.lower() for word in before.words]
             assert [word.space for word in after.words] == [word.space for word in before.words]
@@ -87,8 +87,8 @@ def test_tricky_words_keep_their_spelling_under_every_mark_and_case(text: str) -
 def test_a_label_that_is_written_is_read_back(text: str, case: Case) -> None:
     word = split(text).words[0]
     for raw in (",", ".", "?!", "...", "-", "?-", "!!!"):
-        (again,) = split(word.written(raw, case)).words
-        assert again.label == raw
+        (again,) = split(word.with_marks(raw, case)).words
+        assert again.marks == raw
 
 
 @pytest.mark.parametrize(
@@ -115,12 +115,12 @@ def test_a_label_that_is_written_is_read_back(text: str, case: Case) -> None:
     ],
 )
 def test_marks_are_told_from_spelling_as_people_would(text: str, found: list[tuple[str, str]]) -> None:
-    assert [(word.text, word.label) for word in split(text).words] == found
+    assert [(word.text, word.marks) for word in split(text).words] == found
 
 
 def test_a_mark_outside_the_alphabet_is_spelling_and_stays() -> None:
     text = "wow! no — yes… a--"
-    assert split(text, Alphabet(",?")).written(Alphabet(",?")) == text
+    assert split(text, Alphabet(",?")).joined(Alphabet(",?")) == text
 
 
 @pytest.mark.parametrize(
@@ -139,17 +139,17 @@ def test_no_mark_follows_one_that_the_alphabet_does_not_have(text: str, takes_ma
 def test_a_mark_before_a_character_that_nobody_sees_is_seen(char: str) -> None:
     for text in (f"so?{char}", f"so{char}?", f'"so?{char}"', f"so ?{char}", f"{char}so?{char}{char}"):
         (word,) = split(text).words
-        assert (word.label, word.core) == ("?", "so")
+        assert (word.marks, word.core) == ("?", "so")
         for label in ("", ".", "?!", "-"):
-            written = word.written(label)
-            assert [(again.label, again.text) for again in split(written).words] == [(label, word.text)]
+            written = word.with_marks(label)
+            assert [(again.marks, again.text) for again in split(written).words] == [(label, word.text)]
             assert [unseen for unseen in written if unseen == char] == [unseen for unseen in text if unseen == char]
     (apart,) = split(f"so .{char}{char}").words
     assert (apart.text, apart.n_closers) == (f"so{char}{char}", 2)
     (bare,) = split(char).words
     assert not bare.has_slot
     marked = f"so{char}?" if char in SHAPES else f"so?{char}"  # of the letter before it
-    assert split(f"so{char}").words[0].written("?") == marked
+    assert split(f"so{char}").words[0].with_marks("?") == marked
 
 
 @pytest.mark.parametrize(
@@ -212,12 +212,12 @@ def test_bare_words_are_split_as_they_are(text: str) -> None:
 )  # fmt: skip
 def test_a_mark_stands_where_it_can_be_read_again(text: str, label: str, written: str) -> None:
     (word,) = split(text).words
-    assert word.written(label) == written
+    assert word.with_marks(label) == written
     assert word.has_slot == any(map(str.isalpha, text))
 
 
 def test_a_word_may_end_in_what_is_no_mark_of_the_alphabet() -> None:
-    assert Word("end.").written("!", alphabet=Alphabet("!")) == "end.!"
+    assert Word("end.").with_marks("!", alphabet=Alphabet("!")) == "end.!"
 
 
 RUNS = [
@@ -229,7 +229,7 @@ RUNS = [
 @pytest.mark.parametrize("run", RUNS)
 @pytest.mark.parametrize("end", ["", "a", "a.", "-", '"'])
 def test_long_runs_of_marks_take_time_in_proportion_to_their_length(run: str, end: str) -> None:
-    assert is_linear(lambda text: [word.written("?", Case.UPPER) for word in split(text + end).words], run)
+    assert is_linear(lambda text: [word.with_marks("?", Case.UPPER) for word in split(text + end).words], run)
 
 
 def test_a_number_with_a_full_stop_is_an_item_of_a_list_where_a_line_begins() -> None:
@@ -281,9 +281,9 @@ def test_the_full_stop_of_an_ordinal_ends_no_sentence_and_stays(text: str, is_or
     assert word.ends_sentence(".") is (None if is_ordinal else True), "the case of the next word is the model's"
     assert word.separator(".") == ("" if is_ordinal else ".")
     if is_ordinal and "." in text:
-        assert word.written("") == word.text + "." == word.written("."), "it is the word's own"
+        assert word.with_marks("") == word.text + "." == word.with_marks("."), "it is the word's own"
         assert word.given == ""
-    assert split(text).written() == text
+    assert split(text).joined() == text
 
 
 def test_a_full_stop_that_may_be_the_words_own_separates_nothing() -> None:

@@ -445,7 +445,7 @@ def test_subtitles_are_prepared_by_document_and_those_without_marks_are_named(tm
     held_out = iter_documents(CorpusConfig(f"{tmp_path}/subs"), "validation", seed=1, holdout_percent=10.0)
     assert list(held_out) == [" ".join(tiny_text(12, 9)).replace("  ", " ")]
     # sentences go on over cues: windows end and begin with neither
-    ends = [split(row["target"]).words[-1].label for row in load_from_disk(str(made))["train"]]
+    ends = [split(row["target"]).words[-1].marks for row in load_from_disk(str(made))["train"]]
     assert ends.count("") > len(ends) / 3
 
 

@@ -16,7 +16,7 @@ from t5punct import config as settings
 from t5punct import model as models
 from t5punct.model import Model
 from t5punct.punctuator import Punctuator
-from t5punct.t5.task import mark_token
+from t5punct.t5.task import task_token
 from t5punct.text.marks import DISFLUENT
 from t5punct.text.render import RenderConfig
 from t5punct.text.words import split
@@ -41,7 +41,7 @@ WORDS = [
 
 
 def words_of(text: str) -> list[Written]:
-    return [Written(word.normal, word.core, word.label) for word in split(text).words]
+    return [Written(word.normal, word.core, word.marks) for word in split(text).words]
 
 
 def written(words: list[Written]) -> str:
@@ -215,8 +215,8 @@ TEXT = "we know that this is right what how are you today well i think it's time
 def test_the_new_token_is_the_mean_of_the_marks_and_the_others_stay(tagged_model: Model) -> None:
     signing = with_disfluencies(tagged_model)
     (sign,) = signing.tokenizer.mark_ids[DISFLUENT]
-    assert signing.tokenizer.tokenizer.convert_ids_to_tokens(sign) == mark_token(DISFLUENT)
-    old, new = (model.network.get_input_embeddings().weight for model in (tagged_model, signing))
+    assert signing.tokenizer.tokenizer.convert_ids_to_tokens(sign) == task_token(DISFLUENT)
+    old, new = (model.network.shared.weight for model in (tagged_model, signing))
     assert len(new) == sign + 1 == len(old) + 1 == signing.network.config.vocab_size
     assert torch.equal(new[:-1], old)
     marks = sorted({number for mark in ",.?!:;-" for number in signing.tokenizer.mark_ids[mark]})
@@ -245,7 +245,7 @@ def test_it_decides_as_before_and_comes_back_from_the_disk(tagged_model: Model, 
 def test_a_written_sign_is_a_word_like_others(tagged_model: Model) -> None:
     signing = with_disfluencies(tagged_model)
     (sign,) = signing.tokenizer.mark_ids[DISFLUENT]
-    assert sign not in signing.tokenizer.source(["we", mark_token(DISFLUENT), "go"]).ids
+    assert sign not in signing.tokenizer.source(["we", task_token(DISFLUENT), "go"]).ids
     ids = signing.tokenizer.target(["we", "go"], [DISFLUENT + ",", "."])
     assert sign in ids
     assert signing.tokenizer.decode(ids) == signing.tokenizer.decode([token for token in ids if token != sign])

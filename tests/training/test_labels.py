@@ -151,7 +151,7 @@ def test_labels_of_other_data_or_marks_are_refused(
         Labels(labels, ("", ",", "…"))
     other = models.load(teacher)
     with torch.no_grad():
-        other.network.get_input_embeddings().weight.add_(0.1)
+        other.network.shared.weight.add_(0.1)
     models.save(other, tmp_path / "other")
     with pytest.raises(ConfigError, match="which holds labels of another model or data set"):
         label(str(tiny_data), str(tmp_path / "other"), str(labels))

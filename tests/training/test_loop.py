@@ -172,7 +172,7 @@ def test_of_the_embeddings_only_the_tasks_own_learn_and_the_others_do_not_decay(
 ) -> None:
     config = with_optim(config, embeddings="task", lr=1e-2, weight_decay=0.5)
     run = build(config)
-    rows, own = run.model.network.get_input_embeddings().weight, list(run.model.tokenizer.task_ids)
+    rows, own = run.model.network.shared.weight, list(run.model.tokenizer.task_ids)
     norm = run.model.network.encoder.final_layer_norm.weight
     before, norm_before = rows.detach().clone(), norm.detach().clone()
     take(run, 3)

@@ -28,8 +28,7 @@ from t5punct.training.config import DelayConfig, LossConfig, TrainConfig
 from t5punct.training.examples.batches import Batch
 from t5punct.training.examples.example import IGNORED
 from t5punct.training.labels import codes_of, probabilities_of
-from t5punct.training.loop.frozen_states import FrozenStates
-from t5punct.training.loop.objective import Objective
+from t5punct.training.loop.objective import FrozenStates, Objective
 from t5punct.training.loop.run import freeze
 from t5punct.training.loop.train import Run, build, train
 
@@ -182,7 +181,7 @@ def test_the_tagger_loss_is_the_mean_over_slots(tiny_model: Model, batch: Batch)
     torch.manual_seed(2)
     objective = Objective(tiny_model, LossConfig(tagger_weight=0.25, case_weight=2.0))
     losses = objective(batch)
-    encoder = tiny_model.network.get_encoder()
+    encoder = tiny_model.network.encoder
     states = encoder(input_ids=batch.input_ids, attention_mask=batch.attention_mask).last_hidden_state
     # classes: none 0, then the marks `,.?!:;-` from 1; the second example has one slot less
     slots = [(0, 0, 0), (0, 1, 1), (0, 2, 3), (1, 0, 0), (1, 1, 2)]
@@ -225,7 +224,7 @@ def test_the_tagger_teaches_the_encoder(tiny_model: Model, batch: Batch) -> None
     objective = Objective(tiny_model, LossConfig(tagger_weight=1.0))
     losses = objective(batch)
     assert not losses.text.requires_grad
-    weight = tiny_model.network.get_encoder().block[0].layer[0].SelfAttention.q.weight
+    weight = tiny_model.network.encoder.block[0].layer[0].SelfAttention.q.weight
     (with_tagger,) = torch.autograd.grad(losses.total, weight)
     (without,) = torch.autograd.grad(Objective(tiny_model, LossConfig())(batch).total, weight)
     assert not torch.allclose(with_tagger, without)
@@ -234,7 +233,7 @@ def test_the_tagger_teaches_the_encoder(tiny_model: Model, batch: Batch) -> None
 def backwards(run: Run, delay: Delay | None) -> tuple[list[float], dict[str, torch.Tensor], int]:
     """The losses and gradients of the first batch, and how often the encoder's last layer was computed."""
     calls: list[int] = []
-    layer: Any = run.model.network.get_encoder().block[-1].layer[0]
+    layer: Any = run.model.network.encoder.block[-1].layer[0]
     handle = layer.register_forward_pre_hook(lambda *_: calls.append(1))
     torch.manual_seed(5)  # the dropout of the second computation must be that of the first
     losses = run.objective(next(iter(run.loader)), delay)
@@ -319,7 +318,7 @@ def test_the_taggers_loss_reads_delayed_states_and_the_text_loss_those_of_the_wh
     objective, delay = Objective(tiny_model, LossConfig(tagger_weight=1.0)), Delay(1, 2)
     with torch.no_grad():
         whole, with_delay = objective(batch), objective(batch, delay)
-        states = delayed_states(tiny_model.network.get_encoder(), batch.input_ids, batch.token_words, delay)
+        states = delayed_states(tiny_model.network.encoder, batch.input_ids, batch.token_words, delay)
         assert objective.tagger is not None
         marks, _ = objective.tagger(states_at_words(states, batch.word_ends))
     wanted = torch.nn.functional.cross_entropy(marks.flatten(0, 1), batch.marks.flatten())

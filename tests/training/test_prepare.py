@@ -83,7 +83,7 @@ def test_a_data_set_from_end_to_end(config: PrepareConfig) -> None:
         assert len(tokenizer.source(row["source"].split(), row["style"]).ids) <= 24
         assert len(tokenizer.encode_target(row["target"])) <= 24
     targets = " ".join(data["train"]["target"][:])
-    assert {",", ".", "?", "!", "...", "-"} <= {word.label for word in split(targets).words}
+    assert {",", ".", "?", "!", "...", "-"} <= {word.marks for word in split(targets).words}
     assert targets != targets.lower()
 
 
@@ -181,7 +181,7 @@ def test_the_report_counts_documents_labels_and_lengths(talks_only: PrepareConfi
     report = prepare(talks_only)
     words = [word for row in load_from_disk(talks_only.output)["train"] for word in split(row["target"]).words]
     counts = report.content.labels
-    assert counts == {label: sum(word.label == label for word in words) for label in counts}
+    assert counts == {label: sum(word.marks == label for word in words) for label in counts}
     assert sum(counts.values()) == report.content.n_words == report.train_words == len(words)
     assert report.content.cases.keys() == {"lower", "capitalised"}
     assert sum(report.content.lengths.values()) == report.train_chunks
@@ -428,7 +428,7 @@ def test_sources_are_bare_and_targets_resplit_to_the_same_words_and_labels(text:
             place
             for place in range(len(document))
             if [word.normal for word in document[place : place + chunk.n_words]] == chunk.source.split()
-            and [word.label for word in document[place : place + chunk.n_words]] == [word.label for word in words]
+            and [word.marks for word in document[place : place + chunk.n_words]] == [word.marks for word in words]
         )
         spellings = [word.core for word in document[place : place + chunk.n_words]]
         assert [word.with_opening("").text for word in words] == (

@@ -26,8 +26,8 @@ from t5punct.errors import ConfigError, ModelError
 from t5punct.model import Model
 from t5punct.punctuator import Punctuator, PunctuatorConfig
 from t5punct.t5.delay import Delay
-from t5punct.t5.inference.modules import InferenceT5
-from t5punct.t5.task import ENCODER_TASK, TaskConfig, mark_token
+from t5punct.t5.inference import InferenceT5
+from t5punct.t5.task import ENCODER_TASK, TaskConfig, task_token
 from t5punct.t5.tokenization import TaskTokenizer
 from t5punct.text.words import split
 from t5punct.training.config import DataConfig, TrainConfig, change_task
@@ -112,11 +112,11 @@ def test_new_marks_have_tokens_and_classes_and_known_ones_keep_theirs(small: Mod
     model = with_marks_of(small, task)
     assert model.task == task
     vocabulary = model.tokenizer.tokenizer.get_vocab()
-    rows, old = model.network.get_input_embeddings().weight, small.network.get_input_embeddings().weight
+    rows, old = model.network.shared.weight, small.network.shared.weight
     for mark in MARKS:
-        assert model.tokenizer.mark_ids[mark] == (vocabulary[mark_token(mark)],)
+        assert model.tokenizer.mark_ids[mark] == (vocabulary[task_token(mark)],)
     known = [number for mark in small.task.marks for number in small.tokenizer.mark_ids[mark]]
-    torch.testing.assert_close(rows[vocabulary[mark_token("؟")]], old[known].mean(0))
+    torch.testing.assert_close(rows[vocabulary[task_token("؟")]], old[known].mean(0))
     assert torch.equal(rows[: len(old)][known], old[known])
     assert model.tagger is not None and small.tagger is not None
     assert model.tagger.mark_classes == ("", *task.slot_marks)
@@ -124,7 +124,7 @@ def test_new_marks_have_tokens_and_classes_and_known_ones_keep_theirs(small: Mod
     assert torch.equal(model.tagger.marks.weight[full_stop[0]], small.tagger.marks.weight[full_stop[1]])
     assert with_marks_of(small, small.task).tagger is small.tagger
     sure = Punctuator(model, PunctuatorConfig()).with_config()
-    assert split(sure.punctuate("how are you today my name is maria")).words[-1].label in MARKS
+    assert split(sure.punctuate("how are you today my name is maria")).words[-1].marks in MARKS
 
 
 def test_a_model_that_writes_marks_as_text_gets_no_tokens(tagged_model: Model) -> None:
@@ -204,7 +204,7 @@ def test_the_encoder_of_a_umt5_is_kept(begun: Model, examples: ChunkExamples, tm
     batch = make_collator(model.tokenizer.pad_id)([examples[0]])
     models.save(copier, tmp_path / "model")
     assert share_copied(models.load(tmp_path / "model"), examples) > 0.8, "transformers runs what was saved"
-    lean = models.load(tmp_path / "model", to_infer=True)
+    lean = models.load(tmp_path / "model", precision="fp32")
     assert isinstance(lean.network, InferenceT5)
     states, kept, read = (each.encode(batch.input_ids, batch.attention_mask) for each in (model, copier, lean))
     assert torch.equal(kept, states)

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from t5punct.errors import InputError
 from t5punct.text.render import AnnotatedWord
 from t5punct.transcripts.formats import Transcript, transcript_of
-from t5punct.transcripts.items import Item, Kept, Role, in_file_order, texts_of
+from t5punct.transcripts.items import Item, Kept, Role, in_file_order
 from t5punct.transcripts.speech import OVERRIDES, TAGS, read_line
 
 ZOOM = (
@@ -122,7 +122,7 @@ HEADS = {  # files whose lines open with what nobody says, and what is said
 
 
 def said(text: str, format: str = "text") -> list[str]:
-    return [" ".join(word.text for word in words) for words in texts_of(reading(text, format).items)]
+    return [" ".join(word.text for word in words) for words in reading(text, format).texts]
 
 
 @pytest.mark.parametrize(("first", "second"), LABELS)
@@ -183,7 +183,7 @@ def unnamed(text: str, name: str = "talk.txt") -> Transcript:
 def test_a_table_with_tabs_is_read_as_one_whatever_its_name(text: str, format: str, words: list[str]) -> None:
     transcript = unnamed(text)
     assert (transcript.format, unchanged(transcript)) == (format, text)
-    assert [" ".join(word.text for word in words) for words in texts_of(transcript.items)] == words
+    assert [" ".join(word.text for word in words) for words in transcript.texts] == words
 
 
 @pytest.mark.parametrize(
@@ -257,7 +257,7 @@ def test_styles_and_actors_of_ass_are_streams_of_their_own(name: str) -> None:
         for words in transcript.texts
         for word in words
     ]
-    written = "".join(transcript.written(transcript.with_words(in_file_order(transcript.items, annotated))))
+    written = "".join(transcript.pieces(transcript.with_words(in_file_order(transcript.items, annotated))))
     assert written == "".join(
         f"{head}{text.upper()}" if "Dialogue" in head else head + text
         for head, text in (

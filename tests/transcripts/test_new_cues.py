@@ -187,7 +187,7 @@ def test_no_character_of_a_cue_is_read_as_a_code(format: str) -> None:
 def test_what_looks_like_a_tag_in_a_cue_is_read_again_as_the_text_that_it_is(format: str, text: str) -> None:
     text = f"a {' '.join(text.split())} b"
     read = reading(write_cues([WrittenCue(1000, 2000, text)], format), format)
-    assert "".join(item.word.text + item.word.label for item in spoken(read.items)) == text.replace(" ", "")
+    assert "".join(item.word.text + item.word.marks for item in spoken(read.items)) == text.replace(" ", "")
 
 
 @pytest.mark.parametrize("format", ["json", "ctm"])

@@ -18,8 +18,7 @@ from recognised import aws, by_chance, whisper, words_of, written
 
 from t5punct.errors import InputError
 from t5punct.text.marks import Alphabet
-from t5punct.transcripts.formats import transcript_of
-from t5punct.transcripts.items import texts_of
+from t5punct.transcripts.formats import Transcript, transcript_of
 from t5punct.transcripts.recogniser.recording import RecogniserJson
 from t5punct.transcripts.resegment import ResegmentConfig
 from t5punct.transcripts.writers import WriterConfig
@@ -53,7 +52,7 @@ def test_other_types_of_words_have_their_marks_where_the_file_has_them() -> None
 def test_a_sentence_ends_where_another_speaks() -> None:
     """As Deepgram tells it, in each word."""
     words = [{"word": word, "start": n, "speaker": n // 2} for n, word in enumerate(["hello", "world", "yes"])]
-    said = texts_of(RecogniserJson.read(json.dumps({"transcript": "hello world yes", "words": words})).items)
+    said = Transcript(RecogniserJson.read(json.dumps({"transcript": "hello world yes", "words": words})).items).texts
     assert [" ".join(word.text for word in text) for text in said] == ["hello world", "yes"]
 
 
@@ -339,7 +338,7 @@ LAYOUTS: list[dict[str, Any]] = [{}, {"indent": 2}, {"separators": (",", ":")}]
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_marks_have_items_of_their_own_and_none_stays_that_is_gone(layout: dict[str, Any]) -> None:
     text = aws(HEARD, **layout)
-    assert [(word.word.text, word.word.label, word.start_ms) for word in words_of(text)] == [
+    assert [(word.word.text, word.word.marks, word.start_ms) for word in words_of(text)] == [
         ("hello", ",", 0), ("world", "", 1000), ("how", ".", 2000), ("are", "", 3000), ("you", "?", 4000),
     ]  # fmt: skip
     assert written(text) == text
@@ -475,7 +474,7 @@ UNKNOWN = [
 
 
 def said(source: str, format: str = "json") -> list[str]:
-    return [" ".join(word.text for word in words) for words in texts_of(reading(source, format).items)]
+    return [" ".join(word.text for word in words) for words in reading(source, format).texts]
 
 
 def test_each_line_of_a_manifest_is_a_recording_of_its_own() -> None:

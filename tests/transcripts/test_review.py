@@ -163,7 +163,7 @@ def attributes_of(word: Word, said: AnnotatedWord) -> dict[str, str | None]:
     ],
 )  # fmt: skip
 def test_a_page_offers_the_capitals_that_are_written_elsewhere(word: Word, forms: str | None) -> None:
-    said = AnnotatedWord(word.text, word.written(""), "", "verbatim", 1.0, 1.0)
+    said = AnnotatedWord(word.text, word.with_marks(""), "", "verbatim", 1.0, 1.0)
     assert attributes_of(word, said).get("data-f") == forms
     known = AnnotatedWord("iphone", "iPhone,", ",", "verbatim", 0.5, 1.0)
     assert attributes_of(Word("iphone"), known)["data-s"] == "iPhone", "it stays when its mark changes"

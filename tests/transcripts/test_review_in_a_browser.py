@@ -242,11 +242,11 @@ def test_the_page_writes_marks_and_capitals_as_python_does(page: Page) -> None:
     words = [split(word).words[0] for word in TRICKY_WORDS]
     words = [word for word in words if word.has_slot]
     marks = ("", ",", ".", "?!", "...", "-", "?-", "--")
-    spellings = [[word, mark, word.written(mark)] for word in words for mark in marks]
+    spellings = [[word, mark, word.with_marks(mark)] for word in words for mark in marks]
     # a mark that would become part of the word is not offered; a person who types it means it
-    spellings = [(word, mark, text) for word, mark, text in spellings if not mark or text != word.written("")]
+    spellings = [(word, mark, text) for word, mark, text in spellings if not mark or text != word.with_marks("")]
     cases = [(text[: len(text) - word.n_closers], word.text[len(word.text) - word.n_closers :], mark)
-             for word, mark, _ in spellings for text in [word.written("")]]  # fmt: skip
+             for word, mark, _ in spellings for text in [word.with_marks("")]]  # fmt: skip
     assert page.ask(f"{json.dumps(cases)}.map((one) => spelled(...one))") == [text for _, _, text in spellings]
 
 
@@ -254,7 +254,7 @@ def lines_of(words: list[Word], disfluent: bool | None = None) -> list[WrittenIt
     """A word on each line, as a model writes it that puts no mark and changes no letter."""
     config = RenderConfig(disfluencies=MARK if disfluent else KEEP)
     decision = Decision("", Case.VERBATIM, 0.5, 1.0, disfluent=bool(disfluent))
-    said = (AnnotatedWord(word.text, rendered.text, rendered.label, rendered.case, 0.5, 1.0, disfluent=disfluent)
+    said = (AnnotatedWord(word.text, rendered.text, rendered.marks, rendered.case, 0.5, 1.0, disfluent=disfluent)
             for word in words for rendered in [render_word(word, decision, config, Alphabet())])  # fmt: skip
     return list(written_items((SpokenWord(word, "\n") for word in words), said))
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from promises import letters
 
 from t5punct.text.render import AnnotatedWord
-from t5punct.transcripts.items import texts_of
+from t5punct.transcripts.formats import Transcript
 from t5punct.transcripts.writers import WriterConfig, written_pieces
 
 YOUTUBE = (Path(__file__).parents[1] / "data/rolling.vtt").read_text()
@@ -38,7 +38,7 @@ def test_words_are_read_once_and_know_their_times() -> None:
     items = reading(YOUTUBE, "vtt").items
     assert [item.start_ms for item in spoken(items)] == [240, 400, 800, 1920, 2100, 2500, 6010, 6400, 7010, 7300]
     assert [item.end_ms for item in spoken(items)] == [*(None, None, 1910, None, None, 4550, None, 7000, None, 9000)]
-    assert [" ".join(word.text for word in text) for text in texts_of(items)] == [
+    assert [" ".join(word.text for word in text) for text in Transcript(items).texts] == [
         *("hi everyone my name is luke", "no no no no")
     ]
     assert words_of(as_srt(YOUTUBE), "srt") == SAID

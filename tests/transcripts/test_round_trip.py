@@ -20,7 +20,6 @@ from strategies import texts
 from t5punct.errors import InputError
 from t5punct.text.render import AnnotatedWord
 from t5punct.transcripts.formats import format_of, read_transcript, transcript_of
-from t5punct.transcripts.items import texts_of
 from t5punct.transcripts.recogniser.values import Changes, json_value, written_json
 
 LINE_FORMATS = ("text", "lines", "srt", "vtt", "ass", "ctm", "tsv", "csv")
@@ -108,7 +107,7 @@ def test_a_large_file_comes_back_as_it_was_and_is_held_once(name: str, tmp_path:
     try:
         transcript = read_transcript(tmp_path / "large", format=name)
         words = [item.raw for item in spoken(transcript.items)]
-        pieces = transcript.written(
+        pieces = transcript.pieces(
             transcript.with_words(AnnotatedWord(word, word, "", "verbatim", 1.0, 1.0) for word in words)
         )
         assert all(piece in line for piece in pieces)
@@ -139,7 +138,7 @@ def test_a_closing_quote_stays_where_it_stood_among_the_tags(text: str, new: str
     source = f"1\n00:00:01,000 --> 00:00:02,000\n{text}\n"
     (word,) = spoken(reading(source, "srt").items)
     before = "<i>" if text.startswith("<i>") else ""
-    assert before + word.written(new) == expected + "\n"
+    assert before + word.with_text(new) == expected + "\n"
 
 
 WORDS = st.lists(st.sampled_from(["how", "are", "you", "U.S.", "don't", "é", '"so"', "a/b"]), min_size=1, max_size=5)
@@ -211,7 +210,7 @@ LABELLED = [
 
 @pytest.mark.parametrize(("text", "name", "expected"), LABELLED)
 def test_no_sentence_goes_on_over_a_speaker_or_a_direction(text: str, name: str, expected: list[str]) -> None:
-    assert [" ".join(word.text for word in words) for words in texts_of(reading(text, name).items)] == expected
+    assert [" ".join(word.text for word in words) for words in reading(text, name).texts] == expected
 
 
 @pytest.mark.parametrize(

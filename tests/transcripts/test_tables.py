@@ -88,7 +88,7 @@ def test_a_dash_in_the_row_of_a_mark_has_no_space_and_is_read_again(
 
 def test_marks_of_all_scripts_have_rows_where_no_alphabet_is_given() -> None:
     (item,) = words_of("a 1 0 1 سلام؟\na 1 1 0 ,\na 1 1 0 ؟\n", "ctm")
-    assert (item.word.text, item.word.label) == ("سلام", "؟,؟")
+    assert (item.word.text, item.word.marks) == ("سلام", "؟,؟")
 
 
 def test_the_row_of_a_mark_does_not_change_which_column_holds_words_when_it_goes() -> None:

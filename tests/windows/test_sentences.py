@@ -6,16 +6,15 @@ import pytest
 
 from t5punct.text.marks import Case
 from t5punct.text.words import Word, split
-from t5punct.windows.sentences import apply_sentence_position, begins_next
-from t5punct.windows.votes import Distribution, Vote
+from t5punct.windows.votes import Vote, apply_sentence_position, begins_next, most_probable, normalise
 
-SAYS_LOWER = Vote(Distribution.of({".": 0.6, "": 0.4}), Distribution.of({"lower": 0.8, "capitalised": 0.2}))
-AFTER_AN_END = Vote(Distribution.certain(""), Distribution.certain("capitalised"), inside=Distribution.certain("lower"))
+SAYS_LOWER = Vote(normalise({".": 0.6, "": 0.4}), normalise({"lower": 0.8, "capitalised": 0.2}))
+AFTER_AN_END = Vote({"": 1.0}, {"capitalised": 1.0}, inside={"lower": 1.0})
 
 
 def case_of_vote(text: str, vote: Vote, begins: bool | None) -> str:
     (word,) = split(text).words
-    return apply_sentence_position(vote, word, begins).cases.best
+    return most_probable(apply_sentence_position(vote, word, begins).cases)
 
 
 def test_a_word_that_begins_a_sentence_has_a_capital() -> None:
@@ -42,7 +41,7 @@ def test_some_words_begin_a_sentence_as_they_are(text: str) -> None:
 
 
 def test_a_first_word_is_shouted_only_where_it_can_be_an_acronym() -> None:
-    shouted = Vote(Distribution.certain(""), Distribution.certain("upper"))
+    shouted = Vote({"": 1.0}, {"upper": 1.0})
     assert [case_of_vote(text, shouted, True) for text in ("nasa", "minimizer", "o'neil")] == [
         "upper", "capitalised", "capitalised"
     ]  # fmt: skip
@@ -57,15 +56,15 @@ def test_a_dash_or_an_emoji_leaves_the_beginning_to_the_next_word() -> None:
 
 
 def test_abbreviations_in_lower_case_have_a_capital_only_at_the_start() -> None:
-    capital = Vote(Distribution.certain(""), Distribution.of({"capitalised": 0.9, "lower": 0.1}))
+    capital = Vote({"": 1.0}, normalise({"capitalised": 0.9, "lower": 0.1}))
     assert [case_of_vote("i.e.", capital, begins) for begins in (True, False)] == [Case.CAPITALISED, Case.LOWER]
     assert [case_of_vote("a.m.", vote, False) for vote in (AFTER_AN_END, capital)] == [Case.LOWER] * 2
-    doubtful = Vote(Distribution.certain(""), Distribution.of({"lower": 0.2, "upper": 0.3, "capitalised": 0.5}))
+    doubtful = Vote({"": 1.0}, normalise({"lower": 0.2, "upper": 0.3, "capitalised": 0.5}))
     (word,) = split("i.e.").words
-    assert apply_sentence_position(doubtful, word, False).cases == Distribution.certain("lower")
-    lower = Vote(Distribution.certain(""), Distribution.certain("lower"))
+    assert apply_sentence_position(doubtful, word, False).cases == {"lower": 1.0}
+    lower = Vote({"": 1.0}, {"lower": 1.0})
     assert apply_sentence_position(lower, word, False).cases == lower.cases
-    shouted = Vote(Distribution.certain(""), Distribution.certain("upper"))
+    shouted = Vote({"": 1.0}, {"upper": 1.0})
     small = [case_of_vote(text, shouted, False) for text in ("a.m.", "p.m", "e.g.", "vs", "vs.", "etc.")]
     assert small == [Case.LOWER] * 6
     assert case_of_vote("a.m.", shouted, True) == Case.CAPITALISED
@@ -80,10 +79,10 @@ def test_a_sentence_may_go_on_behind_an_abbreviation(word: str) -> None:
 
 
 def test_a_sentence_ends_once() -> None:
-    assert apply_sentence_position(SAYS_LOWER, Word("🙂"), True).labels.best == ""
-    assert apply_sentence_position(SAYS_LOWER, Word("🙂"), False).labels.best == "."
-    stop = Vote(Distribution.certain("."), SAYS_LOWER.cases)
-    assert apply_sentence_position(stop, Word("🙂"), True).labels == Distribution.certain("")
-    comma = Vote(Distribution.of({",": 0.9, "": 0.1}), SAYS_LOWER.cases)
-    assert apply_sentence_position(comma, Word("🙂"), True).labels.best == "", "a capital follows"
+    assert most_probable(apply_sentence_position(SAYS_LOWER, Word("🙂"), True).marks) == ""
+    assert most_probable(apply_sentence_position(SAYS_LOWER, Word("🙂"), False).marks) == "."
+    stop = Vote({".": 1.0}, SAYS_LOWER.cases)
+    assert apply_sentence_position(stop, Word("🙂"), True).marks == {"": 1.0}
+    comma = Vote({",": 0.9, "": 0.1}, SAYS_LOWER.cases)
+    assert most_probable(apply_sentence_position(comma, Word("🙂"), True).marks) == "", "a capital follows"
     assert begins_next(False, Word("🙂"), "."), "the sentence that an emoji ends"

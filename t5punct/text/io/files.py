@@ -24,7 +24,7 @@ import shutil
 import stat
 import sys
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import chain
 from pathlib import Path
@@ -54,7 +54,8 @@ def read_lines(path: str | Path) -> Iterator[str]:
     """Yield lines of a UTF-8 text file without line ends.  Raises InputError if it is missing or not text."""
     if _is_special(Path(path)):
         raise InputError(f"{path} is a pipe", expected="a file, which can be read again", fix="save it to one first")
-    yield from source_lines(path)
+    for line in source_lines_with_ends(path):
+        yield line.removesuffix("\n")
 
 
 def source_lines(source: str | Path) -> Iterator[str]:
@@ -308,7 +309,7 @@ def check_targets(targets: Iterable[Path], sources: Iterable[str], *, make: bool
     be up to date.
     """
     read = {_identity(Path(source)): source for source in sources if Path(source).exists()}
-    around = dict[Path, str | None]()  # by the folder of targets: the source that it lies in
+    around = dict[Path, str | None]()  # by the folder of targets: the source that it lies in, links followed
     for target in targets:
         path = writable(target) if target.parent.is_dir() or not make else target
         if not make:
@@ -316,26 +317,21 @@ def check_targets(targets: Iterable[Path], sources: Iterable[str], *, make: bool
         if path.is_file() and _identity(path) in read:
             raise InputError(f"{target} is an input", expected="another place to write to", fix="name another")
         if path.parent not in around:
-            _check_room(path.parent)
-            around[path.parent] = _source_around(path.parent, read)
+            folders = (path.parent, *path.parent.absolute().parents)
+            nearest = next(folder for folder in folders if os.path.lexists(folder))
+            if not nearest.is_dir():  # a file, or a link that leads nowhere
+                raise InputError(
+                    f"{nearest} is no folder", expected="one, or nothing of this name", fix="name another folder"
+                )
+            if not os.access(nearest, os.W_OK):
+                raise InputError(
+                    f"folder {nearest} is read-only", expected="one to write in", fix="name another folder"
+                )
+            place = Path(os.path.realpath(path.parent))
+            above = (_identity(folder) for folder in (place, *place.parents) if folder.exists())
+            around[path.parent] = next((read[identity] for identity in above if identity in read), None)
         if source := around[path.parent]:
             raise InputError(f"{target} is in {source}, which is read", expected="another folder", fix="name another")
-
-
-def _check_room(folder: Path) -> None:
-    """Raise InputError for a folder that neither is there nor can be made."""
-    nearest = next(path for path in (folder, *folder.absolute().parents) if os.path.lexists(path))
-    if not nearest.is_dir():  # a file, or a link that leads nowhere
-        raise InputError(f"{nearest} is no folder", expected="one, or nothing of this name", fix="name another folder")
-    if not os.access(nearest, os.W_OK):
-        raise InputError(f"folder {nearest} is read-only", expected="one to write in", fix="name another folder")
-
-
-def _source_around(folder: Path, read: Mapping[tuple[int, int], str]) -> str | None:
-    """The source that is a folder, or a folder above it; links are followed."""
-    place = Path(os.path.realpath(folder))
-    above = (_identity(path) for path in (place, *place.parents) if path.exists())
-    return next((read[identity] for identity in above if identity in read), None)
 
 
 def named_place(name: str | Path) -> Path:

@@ -61,7 +61,7 @@ def chunk_of(words: Sequence[Word], *, style: str, cased: bool) -> Chunk:
     """Return the example of a run of words: quotes and brackets left out, every label and opening mark kept."""
     cores = [word.core if cased else word.normal for word in words]
     target = " ".join(
-        word.opening + Word(core).written(word.label) if word.has_slot else core
+        word.opening + Word(core).with_marks(word.marks) if word.has_slot else core
         for core, word in zip(cores, words, strict=True)
     )
     source = " ".join(piece for word in words for piece in (word.normal, *PAUSES[: word.pause][-1:]))

@@ -26,8 +26,8 @@ from ...config import check
 from ...errors import ConfigError, OutputError, refused_by_system
 from ...t5.task import ENCODER_TASK, TaskConfig, checked_pauses
 from ...text.io.files import move, partial_folder
+from ...text.languages import is_unspaced, unspaced
 from ...text.marks import case_of
-from ...text.spaces import is_unspaced, unspaced
 from ...text.spelling_table import TABLE_FILE, write_table
 from ...text.words import split
 from ..lock import check_own, lock_folder
@@ -369,7 +369,7 @@ def count_content(rows: Iterable[Chunk]) -> Content:
     shown: dict[str, list[Chunk]] = {}
     for chunk in rows:
         words = split(chunk.target).words
-        labels.update(word.label for word in words)
+        labels.update(word.marks for word in words)
         cases.update(case_of(word.core).value for word in words)
         bins[bisect_left(_LENGTH_BINS, chunk.n_words)] += 1
         if len(shown.setdefault(chunk.style, [])) < _EXAMPLES:

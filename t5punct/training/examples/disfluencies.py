@@ -31,7 +31,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from ...config import check, check_range
-from ...text.marks import DISFLUENT, NO_LABEL, capitalise, ends_sentence
+from ...text.marks import DISFLUENT, NO_MARKS, capitalise, ends_sentence
 from ...text.spelling import is_first_person
 from ..labels import Taught
 
@@ -144,7 +144,7 @@ def add_disfluencies(
     config: DisfluencyConfig,
     rng: random.Random,
     other_words: Sequence[Written] = (),
-    sign: str = NO_LABEL,
+    sign: str = NO_MARKS,
 ) -> list[Written]:
     """Return the words with disfluencies, whose label is `sign`; of `other_words`, some are said and taken back.
 
@@ -191,18 +191,18 @@ def _before(
 
 def _beginning(rng: random.Random, other_words: Sequence[Written]) -> list[Written]:
     """A filler, or the first words of another sentence, as a sentence begins."""
-    starts = [place for place in range(1, len(other_words)) if ends_sentence(other_words[place - 1].label)]
+    starts = [index for index in range(1, len(other_words)) if ends_sentence(other_words[index - 1].label)]
     begun = _said(rng.choice(FILLERS))
     if starts and rng.random() < 0.5:
         start = rng.choice(starts)
         begun = list(other_words[start : start + rng.randint(1, _LONGEST_BEGINNING)])
-        stop = next((place for place, word in enumerate(begun) if word.label), len(begun))
+        stop = next((index for index, word in enumerate(begun) if word.label), len(begun))
         begun = begun[: max(1, stop)]
     return [replace(begun[0], form=capitalise(begun[0].form)), *begun[1:]]
 
 
 def _said(words: Sequence[str]) -> list[Written]:
-    return [Written(word, "I" if word == "i" else word, NO_LABEL) for word in words]
+    return [Written(word, "I" if word == "i" else word, NO_MARKS) for word in words]
 
 
 def _happens(chance: float, rng: random.Random) -> bool:
@@ -220,15 +220,15 @@ _LONGEST_REPETITION = 2  # words
 def label_natural_disfluencies(words: Sequence[Written]) -> list[Written]:
     """Return the words; the label of each word that is to be left out begins with `DISFLUENT`."""
     places = set[int]()
-    for place, word in enumerate(words):
+    for index, word in enumerate(words):
         if word.read in SOUNDS:
-            places.add(place)
+            places.add(index)
         for n_words in range(1, _LONGEST_REPETITION + 1):
-            if _is_said_twice(words[place : place + 2 * n_words], n_words):
-                places.update(range(place, place + n_words))
-        places.update(range(place, place + _marker_words(words, place)))
+            if _is_said_twice(words[index : index + 2 * n_words], n_words):
+                places.update(range(index, index + n_words))
+        places.update(range(index, index + _marker_words(words, index)))
     return [
-        replace(word, label=DISFLUENT + word.label) if place in places else word for place, word in enumerate(words)
+        replace(word, label=DISFLUENT + word.label) if index in places else word for index, word in enumerate(words)
     ]
 
 
@@ -241,11 +241,11 @@ def _is_said_twice(words: Sequence[Written], n_words: int) -> bool:
     return first[0] in FUNCTION_WORDS and not is_on_purpose
 
 
-def _marker_words(words: Sequence[Written], place: int) -> int:
+def _marker_words(words: Sequence[Written], index: int) -> int:
     """How many words from a place on are a marker that commas set off; 0 if they are none."""
-    is_set_off = bool(words[place - 1].label) if place else words[0].form != words[0].read
+    is_set_off = bool(words[index - 1].label) if index else words[0].form != words[0].read
     for marker in MARKERS:
-        said = words[place : place + len(marker)]
+        said = words[index : index + len(marker)]
         is_marker = tuple(word.read for word in said) == marker
         if is_set_off and is_marker and said[-1].label == "," and not any(word.label for word in said[:-1]):
             return len(marker)

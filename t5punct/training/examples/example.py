@@ -22,7 +22,7 @@ from ...t5.delay import NOBODY, token_words
 from ...t5.tagger import TAGGED_CASES
 from ...t5.task import inline_case_of
 from ...t5.tokenization import TaskTokenizer
-from ...text.marks import DISFLUENT, NO_LABEL, ends_sentence
+from ...text.marks import DISFLUENT, NO_MARKS, ends_sentence
 from ...text.words import split
 from ..config import DataConfig
 from ..data.chunks import count_tokens, without_pauses
@@ -164,7 +164,7 @@ class ChunkExamples(Dataset[Example]):
             question = self._question(words, self.rows[index]["style"], random.Random(f"odds {index}"))
             n_slots, n_asked = n_slots + len(words), n_asked + 1
             n_unmarked += sum(not word.label for word in words)
-            n_asked_unmarked += question.target == self.tokenizer.answer(NO_LABEL)
+            n_asked_unmarked += question.target == self.tokenizer.answer(NO_MARKS)
         if not 0 < n_unmarked < n_slots or not 0 < n_asked_unmarked < n_asked:
             return 1.0  # too few to tell
         return n_unmarked / (n_slots - n_unmarked) * (n_asked - n_asked_unmarked) / n_asked_unmarked
@@ -180,7 +180,7 @@ class ChunkExamples(Dataset[Example]):
         words, pauses = without_pauses(row["source"])
         triples = zip(words, split(row["target"]).words, pauses, strict=True)
         return [
-            Written(read, word.with_opening(NO_LABEL).text, alphabet.label(word.label), pause, opening=word.opening)
+            Written(read, word.with_opening(NO_MARKS).text, alphabet.marks_in(word.marks), pause, opening=word.opening)
             for read, word, pause in triples
         ]
 
@@ -195,7 +195,7 @@ class ChunkExamples(Dataset[Example]):
 
     def _with_disfluencies(self, words: list[Written], rng: random.Random) -> list[Written]:
         """A chunk as the config wants it; if the model learns the sign, with that of its natural disfluencies too."""
-        config, sign = self.config.disfluencies, NO_LABEL
+        config, sign = self.config.disfluencies, NO_MARKS
         if config.marked and rng.random() < config.marked:
             sign, words = DISFLUENT, label_natural_disfluencies(words)
         if config.share and rng.random() < config.share:

@@ -18,7 +18,7 @@ import torch
 
 from ...t5.task import inline_case_of
 from ...t5.tokenization import TaskTokenizer
-from ...text.marks import DISFLUENT, NO_LABEL, Case, capitalise, ends_sentence
+from ...text.marks import DISFLUENT, NO_MARKS, Case, capitalise, ends_sentence
 from ..labels import probabilities_of
 
 IGNORED = -100  # target positions that the loss leaves out
@@ -77,7 +77,7 @@ def draw_labels(labels: Sequence[str], codes: Sequence[bytes], marks: str, rng: 
             drawn.append(label)
             continue
         shares = probabilities_of(torch.frombuffer(bytearray(code[: len(marks) + 1]), dtype=torch.uint8)).tolist()
-        mark = rng.choices((NO_LABEL, *marks), shares)[0]
+        mark = rng.choices((NO_MARKS, *marks), shares)[0]
         drawn.append(label if mark and label.startswith(mark) else mark)
     return drawn
 

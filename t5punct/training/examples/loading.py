@@ -14,7 +14,7 @@ from ... import config as settings
 from ... import model as models
 from ...config import check
 from ...errors import InputError
-from ...text.marks import NO_LABEL
+from ...text.marks import NO_MARKS
 from ..config import TrainConfig
 from ..data.chunks import stored_lengths
 from ..data.prepare import SETTINGS, PrepareConfig
@@ -44,7 +44,7 @@ def load_data(
     rows = load_split(path, "train")
     if rows is None:
         raise InputError(f"no examples in {path}", expected="a split `train` with chunks", fix="prepare more text")
-    labels = None if config.data.labels is None else Labels(config.data.labels, (NO_LABEL, *model.task.slot_marks))
+    labels = None if config.data.labels is None else Labels(config.data.labels, (NO_MARKS, *model.task.slot_marks))
     lengths = stored_lengths(Path(path), rows, model.tokenizer, config.data.workers)
     examples = ChunkExamples(rows, model.tokenizer, config.data, config.seed, labels, lengths)
     if labels is not None:

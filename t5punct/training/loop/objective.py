@@ -40,17 +40,21 @@ from torch.utils._pytree import register_dataclass
 from ...decoding.cached_decoder import output_scale
 from ...errors import ConfigError
 from ...t5.delay import Delay, delayed_states
-from ...t5.layers import blocks_of, has_layers
+from ...t5.encoder import blocks_of
 from ...t5.tagger import Tagger, states_at_words
 from ...t5.word_memory import embed_targets
 from ..config import LossConfig
 from ..examples.batches import Batch
 from ..examples.history import IGNORED
 from ..labels import divergence, label_loss
-from .frozen_states import FrozenStates
 
 if TYPE_CHECKING:
     from ...model import Model
+from collections.abc import Callable
+
+from torch.nn.utils.rnn import pad_sequence
+
+Encode = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,8 +101,8 @@ class Objective(nn.Module):
         self._frozen_states = FrozenStates(config.kept_states) if config.kept_states else None
         if not config.text_weight:  # nothing asks the decoder
             memory = getattr(self.network, "memory", None)  # which the decoder alone reads
-            for parameter in chain(self.network.get_decoder().parameters(), memory.parameters() if memory else ()):
-                still = parameter.requires_grad and parameter is self.network.get_input_embeddings().weight
+            for parameter in chain(self.network.decoder.parameters(), memory.parameters() if memory else ()):
+                still = parameter.requires_grad and parameter is self.network.shared.weight
                 parameter.requires_grad_(still)
         self.tagger = None
         if config.tagger_weight:
@@ -127,8 +131,8 @@ class Objective(nn.Module):
 
     def _states(self, batch: Batch, delay: Delay | None = None) -> torch.Tensor:
         """The encoder's states (n_batch, n_source, d_model); without gradients where its layers are frozen."""
-        encoder = self.network.get_encoder()
-        layers = blocks_of(encoder) if has_layers(encoder) else encoder
+        encoder = self.network.encoder
+        layers = blocks_of(encoder) or encoder
         learns = any(parameter.requires_grad for parameter in layers.parameters())
 
         def encode(input_ids: torch.Tensor, attention_mask: torch.Tensor) -> torch.Tensor:
@@ -149,7 +153,7 @@ class Objective(nn.Module):
         states: (n_batch, n_source, d_model).
         """
         inputs = self.network._shift_right(batch.written)  # the start, then all but the last
-        written = self.network.get_decoder()(
+        written = self.network.decoder(
             inputs_embeds=embed_targets(self.network, inputs),
             encoder_hidden_states=self.model.remember(states, batch.input_ids),
             encoder_attention_mask=batch.attention_mask,
@@ -158,7 +162,7 @@ class Objective(nn.Module):
         real = batch.labels != IGNORED
         wanted, next_word_ids = batch.labels[real], batch.next_word_ids[real]  # (n_tokens,)
         pieces = self._pieces(wanted)
-        rows = self.network.get_output_embeddings().weight
+        rows = self.network.lm_head.weight
         outputs = written[real] * self.output_scale  # (n_tokens, d_model)
         logits = nn.functional.linear(outputs, rows if len(pieces) == len(rows) else rows[pieces]).float()
         places = torch.searchsorted(pieces, wanted)
@@ -220,7 +224,7 @@ class Objective(nn.Module):
 
         They are gathered once, since the gradient of each gathering is as large as the whole vocabulary.
         """
-        n_vocabulary, n_others = len(self.network.get_output_embeddings().weight), self.config.sampled_pieces
+        n_vocabulary, n_others = len(self.network.lm_head.weight), self.config.sampled_pieces
         if n_others is None:
             return torch.arange(n_vocabulary, device=wanted.device)
         sample = torch.randint(n_vocabulary, (n_others,), device=wanted.device)
@@ -244,3 +248,33 @@ def _mean_loss(logits: torch.Tensor, classes: torch.Tensor, smoothing: float) ->
     flat, wanted = logits.flatten(0, 1).float(), classes.flatten()
     summed = cross_entropy(flat, wanted, ignore_index=IGNORED, reduction="sum", label_smoothing=smoothing)
     return summed / (classes != IGNORED).sum().clamp(min=1)
+
+
+class FrozenStates:
+    """States of up to `max_tokens` source tokens, by their ids; those that come later are computed each time."""
+
+    def __init__(self, max_tokens: int) -> None:
+        self._kept: dict[bytes, torch.Tensor] = {}
+        self._n_free = max_tokens
+
+    def encode(self, encode: Encode, input_ids: torch.Tensor, attention_mask: torch.Tensor) -> torch.Tensor:
+        """Return states (n_batch, n_source, d_model), rounded to float16, of ids and mask, int64 (n_batch, n_source).
+
+        `encode` computes the states of those that are not kept.
+        """
+        lengths = attention_mask.sum(1).tolist()
+        keys = [row[:length].cpu().numpy().tobytes() for row, length in zip(input_ids, lengths, strict=True)]
+        rows = {index: self._kept[key] for index, key in enumerate(keys) if key in self._kept}
+        new = [index for index in range(len(keys)) if index not in rows]
+        if new:
+            longest = max(lengths[index] for index in new)
+            with torch.no_grad():
+                states = encode(input_ids[new, :longest], attention_mask[new, :longest])
+            rounded = states.to("cpu", torch.float16)
+            for index, row in zip(new, rounded, strict=True):
+                rows[index] = row[: lengths[index]].clone()
+                if lengths[index] <= self._n_free:
+                    self._n_free -= lengths[index]
+                    self._kept[keys[index]] = rows[index]
+        padded = pad_sequence([rows[index] for index in range(len(keys))], batch_first=True)
+        return padded.to(input_ids.device, torch.float32)

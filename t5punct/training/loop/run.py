@@ -174,7 +174,7 @@ def _freeze_words(model: models.Model) -> None:
         model.tokenizer.task_ids, "a tokenizer without tokens of the task",
         expected="tokens for styles or marks", fix="set optim.embeddings=all",
     )  # fmt: skip
-    weight: torch.Tensor = model.network.get_input_embeddings().weight
+    weight: torch.Tensor = model.network.shared.weight
     learns = torch.zeros(len(weight), 1, device=weight.device)
     learns[list(model.tokenizer.task_ids)] = 1.0
     weight.register_hook(lambda gradient: gradient * learns)  # type: ignore[no-untyped-call]

@@ -31,10 +31,10 @@ from ...config import check
 from ...decoding.batching import batch_by_length
 from ...decoding.cached_decoder import output_scale
 from ...errors import ModelError, first_line
-from ...model import Model, find
+from ...model import Model, compute_alone_after_fork, find
 from ...t5.encoder_t5 import EncoderT5, EncoderT5Config, start_decoder
 from ...t5.folder import ENCODER_T5
-from ...t5.task import CASE_TOKENS, ENCODER_TASK, PAUSES, SENTINEL, TaskConfig, mark_token, style_token
+from ...t5.task import CASE_TOKENS, ENCODER_TASK, PAUSES, SENTINEL, TaskConfig, task_token
 from ...t5.tokenization import TaskTokenizer
 from ...t5.weights import LOADING, broken_weights, kind_of, without_advice, without_bars
 from ...t5.word_memory import D_POSITION, embed_targets, frequencies
@@ -81,6 +81,7 @@ def from_encoder(source: str | Path, decoder: FreshDecoderConfig, task: TaskConf
     own = own_tokenizer(folder)
     tokenizer = with_task_tokens(own, own.backend_tokenizer, task)
     network = _decoded(encoder, tokenizer, decoder)
+    compute_alone_after_fork()
     return Model(network.eval(), tokenizer, str(source), folder=folder)
 
 
@@ -167,9 +168,9 @@ def with_task_tokens(own: Any, backend: Any, task: TaskConfig) -> TaskTokenizer:
 
 def _task_tokens(task: TaskConfig) -> Iterator[tuple[str, str]]:
     """The task's own tokens, each with the text whose embedding it begins with; "" for the opening token."""
-    yield from ((style_token(style), "") for style in task.styles)
+    yield from ((task_token(style), "") for style in task.styles)
     # the sign is there, if it is ever learned
-    yield from ((mark_token(mark), mark) for mark in task.marks + DISFLUENT + task.opening)
+    yield from ((task_token(mark), mark) for mark in task.marks + DISFLUENT + task.opening)
     yield from ((token, "the") for token in CASE_TOKENS.values())
 
 
@@ -257,8 +258,8 @@ def with_copier(model: Model, examples: ChunkExamples, shape: FreshDecoderConfig
 def _silent_ids(model: Model) -> list[int]:
     """The tokens that are no words: the start, styles, silences, the question, marks and case."""
     tokenizer: Any = model.tokenizer.tokenizer
-    marks = map(mark_token, model.task.slot_marks + DISFLUENT)
-    tokens = (*map(style_token, model.task.styles), SENTINEL, *PAUSES, *marks)
+    marks = map(task_token, model.task.slot_marks + DISFLUENT)
+    tokens = (*map(task_token, model.task.styles), SENTINEL, *PAUSES, *marks)
     ids = {tokenizer.convert_tokens_to_ids(token) for token in tokens} | {*(model.tokenizer.deciding_ids or ())}
     return sorted({model.start_id, *ids} - {tokenizer.unk_token_id})
 

@@ -23,13 +23,13 @@ from ...config import check
 from ...errors import ModelError
 from ...model import Model
 from ...t5.delay import LEFT_WORDS
+from ...t5.encoder import Encoder, blocks_of
 from ...t5.encoder_t5 import EncoderT5
-from ...t5.layers import blocks_of, encoder_layers
 from ...t5.tagger import Tagger
-from ...t5.task import ENCODER_TASK, PAUSES, TaskConfig, mark_token
+from ...t5.task import ENCODER_TASK, PAUSES, TaskConfig, task_token
 from ...t5.tokenization import TaskTokenizer
 from ...t5.weights import is_encoder
-from ...text.marks import DISFLUENT, NO_LABEL
+from ...text.marks import DISFLUENT, NO_MARKS
 from ...text.spelling_table import read_table
 from ..config import TrainConfig, change_task
 from ..examples.disfluencies import DisfluencyConfig
@@ -64,7 +64,7 @@ def make_starting_model(config: TrainConfig) -> Model:
     model = match_disfluencies(model, config.data.disfluencies)
     delays = config.data.delays
     if delays.any:
-        encoder_layers(model.network.get_encoder()).check_delay()
+        Encoder(model.network.encoder).check_delay()
         n_layers = model.network.config.num_layers
         mistake = f"look-ahead in layers {delays.layers} of an encoder with {n_layers}"
         is_possible = all(0 <= layer < n_layers for layer in delays.layers)
@@ -145,7 +145,7 @@ def with_marks_of(model: Model, task: TaskConfig) -> Model:
     A T5 that writes marks as text has no tokens for them, and gets none but that of the sign.
     """
     vocabulary = model.tokenizer.tokenizer.get_vocab()
-    has_tokens = all(mark_token(mark) in vocabulary for mark in model.task.marks)
+    has_tokens = all(task_token(mark) in vocabulary for mark in model.task.marks)
     unknown = [mark for mark in task.slot_marks if mark not in model.task.slot_marks]
     marks = unknown if has_tokens else [mark for mark in unknown if mark == DISFLUENT]
     tagger = None if model.tagger is None else _with_classes(model.tagger, task)
@@ -155,7 +155,7 @@ def with_marks_of(model: Model, task: TaskConfig) -> Model:
 def with_opening_tokens(model: Model) -> Model:
     """Return the model with a token for each opening mark of its task, for a new decoder that shall write them."""
     vocabulary = model.tokenizer.tokenizer.get_vocab()
-    marks = [mark for mark in model.task.opening if mark_token(mark) not in vocabulary]
+    marks = [mark for mark in model.task.opening if task_token(mark) not in vocabulary]
     return _with_mark_tokens(model, model.task, marks)
 
 
@@ -165,8 +165,8 @@ def _with_mark_tokens(model: Model, task: TaskConfig, marks: Sequence[str]) -> M
 
     own = copy.deepcopy(model.tokenizer.tokenizer)
     known = sorted({number for mark in model.task.marks for number in model.tokenizer.mark_ids[mark]})
-    own.add_tokens([AddedToken(mark_token(mark), normalized=False) for mark in marks])
-    new = own.convert_tokens_to_ids([mark_token(mark) for mark in marks])
+    own.add_tokens([AddedToken(task_token(mark), normalized=False) for mark in marks])
+    new = own.convert_tokens_to_ids([task_token(mark) for mark in marks])
 
     def begin_as_marks(weight: torch.Tensor) -> None:
         weight[new] = weight[known].mean(0)
@@ -177,10 +177,10 @@ def _with_mark_tokens(model: Model, task: TaskConfig, marks: Sequence[str]) -> M
 
 def _with_classes(tagger: Tagger, task: TaskConfig) -> Tagger:
     """The tagger with the classes of another task: those that it has, and the mean of its marks for each new one."""
-    if (tagger.mark_classes, tagger.opening_classes) == ((NO_LABEL, *task.slot_marks), (NO_LABEL, *task.opening)):
+    if (tagger.mark_classes, tagger.opening_classes) == ((NO_MARKS, *task.slot_marks), (NO_MARKS, *task.opening)):
         return tagger
     wider = Tagger(tagger.marks.in_features, task.slot_marks, task.opening)
-    places = {mark: place for place, mark in enumerate(tagger.mark_classes)}
+    places = {mark: index for index, mark in enumerate(tagger.mark_classes)}
     with torch.no_grad():
         wider.cases.load_state_dict(tagger.cases.state_dict())
         if wider.openings is not None and tagger.opening_classes == wider.opening_classes:
@@ -199,7 +199,7 @@ def with_tokenizer(model: Model, tokenizer: TaskTokenizer, fill: Callable[[torch
     if n_pieces > network.config.vocab_size:  # many a T5 has rows to spare
         network.resize_token_embeddings(n_pieces, mean_resizing=False)
     with torch.no_grad():
-        for layer in (network.get_input_embeddings(), network.get_output_embeddings()):  # the same where they are tied
+        for layer in (network.shared, network.lm_head):  # the same where they are tied
             fill(layer.weight)
     return replace(model, network=network, tokenizer=tokenizer)
 
@@ -253,4 +253,4 @@ def _gives_mark_back(tokenizer: TaskTokenizer, mark: str) -> bool:
     ids = tokenizer.mark_ids[mark]
     if not ids or tokenizer.tokenizer.unk_token_id in ids:
         return False
-    return str(tokenizer.tokenizer.decode(list(ids))).strip() in (mark, mark_token(mark))
+    return str(tokenizer.tokenizer.decode(list(ids))).strip() in (mark, task_token(mark))

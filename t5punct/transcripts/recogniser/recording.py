@@ -11,7 +11,7 @@ the others are aligned with it, so that none is forgotten, and strings that say 
 [('so', None, 400), ('what', None, None)]
 >>> from ...text.render import AnnotatedWord
 >>> new = [AnnotatedWord("so", "So", "", "capitalised", 1, 1), AnnotatedWord("what", "what?", "?", "lower", 1, 1)]
->>> "".join(recording.written(map(WrittenWord, recording.items, new)))
+>>> "".join(recording.pieces(map(WrittenWord, recording.items, new)))
 '{"text": "So what?", "words": [{"word": "So", "end": 0.4}, {"word": "what?"}]}'
 """
 
@@ -132,7 +132,7 @@ class RecogniserJson:
         words = _with_times(groups[chosen].heard, _most_timed([*groups.values()], groups[chosen]))
         return cls(source, values, groups, chosen, tuple(_items(groups[chosen], words)), tuple(words))
 
-    def written(self, words: Iterable[WrittenWord]) -> Iterator[str]:
+    def pieces(self, words: Iterable[WrittenWord]) -> Iterator[str]:
         """Yield the pieces of the json with its words as they are written now; a word without text is removed."""
         new, changes = [Spelling.of(word.spoken.word, word.annotated) for word in words], Changes()
         typed_places = list[JsonPlace]()

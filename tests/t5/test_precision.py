@@ -10,13 +10,12 @@ import pytest
 import torch
 
 from t5punct import model as models
-from t5punct.decoding import precision
 from t5punct.decoding.inputs import DecodingConfig, WindowInput
-from t5punct.decoding.precision import PRECISIONS, multiplies_bf16, on_device, with_precision
 from t5punct.decoding.slots import SlotDecoder
 from t5punct.errors import ConfigError
-from t5punct.model import Model
+from t5punct.model import Model, on_device, with_precision
 from t5punct.punctuator import Punctuator, PunctuatorConfig
+from t5punct.t5.precision import PRECISIONS, find_device, multiplies_bf16
 from t5punct.t5.tagger import Tagger
 
 
@@ -69,15 +68,15 @@ def test_a_processor_is_asked_what_it_can(
 
 
 def test_a_model_goes_to_the_device_that_is_named(tiny_model: Model) -> None:
-    assert on_device(tiny_model, "cpu").device.type == "cpu"
+    assert on_device(tiny_model, find_device("cpu")).device.type == "cpu"
     expected = "cuda" if torch.cuda.is_available() else "cpu"
-    assert on_device(tiny_model, "auto").device.type == expected
+    assert on_device(tiny_model, find_device("auto")).device.type == expected
 
 
 @pytest.mark.parametrize("name", ["tpu9", "", "meta", *([] if torch.cuda.is_available() else ["cuda"])])
-def test_a_device_that_is_not_there_is_refused(tiny_model: Model, name: str) -> None:
+def test_a_device_that_is_not_there_is_refused(name: str) -> None:
     with pytest.raises(ConfigError, match=r"device .*; expected cpu, or a GPU that torch sees; check --device"):
-        on_device(tiny_model, name)
+        find_device(name)
 
 
 def test_an_unknown_precision_is_refused(tiny_model: Model) -> None:
@@ -112,11 +111,7 @@ def _change_by_company(model: Model) -> float:
     together = SlotDecoder(model).votes(windows)
     alone = SlotDecoder(model, DecodingConfig(batch_tokens=1)).votes(windows)
     pairs = [pair for votes in zip(together, alone, strict=True) for pair in zip(*votes, strict=True)]
-    return max(
-        abs(p - other.labels.probability(o))
-        for vote, other in pairs
-        for o, p in zip(vote.labels.outcomes, vote.labels.probabilities, strict=True)
-    )
+    return max(abs(p - other.marks.get(o, 0.0)) for vote, other in pairs for o, p in vote.marks.items())
 
 
 @pytest.mark.parametrize("name", ["fp32", "int8"])
@@ -133,7 +128,7 @@ def test_bf16_gives_one_warning_where_it_is_slow(
     fast: bool,
     n_warnings: int,
 ) -> None:
-    monkeypatch.setattr(precision, "multiplies_bf16", lambda device: fast)
+    monkeypatch.setattr(models, "multiplies_bf16", lambda device: fast)
     converted = with_precision(tiny_model, name)
     with_precision(converted, name)  # as a punctuator with other settings does
     warnings = [record for record in caplog.records if record.levelno == logging.WARNING]

@@ -1,0 +1,229 @@
+"""An encoder of T5's kind (norm before a sublayer) or BERT's (norm behind it), run layer by layer.
+
+In: an encoder of transformers, or of `inference`, and token ids.  Out: its states, as transformers gives them.
+
+`Encoder(network.encoder).states(ids, mask)` reads whole windows.  With a delay, `delay` and `streaming/kv_cache` say
+which token sees which, and run the layers themselves:
+
+    hidden = encoder.embed(ids, places)
+    for layer in encoder.layers:
+        read = layer.read(hidden)
+        attended = ...  # attention of layer.queries(read), layer.keys(read) and layer.values(read)
+        hidden = layer.finish(hidden, attended)
+    states = encoder.finish(hidden)
+
+On a CPU a batch of windows is computed end to end, without padding.  Everything that looks at one token alone (most of
+the work) runs on the tokens of all windows, one window after the other.  Attention takes windows of equal length
+together: they lie side by side, so nothing is copied or masked.  On a GPU, where few large steps are faster than many
+small ones, a batch stays padded.
+
+    padded  w e _ _   end to end  w e i t k n o w t h i s   attention  w e    k n o w
+            k n o w                                                    i t    t h i s
+            i t _ _
+            t h i s
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from itertools import groupby
+from typing import Any
+
+import torch
+from torch.nn.functional import scaled_dot_product_attention
+
+from ..errors import ModelError
+from .int8_linear import Int8Linear, RoundedRows
+
+# how transformers names the parts of a BERT's layer in these kinds, as config.json has them
+_BERT_KINDS = ("bert", "roberta", "xlm-roberta", "camembert", "electra", "mpnet")
+_MPNET_BUCKETS, _MPNET_FARTHEST = 32, 128  # whatever its config says, as its forward has them
+
+
+def blocks_of(encoder: Any) -> Any:
+    """Return the modules of an encoder's layers, an nn.ModuleList; None for one that transformers has to run."""
+    if hasattr(encoder, "block"):
+        return encoder.block
+    return encoder.encoder.layer if encoder.config.model_type in _BERT_KINDS else None
+
+
+class EncoderLayer:
+    """One layer; all maps take and give (.., n_channels) and work on each token alone."""
+
+    def __init__(self, block: Any, config: Any) -> None:
+        self.has_norm_first = not hasattr(block, "attention")
+        if self.has_norm_first:
+            self._attending, self._feeding = block.layer[0], block.layer[-1]
+            own = self._attending.SelfAttention
+            self.queries, self.keys, self.values, self._out = own.q, own.k, own.v, own.o
+            self._norm, self._feed_norm = self._attending.layer_norm, self._feeding.layer_norm
+            self._feeds = [self._feeding.DenseReluDense]
+            self.n_heads, self.scale, dropout = own.n_heads, 1.0, own.dropout if block.training else 0.0
+        else:
+            attention, wide, self._feeding = block.attention, block.intermediate, block.output
+            if config.model_type == "mpnet":
+                self._attending, own = attention, attention.attn
+                self.queries, self.keys, self.values, self._out = own.q, own.k, own.v, own.o
+            else:
+                self._attending, own = attention.output, attention.self
+                self.queries, self.keys, self.values, self._out = own.query, own.key, own.value, attention.output.dense
+            self._norm, self._feed_norm = self._attending.LayerNorm, self._feeding.LayerNorm
+            self._feeds = [wide.dense, wide.intermediate_act_fn, self._feeding.dense]
+            self.n_heads = config.num_attention_heads
+            self.scale = (config.hidden_size // self.n_heads) ** -0.5
+            dropout = config.attention_probs_dropout_prob if block.training else 0.0
+        self.attention_dropout: float = dropout  # of attention's weights, in training
+
+    def read(self, hidden: torch.Tensor) -> Any:
+        """Return what queries, keys and values are made of; rounded once, if these multiply in int8."""
+        if self.has_norm_first:
+            hidden = self._norm(hidden)
+        return RoundedRows.of(hidden) if isinstance(self.queries, Int8Linear) else hidden
+
+    def finish(self, hidden: torch.Tensor, attended: torch.Tensor) -> torch.Tensor:
+        """Return the layer's result from its input and what was attended."""
+        hidden = hidden + self._attending.dropout(self._out(attended))
+        if not self.has_norm_first:
+            hidden = self._norm(hidden)
+        fed = self._feed_norm(hidden) if self.has_norm_first else hidden
+        for feed in self._feeds:
+            fed = feed(fed)
+        hidden = hidden + self._feeding.dropout(fed)
+        return hidden if self.has_norm_first else self._feed_norm(hidden)  # type: ignore[no-any-return]
+
+
+class Encoder:
+    """An encoder, ready to be run.  Raises ModelError for one that transformers has to run."""
+
+    def __init__(self, encoder: Any) -> None:
+        blocks = blocks_of(encoder)
+        if blocks is None:
+            raise ModelError(
+                f"layers of a {encoder.config.model_type}",
+                expected=f"a T5, or one of {', '.join(_BERT_KINDS)}",
+                fix="use all its layers, without a delay",
+            )
+        self._encoder = encoder
+        self.layers = [EncoderLayer(block, getattr(encoder, "config", None)) for block in blocks]
+        if self.layers[0].has_norm_first:
+            attentions = [block.layer[0].SelfAttention for block in blocks]
+            # T5 has one bias, the first layer's; umT5 one a layer
+            biased = [own if own.has_relative_attention_bias else attentions[0] for own in attentions]
+            self._biases = [attention.relative_attention_bias for attention in biased]
+            self._n_buckets = self._biases[0].num_embeddings
+            self.farthest = int(attentions[0].relative_attention_max_distance)  # tokens; from there on all are alike
+        else:  # MPNet has one for all layers; others have absolute places only
+            bias = getattr(encoder.encoder, "relative_attention_bias", None)
+            self._biases = [] if bias is None else [bias] * len(self.layers)
+            self._n_buckets, self.farthest = _MPNET_BUCKETS, _MPNET_FARTHEST
+
+    def check_delay(self) -> None:
+        """Raise ModelError for an encoder whose states depend on where a window begins."""
+        if not self._biases:
+            raise ModelError(
+                "a delay with an encoder that has absolute positions only",
+                expected="relative positions, as T5 and MPNet have",
+                fix="use the policy fixed, or another model",
+            )
+
+    def embed(self, ids: torch.Tensor, places: torch.Tensor | None) -> torch.Tensor:
+        """Return the first layer's input, (.., d_model).
+
+        ids: int64 (..); places: each token's in its window, of the same shape, or None for the mean place; a T5 has no
+        places.
+        """
+        if self.layers[0].has_norm_first:
+            return self._encoder.dropout(self._encoder.embed_tokens(ids))  # type: ignore[no-any-return]
+        embeddings = self._encoder.embeddings
+        positions = embeddings.position_embeddings
+        # RoBERTa and MPNet count from behind the place of padding
+        first = 0 if positions.padding_idx is None else positions.padding_idx + 1
+        place = positions.weight[first:].mean(0) if places is None else positions.weight[first + places]
+        words = embeddings.word_embeddings(ids) + place
+        types = getattr(embeddings, "token_type_embeddings", None)
+        hidden = embeddings.LayerNorm(words if types is None else words + types.weight[0])
+        return embeddings.dropout(hidden)  # type: ignore[no-any-return]
+
+    def position_biases(self) -> list[torch.Tensor]:
+        """Return each layer's position biases (n_heads, 2 * farthest + 1); none where places are absolute only.
+
+        They are of keys from `farthest` tokens to the left to as many to the right.
+        """
+        if not self._biases:
+            return []
+        distances = torch.arange(-self.farthest, self.farthest + 1, device=self._biases[0].weight.device)
+        buckets = position_buckets(distances, self._n_buckets, self.farthest, looks_back=False)
+        distinct = {id(bias): bias(buckets).T for bias in self._biases}
+        return [distinct[id(bias)] for bias in self._biases]
+
+    def finish(self, hidden: torch.Tensor) -> torch.Tensor:
+        """Return the states, from the last layer's result."""
+        if not self.layers[0].has_norm_first:
+            return hidden
+        return self._encoder.dropout(self._encoder.final_layer_norm(hidden))  # type: ignore[no-any-return]
+
+    def states(self, input_ids: torch.Tensor, attention_mask: torch.Tensor, *, end_to_end: bool = True) -> torch.Tensor:
+        """Return the states (n_batch, n_source, d_model) without dropout of its attention; zeros where padded.
+
+        input_ids, attention_mask: int64 (n_batch, n_source), padded on the right.  `end_to_end`: compute no padding.
+        """
+        n_batch, n_source = input_ids.shape
+        places = torch.arange(n_source, device=input_ids.device)
+        distances = (places - places[:, None]).clamp(-self.farthest, self.farthest) + self.farthest
+        tables: Sequence[torch.Tensor | None] = self.position_biases() or [None] * len(self.layers)
+        biases = {id(table): table[None, :, distances] for table in tables if table is not None}
+        if end_to_end:
+            order = attention_mask.sum(1).argsort(stable=True)
+            real = attention_mask[order].bool()
+            lengths = real.sum(1).tolist()
+            hidden = self.embed(input_ids[order][real], places.expand_as(real)[real])  # (n_tokens, d_model)
+        else:
+            lengths = [n_source] * n_batch
+            hidden = self.embed(input_ids.flatten(), places.expand_as(input_ids).flatten())
+        hides = hidden.new_zeros(n_batch, 1, 1, n_source)  # what is added to the logits of keys
+        hides = hides.masked_fill((attention_mask == 0)[:, None, None], float("-inf")).expand(-1, 1, n_source, -1)
+        equal_windows = [(length, len([*equal])) for length, equal in groupby(lengths)]
+        for layer, table in zip(self.layers, tables, strict=True):
+            bias = biases.get(id(table))  # (1, n_heads, n_source, n_source)
+            if not end_to_end:
+                bias = hides if bias is None else hides + bias
+            read = layer.read(hidden)
+            queries, keys, values = layer.queries(read), layer.keys(read), layer.values(read)
+            attended = torch.empty_like(queries)
+            start = 0
+            for length, n_windows in equal_windows:
+                own = slice(start, start + length * n_windows)
+                start = own.stop
+                query, key, value, result = (  # (n_windows, n_heads, length, d_kv), views
+                    rows[own].view(n_windows, length, layer.n_heads, -1).transpose(1, 2)
+                    for rows in (queries, keys, values, attended)
+                )
+                mask = None if bias is None else bias[..., :length, :length]
+                result.copy_(scaled_dot_product_attention(query, key, value, attn_mask=mask, scale=layer.scale))
+            hidden = layer.finish(hidden, attended)
+        hidden = self.finish(hidden)
+        if not end_to_end:
+            return hidden.view(n_batch, n_source, -1) * attention_mask[..., None]
+        states = hidden.new_zeros(n_batch, n_source, hidden.shape[-1])
+        states[real] = hidden
+        return states[order.argsort()]
+
+
+def position_buckets(distances: torch.Tensor, n_buckets: int, farthest: int, *, looks_back: bool) -> torch.Tensor:
+    """Return the rows of a position bias for distances from queries to keys, int64 (Raffel 2020, section 2.1).
+
+    Half of the rows are for one distance each, the others for ever wider ranges, up to `farthest` tokens.  Where
+    queries only look back, all rows are for keys to the left; else half are.
+    """
+    rows = torch.zeros_like(distances)
+    if looks_back:
+        distances = -distances.clamp(max=0)
+    else:
+        n_buckets //= 2
+        rows += (distances > 0).long() * n_buckets
+        distances = distances.abs()
+    n_exact = n_buckets // 2
+    steps = torch.log(distances.float() / n_exact) / math.log(farthest / n_exact) * (n_buckets - n_exact)
+    wide = (n_exact + steps.long()).clamp(max=n_buckets - 1)
+    return rows + torch.where(distances < n_exact, distances, wide)
