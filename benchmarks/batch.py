@@ -46,7 +46,7 @@ WORDS_A_FILE = 300
 
 
 def words_of(source: Path) -> Iterator[str]:
-    """The words of a text in lower case, without marks, again and again."""
+    """Yield the words of a text in lower case, without marks, again and again."""
     while True:
         with source.open(encoding="utf-8") as lines:
             for line in lines:
@@ -54,7 +54,7 @@ def words_of(source: Path) -> Iterator[str]:
 
 
 def files_of(folder: Path, words: Iterator[str], n_files: int, n_words: int) -> str:
-    """A folder of texts of so many words each."""
+    """Return a folder of texts of so many words each."""
     folder.mkdir()
     for number in range(n_files):
         (folder / f"{number:04}.txt").write_text(" ".join(islice(words, n_words)) + "\n", encoding="utf-8")
@@ -62,7 +62,9 @@ def files_of(folder: Path, words: Iterator[str], n_files: int, n_words: int) -> 
 
 
 def recording_of(folder: Path, words: Iterator[str], n_words: int) -> str:
-    """A folder with json as Whisper writes it: all words in one text, in segments of ten, and one by one with times."""
+    """Return a folder with json as Whisper writes it: all words in one text, in segments of ten, and one by one with
+    times.
+    """
     folder.mkdir()
     said = list(islice(words, n_words))  # here, not in the process that is measured
     with (folder / "talk.json").open("w", encoding="utf-8") as handle:
@@ -88,7 +90,7 @@ class Runner:
         self._n_runs = 0
 
     def into_folder(self, source: str, *more: str) -> tuple[float, float]:
-        """The seconds of a run into an empty folder, and the most memory that it had, in MiB."""
+        """Return the seconds of a run into an empty folder, and the most memory that it had, in MiB."""
         self._n_runs += 1
         began, target = time.perf_counter(), str(self._folder / f"out{self._n_runs}")
         arguments = [*self._command, source, "--output-dir", target, *more]
@@ -231,7 +233,7 @@ class Commas(Punctuator):
 
 
 def made_up(format: str, n_words: int) -> str:
-    """A file of words by chance."""
+    """Return a file of words by chance."""
     rng = random.Random(1)
     words = [f"w{rng.randrange(3000)}x" for _ in range(n_words)]
     lines = [" ".join(words[first : first + _LINE]) for first in range(0, n_words, _LINE)]

@@ -77,7 +77,7 @@ def score_call(punctuator: Punctuator, call: dict[str, Any], max_words: int) -> 
 
 
 def read_word(raw: str) -> Word:
-    """A word in lower case, without marks that stand at it."""
+    """Return a word in lower case, without marks that stand at it."""
     words = split(raw.lower()).words
     return Word(words[0].core) if words else Word(raw.lower())
 

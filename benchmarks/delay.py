@@ -82,7 +82,7 @@ def _int8_operations(left: Sequence[int], *_: object, out_shape: Sequence[int], 
 def rows(
     file: Path, model: str | None, lookaheads: Sequence[int], max_words: int, words: Sequence[str], slots: bool
 ) -> Iterator[Row]:
-    """All policies, one lookahead after the other; `words` are those that are timed, the first ones warm up."""
+    """Yield all policies, one lookahead after the other; `words` are those that are timed, the first ones warm up."""
     tagger = Punctuator.from_pretrained(model, PunctuatorConfig(decoding=DecodingConfig("tagger")), device="cpu")
     listener = Listener(tagger, file, max_words)
     listener.read(WINDOW, 2 * max(lookaheads) + 1)

@@ -46,7 +46,7 @@ class Said:
 
 
 def by_rule(words: Sequence[str]) -> list[bool]:
-    """What the rule says of some words."""
+    """Return the rule's marks for some words."""
     is_disfluent = [False] * len(words)
     for place in range(len(words)):
         for filler in FILLERS:
@@ -70,7 +70,7 @@ def written_by_hand(path: Path) -> Said:
 
 
 def synthetic(path: Path, settings: DisfluencyConfig, max_words: int) -> Said:
-    """Text with disfluencies as in training, those of the next document's words among them."""
+    """Return text with disfluencies as in training, those of the next document's words among them."""
     rng = random.Random(1)
     documents = [list(_written(line)) for line in read_lines(path) if line.strip()]
     heard = (
@@ -87,7 +87,7 @@ def _written(line: str) -> Iterator[Written]:
 
 
 def row(name: str, said: Said, is_disfluent: Sequence[bool]) -> str:
-    """A line of the table: percent, with the interval of F1."""
+    """Return a line of the table: percent, with the interval of F1."""
     pairs = list(zip(said.disfluent, is_disfluent, strict=True))
     parts = [pairs[start : start + STRETCH_WORDS] for start in range(0, len(pairs), STRETCH_WORDS)]
     counts = [

@@ -172,7 +172,7 @@ def train(settings: StudyConfig, work: Path) -> float:
 
 
 def start_of(settings: StudyConfig) -> str | None:
-    """The model that the recipe begins with."""
+    """Return the model that the recipe begins with."""
     return config.load(TrainConfig, Path(settings.recipe), [*settings.overrides, "data.path=data"]).init_from
 
 
@@ -183,7 +183,7 @@ def blend(settings: StudyConfig, work: Path) -> None:
 
 
 def scored(settings: StudyConfig, work: Path) -> list[Row]:
-    """The model that it began with and the trained ones, on the domain's other documents and elsewhere."""
+    """Return the model that it began with and the trained ones, on the domain's other documents and elsewhere."""
     start, trained, half_way = map(Punctuator.from_pretrained, (start_of(settings), work / "model", work / "blend"))
     texts = (work / "test.txt").read_text(encoding="utf-8").splitlines()
     samples = [Sample(HERE, settings.style, tuple(texts)), *elsewhere(settings)]
@@ -201,7 +201,7 @@ def scored(settings: StudyConfig, work: Path) -> list[Row]:
 
 
 def elsewhere(settings: StudyConfig) -> Iterator[Sample]:
-    """The first held-out words of each corpus that the model was trained on; each is read once."""
+    """Yield the first held-out words of each corpus that the model was trained on; each is read once."""
     recipe = config.load(PrepareConfig, Path(settings.elsewhere))
     root = Path(settings.root) / settings.elsewhere_root
     for corpus in {corpus.path: corpus for corpus in recipe.corpora}.values():  # one may be listed twice
@@ -220,7 +220,7 @@ def elsewhere(settings: StudyConfig) -> Iterator[Sample]:
 
 
 def _environment(processes: int) -> dict[str, str]:
-    """One thread for each of several processes."""
+    """Return one thread for each of several processes."""
     return dict(os.environ) | ({"OMP_NUM_THREADS": "1"} if processes > 1 else {})
 
 

@@ -18,7 +18,9 @@ _PACKAGE = str(Path(t5punct.__file__).parent)
 
 
 def functions_of(command: list[str]) -> dict[str, set[str]]:
-    """The functions that a command calls, by module; class bodies, comprehensions and generated methods are none."""
+    """Return the functions that a command calls, by module; class bodies, comprehensions and generated methods are
+    none.
+    """
     called: dict[str, set[str]] = defaultdict(set)
 
     def note(frame: FrameType, event: str, argument: object) -> None:

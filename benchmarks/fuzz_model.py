@@ -43,7 +43,7 @@ CUE = "{0}\n00:00:0{0}{1}000 --> 00:00:0{0}{1}900\n{2}\n\n"
 
 
 def phrases_of(texts: Sequence[Path]) -> Draw:
-    """The first words of a sentence, every other time of one that asks, without marks; odd words among them."""
+    """Return the first words of a sentence, every other time of one that asks, without marks; odd words among them."""
     sentences = [
         sentence for path in texts for sentence in re.split(r"(?<=[.?!])\s+", path.read_text(encoding="utf-8"))
     ]

@@ -55,7 +55,7 @@ class ScoredSlots:
         return ScoredSlots(self.counts + more.counts, self.labels + more.labels)
 
     def detection(self, is_one: Callable[[str], bool]) -> str:
-        """How well slots of a kind are found: precision, recall and F1 in percent, and how many there are."""
+        """Return how well slots of a kind are found: precision, recall and F1 in percent, and how many there are."""
         pairs = [(is_one(wanted), is_one(output)) for wanted, output in self.labels]
         both, wanted, n_output = (sum(map(test, pairs)) for test in (all, lambda pair: pair[0], lambda pair: pair[1]))
         values = [
@@ -92,12 +92,12 @@ def study(settings: StudyConfig) -> None:
 
 
 def score_corpus(punctuator: Punctuator, corpus: CorpusConfig, data: PrepareConfig, max_words: int) -> ScoredSlots:
-    """What the model makes of a corpus's held-out documents."""
+    """Return the model's scores on a corpus's held-out documents."""
     return score_texts(punctuator, held_out(corpus, data), max_words)
 
 
 def score_texts(punctuator: Punctuator, texts: Iterable[str], max_words: int) -> ScoredSlots:
-    """What the model makes of the first words of some documents."""
+    """Return the model's scores on the first words of some documents."""
     total = ScoredSlots()
     alphabet = punctuator.model.task.alphabet
     for words in _references(texts, max_words):

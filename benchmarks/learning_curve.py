@@ -42,7 +42,7 @@ def main() -> None:
 
 
 def read(runs: list[Path]) -> list[Point]:
-    """All points in order; words of copied noise (a stage whose tagger loss is 0) count like others."""
+    """Return all points in order; words of copied noise (a stage whose tagger loss is 0) count like others."""
     points: list[Point] = []
     before = 0.0
     for run in runs:

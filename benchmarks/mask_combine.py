@@ -97,7 +97,7 @@ def _rows(settings: StudyConfig, punctuator: Punctuator, decoder: str, name: str
 
 
 def _sections(settings: StudyConfig) -> dict[str, dict[str, Preset]]:
-    """The strategies of each table, by what the table calls them."""
+    """Return the strategies of each table, by what the table calls them."""
     w, most = settings.window, max(settings.overlaps)
     masked = {"mask_left": settings.mask_left, "mask_right": settings.mask_right}
     strides = {k: w // k for k in settings.predictions}
@@ -128,7 +128,7 @@ _TITLES = {
 
 
 def _page(settings: StudyConfig, rows: Sequence[Row], plot: str) -> str:
-    """The page, in Markdown."""
+    """Return the page, in Markdown."""
     columns = [(decoder, file) for decoder in settings.decoders for file in settings.files]
     head = "".join(f" {decoder}, {file} | gain |" for decoder, file in columns)
     lines = [

@@ -36,7 +36,7 @@ _SPARE_BYTES = 4 << 30  # a mutant that collects without end is ended here
 
 
 def faults(module: cst.Module) -> list[tuple[cst.CSTNode, cst.CSTNode]]:
-    """Pieces of function bodies, each with what might have been written in its place."""
+    """Return pieces of function bodies, each with what might have been written in its place."""
     pairs = [
         (node, changed)
         for node in _inside(module, False)
@@ -49,7 +49,7 @@ def faults(module: cst.Module) -> list[tuple[cst.CSTNode, cst.CSTNode]]:
 
 
 def _inside(node: cst.CSTNode, in_body: bool) -> Iterator[cst.CSTNode]:
-    """The nodes of function bodies whose faults are asked for."""
+    """Yield the nodes of function bodies whose faults are asked for."""
     if isinstance(node, cst.Raise | cst.Annotation | cst.Decorator | cst.Parameters):
         return
     if isinstance(node, cst.Arg) and node.keyword and node.keyword.value == "strict":

@@ -98,7 +98,7 @@ def main() -> None:
 
 
 def score(punctuator: Punctuator, file: Path, name: str, max_words: int | None) -> Row:
-    """The counts of a file that was changed."""
+    """Return the counts of a file that was changed."""
     counts: list[Counts] = []
     alphabet = punctuator.model.task.alphabet
     for reference in read_references(file, alphabet, max_words=max_words):
@@ -116,12 +116,12 @@ def score(punctuator: Punctuator, file: Path, name: str, max_words: int | None) 
 
 
 def _folded(words: Sequence[AnnotatedWord]) -> AnnotatedWord:
-    """A word, with the first mark behind it or behind what was put in after it."""
+    """Return a word with the first mark behind it, or behind the words that were inserted after it."""
     return replace(words[0], marks=next((word.marks for word in words if word.marks), ""))
 
 
 def _spelled(decided: AnnotatedWord, word: Word, alphabet: Alphabet) -> AnnotatedWord:
-    """A decision, on the word that stood there: wrong words are no changed words."""
+    """Return a decision, on the word that stood there: wrong words are no changed words."""
     return replace(decided, word=word.text, text=word.with_marks(decided.marks, alphabet=alphabet))
 
 

@@ -53,12 +53,12 @@ class Seen:
 
 
 def as_read(text: str) -> str:
-    """A text's words as a model reads them."""
+    """Return a text's words as a model reads them."""
     return " ".join(word.normal for word in split(text).words if word.has_slot)
 
 
 def sources(run: Path) -> Iterator[str]:
-    """The sources of the chunks that a run was trained on."""
+    """Yield the sources of the chunks that a run was trained on."""
     trained = config.load(TrainConfig, run / TRAIN_FILE)
     state = TrainState(**json.loads((run / STATE_FILE).read_text(encoding="utf-8")))
     rows: Any = load_from_disk(str(Path(trained.data.path) / "train"))
@@ -72,5 +72,5 @@ def sources(run: Path) -> Iterator[str]:
 
 
 def _grams(words: Sequence[str]) -> list[Gram]:
-    """All runs of six words; of a shorter text, itself."""
+    """Return all runs of six words; of a shorter text, itself."""
     return [tuple(words[start : start + N_WORDS]) for start in range(max(1, len(words) - N_WORDS + 1))]

@@ -100,7 +100,7 @@ def service(options: argparse.Namespace, port: int = 0, log: Path | None = None)
 
 
 def words_in(file: Path) -> list[str]:
-    """The words of a text, in lower case, without marks."""
+    """Return the words of a text, in lower case, without marks."""
     with file.open(encoding="utf-8") as lines:
         return [word.core.lower() for line in lines for word in words_of(line) if word.has_slot]
 

@@ -100,7 +100,7 @@ def main() -> None:
 
 
 def take_turns(works: Mapping[Key, Callable[[], object]], n_turns: int) -> dict[Key, list[float]]:
-    """The seconds of each work, one after the other in each turn; nothing is left out."""
+    """Return the seconds of each work, one after the other in each turn; nothing is left out."""
     seconds: dict[Key, list[float]] = {key: [] for key in works}
     for _ in range(n_turns):
         for key, work in works.items():
@@ -117,7 +117,7 @@ def show(*rows: Sequence[object]) -> None:
 
 
 def read_words(path: Path, n_words: int) -> list[str]:
-    """A file's words without their labels, repeated as often as needed."""
+    """Return a file's words without their labels, repeated as often as needed."""
     lines = path.read_text(encoding="utf-8").splitlines()
     words = [word for line in lines for word in line.partition("\t")[0].split()]
     return (words * (n_words // len(words) + 1))[:n_words]
@@ -164,7 +164,7 @@ def _spend(command: Sequence[str], root: Path) -> tuple[float, float]:
 
 
 def _reader(way: str) -> Callable[[str], object]:
-    """What reads a whole text in a way."""
+    """Return a function that punctuates a whole text in a given way."""
     model, decoder, precision = way.split(",")
     config = DecodingConfig({"encoder": "tagger"}.get(decoder, decoder), precision=precision)
     punctuator = Punctuator.from_pretrained(model, PunctuatorConfig(decoding=config))
@@ -243,7 +243,7 @@ def _decode_stepwise(model: Model, batch_tokens: int, windows: Sequence[WindowIn
 
 
 def _equals_stepwise(model: Model, windows: Sequence[WindowInput]) -> bool:
-    """Whether slots and reference choose the same label and case everywhere."""
+    """Return whether slots and reference choose the same label and case everywhere."""
     starts = range(0, len(windows), 32)
     wanted = [votes for start in starts for votes in decode_stepwise(model, windows[start : start + 32])]
     return all(

@@ -51,7 +51,7 @@ def main() -> None:
 
 
 def paces(punctuators: dict[str, Punctuator], words: Sequence[str], options: argparse.Namespace) -> Iterator[Pace]:
-    """Each policy with each precision, many streams at once, and each tenth of a long stream."""
+    """Yield each policy with each precision, many streams at once, and each tenth of a long stream."""
     task = next(iter(punctuators.values())).model.task
     ways = product(("fixed", "entropy"), ["seq2seq", *["classify"] * task.classifies])
     configs = {f"{policy}, {decide}": StreamConfig(policy, decide, options.window) for policy, decide in ways}
@@ -83,7 +83,7 @@ class Pace:
 
 
 def long_stream(punctuator: Punctuator, config: StreamConfig, words: Sequence[str]) -> list[Pace]:
-    """One long stream; a `Pace` for each tenth."""
+    """Return one long stream; a `Pace` for each tenth."""
     times, tenth, before = _times_ms(punctuator, config, words), len(words) // 10, _held_mib()
     return [Pace.of(f"{part * tenth:,}", list(islice(times, tenth)), _held_mib() - before) for part in range(1, 11)]
 
@@ -91,7 +91,7 @@ def long_stream(punctuator: Punctuator, config: StreamConfig, words: Sequence[st
 def many_streams(
     punctuator: Punctuator, config: StreamConfig, words: Sequence[str], n_streams: int, n_rounds: int
 ) -> Pace:
-    """A word for each of many streams at a time, on two cores; the times are of whole rounds."""
+    """Return a word for each of many streams at a time, on two cores; the times are of whole rounds."""
     torch.set_num_threads(2)
     streams, states, times_ms = Streams(punctuator, config), [StreamState()] * n_streams, []
     for number in range(n_rounds + config.window):  # the first ones fill the windows and are not counted
@@ -113,7 +113,7 @@ def _times_ms(punctuator: Punctuator, config: StreamConfig, words: Sequence[str]
 
 
 def _held_mib() -> float:
-    """The memory that the process holds now (Linux)."""
+    """Return the memory that the process holds now (Linux)."""
     pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
     return pages * 4096 / 2**20
 

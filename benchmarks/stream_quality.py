@@ -51,12 +51,12 @@ class Listener:
         self._classifier = _RememberedAnswers(punctuator)
 
     def whole(self) -> Listened:
-        """The text at once, by the punctuator's own strategy."""
+        """Return the text at once, by the punctuator's own strategy."""
         counts = self._document.counts(*self._plain.annotate_texts([self._words]))
         return Listened(tuple(counts), Counter())
 
     def hear(self, config: StreamConfig) -> Listened:
-        """The words one by one."""
+        """Return the words one by one."""
         classify = Classify(self._seen, self._classifier) if config.decide == "classify" else None
         # a sentence's buffer begins anywhere and all its slots are asked for: nothing of that is remembered
         punctuator = self._plain if config.policy == "sentence" else self._seen
@@ -88,7 +88,7 @@ class Listener:
         )
 
     def _views(self, window: int) -> list[View[Word]]:
-        """What a stream's model reads after each word; the last one does not know yet that it is the last."""
+        """Return the model's inputs after each word of a stream; the last one is not yet known to be the last."""
         return [
             View(Window(start, stop, start, stop), self._words[start:stop], is_last=False, n_settled=stop)
             for stop in range(1, len(self._words) + 1)

@@ -26,5 +26,5 @@ def run(study: Callable[[T], None], schema: type[T], about: str | None) -> None:
 
 
 def p_text(p_value: float) -> str:
-    """A p-value in a table: two digits, and never 0."""
+    """Return a p-value in a table: two digits, and never 0."""
     return "< 0.01" if p_value < 0.01 else f"{p_value:.2f}"

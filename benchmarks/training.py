@@ -101,7 +101,7 @@ def main() -> None:
 
 
 def compare_loops(config: TrainConfig, options: argparse.Namespace) -> str:
-    """Words a second of both loops; a round before the others warms up."""
+    """Return words a second of both loops; a round before the others warms up."""
     ours, bare, speeds = build(config), build(config), []
     for _ in range(options.rounds + 1):
         batches = batches_of(bare, options.steps * config.optim.accumulation_steps)
@@ -114,7 +114,7 @@ def compare_loops(config: TrainConfig, options: argparse.Namespace) -> str:
 
 
 def _loop(run: Run, n_steps: int, output: Path) -> float:
-    """The training loop for so many steps, as `train` runs it."""
+    """Return the training loop for so many steps, as `train` runs it."""
     words, until = run.state.words, run.state.step + n_steps
     started = time.perf_counter()
     run.n_steps = until
@@ -124,7 +124,7 @@ def _loop(run: Run, n_steps: int, output: Path) -> float:
 
 
 def batches_of(run: Run, n_batches: int) -> list[Any]:
-    """The batches that the training loop will take next."""
+    """Return the batches that the training loop will take next."""
     batches: list[Any] = []
     while len(batches) < n_batches:
         run.loader.dataset.epoch = run.state.epoch
@@ -159,7 +159,7 @@ def _bare(run: Run, batches: list[Any]) -> float:
 
 
 def compare_steps(config: TrainConfig, options: argparse.Namespace) -> str:
-    """A table of each variant's speed."""
+    """Return a table of each variant's speed."""
     run = build(config)
     # accelerate's wrapper computes in the config's precision, whatever a variant asks for
     run.objective = run.accelerator.unwrap_model(run.objective, keep_fp32_wrapper=False)
@@ -176,7 +176,7 @@ def compare_steps(config: TrainConfig, options: argparse.Namespace) -> str:
 
 
 def table(steps_of: dict[Variant, list[Step]], batches: list[Any], operations: int, n_rounds: int) -> str:
-    """The speeds of each variant; operations are those of the first, whatever a variant computes besides."""
+    """Return the speeds of each variant; operations are those of the first, whatever a variant computes besides."""
     n_words = sum(batch.n_words for batch in batches)
     real = sum(int(batch.attention_mask.sum()) for batch in batches) / sum(batch.input_ids.numel() for batch in batches)
     speeds = {kind: matrix_speed(kind) for kind in {variant.precision for variant in steps_of}}
@@ -211,7 +211,7 @@ def _operations(run: Run, batch: Any) -> int:
 
 
 def _steps(run: Run, variant: Variant, batches: list[Any]) -> list[Step]:
-    """A step on each batch."""
+    """Return a step on each batch."""
     run.model.network.set_attn_implementation(variant.attention)
     sampled = run.config.loss.sampled_pieces if variant.sampled else None
     run.objective.config = replace(run.config.loss, sampled_pieces=sampled)

@@ -48,7 +48,7 @@ def blend_models(tuned: Model, start: Model, share: float) -> Model:
 
 
 def _shapes(model: Model) -> dict[str, tuple[int, ...]]:
-    """The shape of each weight, the tagger's among them."""
+    """Return the shape of each weight, the tagger's among them."""
     parts = [model.network.state_dict(), model.tagger.state_dict() if model.tagger is not None else {}]
     return {f"{number} {name}": tuple(value.shape) for number, part in enumerate(parts) for name, value in part.items()}
 

@@ -115,7 +115,7 @@ def add_pieces(cut: Tokenizer, whole: Tokenizer, words: Mapping[str, int], n_pie
 
 
 def _describe(tokenizer: Tokenizer) -> dict[str, Any]:
-    """What a Unigram tokenizer is made of.  Raises ConfigError for another kind."""
+    """Return the parts of a Unigram tokenizer.  Raises ConfigError for another kind."""
     described: dict[str, Any] = json.loads(tokenizer.to_str())
     kind, expected = described["model"]["type"], "an encoder with a Unigram (sentencepiece) tokenizer, such as an XLM-R"
     check(kind == "Unigram", f"a tokenizer of the kind {kind}", expected=expected, fix="name another encoder")
@@ -123,12 +123,12 @@ def _describe(tokenizer: Tokenizer) -> dict[str, Any]:
 
 
 def _most_frequent(pieces: Mapping[str, _Piece], used: Mapping[str, int]) -> list[str]:
-    """The pieces that a text uses, the most frequent first."""
+    """Return the pieces that a text uses, the most frequent first."""
     return sorted(used.keys() & pieces.keys(), key=lambda piece: (-used[piece], pieces[piece].row))
 
 
 def _in_lower_case(vocabulary: Sequence[tuple[str, float]], named: Sequence[str]) -> dict[str, _Piece]:
-    """The pieces in lower case, in the old order; one with capitals only where no other has its lower-case form."""
+    """Return the pieces in lower case, in the old order; drop a capitalised piece if its lower-case form exists."""
     own = {piece for piece, _ in vocabulary}
     pieces: dict[str, _Piece] = {}
     for row, (piece, score) in enumerate(vocabulary):
@@ -140,7 +140,7 @@ def _in_lower_case(vocabulary: Sequence[tuple[str, float]], named: Sequence[str]
 
 
 def _with_pieces(described: Mapping[str, Any], pieces: Mapping[str, _Piece]) -> Tokenizer:
-    """The tokenizer of some pieces; it reads everything in lower case."""
+    """Return the tokenizer of some pieces; it reads everything in lower case."""
     places = {piece: place for place, piece in enumerate(pieces)}
     unknown = described["model"]["vocab"][described["model"]["unk_id"]][0]
     steps = [step for step in (described["normalizer"], {"type": "Lowercase"}) if step]
@@ -159,7 +159,7 @@ def _with_pieces(described: Mapping[str, Any], pieces: Mapping[str, _Piece]) -> 
 
 
 def _count_pieces(tokenizer: Tokenizer, words: Mapping[str, int]) -> tuple[Counter[str], int, int]:
-    """How often each piece occurs in words, how many they are, and how many words have an unknown piece."""
+    """Return how often each piece occurs in words, how many they are, and how many words have an unknown piece."""
     counts: Counter[str] = Counter()
     n_unknown = 0
     unknown = json.loads(tokenizer.to_str())["model"]["unk_id"]

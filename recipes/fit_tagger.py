@@ -71,7 +71,7 @@ def _fit(head: torch.nn.Linear, states: torch.Tensor, classes: torch.Tensor) -> 
 
 @torch.no_grad()
 def _states(model: Model, examples: Sequence[Example]) -> tuple[torch.Tensor, ...]:
-    """States of each word's last token (n_words, d_model), and the classes of its slot, case and opening mark."""
+    """Return states of each word's last token (n_words, d_model), and classes of its slot, case and opening mark."""
     make, encoder = make_collator(model.tokenizer.pad_id), model.network.encoder
     parts_of_batches: list[tuple[Any, ...]] = []
     for places in batch_by_length([len(example.source) for example in examples], _BATCH_TOKENS):

@@ -131,7 +131,7 @@ def nearest_keys(key: str, schema: Any) -> list[str]:
 
 
 def _read_file(path: Path, derived: tuple[Path, ...] = ()) -> list[_Layer]:
-    """A YAML file and the bases below it, the lowest first; `derived` are the files that lead to it."""
+    """Return a YAML file and the bases below it, the lowest first; `derived` are the files that lead to it."""
     if path.resolve() in [file.resolve() for file in derived]:
         circle = " -> ".join(map(str, [*derived, path]))
         raise ConfigError(f"bases in a circle: {circle}", expected="an end", fix="drop one of their `base:` lines")
@@ -172,7 +172,7 @@ def _read_override(text: str) -> Any:
 
 
 def _built(schema: Any, hint: Any, key: str, layers: Sequence[_Layer], default: Any = dict) -> Any:
-    """The value of a setting, of the type `hint`, from what layers say of it, the lowest first.
+    """Return the value of a setting, of the type `hint`, from its layers, the lowest first.
 
     `default`: makes the mapping that those of layers are merged into.
     """
@@ -201,7 +201,7 @@ def _built(schema: Any, hint: Any, key: str, layers: Sequence[_Layer], default: 
 
 
 def _built_section(schema: Any, section: Any, key: str, layers: Sequence[_Layer]) -> Any:
-    """A dataclass from what layers say of its settings."""
+    """Return a dataclass from the layers of its settings."""
     hints = typing.get_type_hints(section)
     prefix = f"{key}." if key else ""
     for name, place in [(name, place) for values, place in layers for name in values if name not in hints]:
@@ -226,7 +226,9 @@ def _built_section(schema: Any, section: Any, key: str, layers: Sequence[_Layer]
 
 
 def _checked(kinds: Mapping[Any, Any], value: Any, key: str, place: str) -> Any:
-    """A value as one of these kinds; OmegaConf knows which text is a number.  Raises ConfigError where it is none."""
+    """Return a value as one of these kinds; OmegaConf knows which text is a number.  Raises ConfigError where it is
+    none.
+    """
     from omegaconf import BooleanNode, FloatNode, IntegerNode, StringNode
     from omegaconf.errors import ValidationError
 

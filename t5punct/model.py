@@ -358,7 +358,7 @@ def same_tokenizer(first: TaskTokenizer, second: TaskTokenizer) -> bool:
 
 
 def _fingerprint(tokenizer: TaskTokenizer) -> str:
-    """What tells one vocabulary from another: some of its pieces and their places."""
+    """Return a fingerprint of a vocabulary: some of its pieces and their numbers."""
     n_pieces = len(tokenizer.tokenizer)
     pieces = tokenizer.tokenizer.convert_ids_to_tokens(list(range(0, n_pieces, max(1, n_pieces // 1000))))
     return hashlib.sha256("\n".join(map(str, pieces)).encode("utf-8", "surrogatepass")).hexdigest()[:16]

@@ -360,7 +360,7 @@ class Punctuator:
         return written_pieces(transcript, transcript.with_words(words), writer, source)
 
     def _iter_words(self, transcript: Transcript) -> Iterator[AnnotatedWord]:
-        """The words of a transcript's texts, as they are decided."""
+        """Return the words of a transcript's texts, as they are decided."""
         return chain.from_iterable(words for _, words in self.iter_parts(transcript.texts))
 
     def _read_text(self, text: object) -> Transcript:

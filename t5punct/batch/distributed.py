@@ -194,7 +194,7 @@ class RayWork:
         return Outcome.join([outcomes[first] for first in sorted(outcomes)])
 
     def _dones(self, worker: PartWorker, parts: Sequence[Part], n_workers: int) -> Iterator[tuple[Part, Outcome]]:
-        """What workers did, as it is done."""
+        """Yield each worker's result as soon as it is ready."""
         import ray
 
         of_ray = ray.remote(num_cpus=self._config.n_cpus, num_gpus=self._config.n_gpus)(PartWorker)

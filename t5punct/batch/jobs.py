@@ -150,7 +150,8 @@ def plan_jobs(inputs: Sequence[str], output: OutputConfig, format: str | None = 
 
 
 def _find_files(name: str, output: Path | None, wrong: list[InputError]) -> list[tuple[str, Path]]:
-    """The files that a name stands for, but for those in an output folder below it, and their places below the name.
+    """Return the files that a name stands for, but for those in an output folder below it, and their places below the
+    name.
 
     `wrong` gets the errors of folders in which they are looked for that may not be read.  Raises InputError if there
     are no files.
@@ -190,7 +191,7 @@ def _find_files(name: str, output: Path | None, wrong: list[InputError]) -> list
 
 
 def _glob(base: Path, pattern: Sequence[str], name: str) -> list[Path]:
-    """What a pattern stands for below a folder, but for what is hidden.  `name`: as the user has written it."""
+    """Return the files below a folder that fit a pattern, hidden ones left out.  `name`: the pattern as it was typed."""
     try:
         paths = [*base.glob("/".join(pattern))]
     except ValueError as error:  # `**` in the midst of a name, say
@@ -199,7 +200,7 @@ def _glob(base: Path, pattern: Sequence[str], name: str) -> list[Path]:
 
 
 def _is(path: Path, kind: Callable[[int], bool]) -> bool:
-    """Whether a path leads to a file of a kind; False where that may not be known, of which `is_file` raises."""
+    """Return whether a path leads to a file of a kind; False where the system denies it, where `is_file` raises."""
     try:
         return kind(path.stat().st_mode)
     except OSError:
@@ -207,7 +208,7 @@ def _is(path: Path, kind: Callable[[int], bool]) -> bool:
 
 
 def _real(path: Path) -> Path:
-    """A path with its links followed, also one that leads nowhere: `resolve` raises for a link to itself."""
+    """Return a path with its links followed, also one that leads nowhere: `resolve` raises for a link to itself."""
     return Path(os.path.realpath(path))
 
 
@@ -248,7 +249,7 @@ def _check_review(review: Path, jobs: Sequence[Job], targets: Sequence[Path | No
 
 
 def _rename(below: Path, output_format: str | None) -> Path:
-    """The path of an output: without .gz and .xz, and with the suffix of its format."""
+    """Return the path of an output: without .gz and .xz, and with the suffix of its format."""
     plain = below.with_name(unpacked_name(below))
     if output_format is None or SUFFIXES.get(plain.suffix.lower()) == output_format != "json":
         return plain

@@ -97,5 +97,5 @@ class BatchPunctuator:
 
 
 def _is_missing(value: object) -> bool:
-    """Whether a value is what tables have in an empty place: None, NaN, or pandas' NA."""
+    """Return whether a value is that of an empty cell: None, NaN, or pandas' NA."""
     return value is None or (isinstance(value, float) and math.isnan(value)) or type(value).__name__ == "NAType"

@@ -78,7 +78,7 @@ class Work:
         return Outcome(n_written, self._n_words, tuple(failures), dict(self._removed))
 
     def _decide(self, jobs: Iterable[Job]) -> Iterator[_File]:
-        """The files, with their words; those of a file that is a group alone are decided as they are written."""
+        """Yield the files, with their words; those of a file that is a group alone are decided as they are written."""
         for group in iter_pools(map(self._read, jobs), _GROUP_WORDS, lambda file: file.n_words):
             if len(group) == 1:
                 group[0].words = chain.from_iterable(words for _, words in self._parts(group))
@@ -94,7 +94,7 @@ class Work:
             self.on_progress(self._n_bytes, self._n_words)
 
     def _read(self, job: Job) -> _File:
-        """A file; warns once of each language that the model does not know."""
+        """Return a file; warns once of each language that the model does not know."""
         try:
             transcript = self._punctuator.read_file(job.source, job.format, self._config, self._terms)
             texts = transcript.texts
@@ -109,7 +109,7 @@ class Work:
         return _File(job, transcript, texts, sum(map(len, texts)))
 
     def _parts(self, group: Sequence[_File]) -> Iterator[tuple[int, list[AnnotatedWord]]]:
-        """The words of files as they are decided; tells how far the work is: bytes are done as words are."""
+        """Yield the words of files as they are decided; tells how far the work is: bytes are done as words are."""
         n_bytes, n_words = sum(file.job.n_bytes for file in group), sum(file.n_words for file in group)
         n_before, removes = self._n_words, self._punctuator.config.render.disfluencies == REMOVE
         try:
@@ -144,7 +144,7 @@ class Work:
         return n_files, failures
 
     def _ends_all(self, error: Exception) -> bool:
-        """Whether an error is no file's own: nobody reads what is written, or the model failed."""
+        """Return whether an error concerns all files: the output is closed, or the model failed."""
         return isinstance(error, BrokenPipeError) or error is self._model_error
 
     def _put(self, file: _File, put: Callable[[Iterable[str]], None]) -> None:
@@ -203,7 +203,9 @@ def punctuate_files(
 
 
 def _name_error(error: Exception, source: str, target: Path | None) -> Exception:
-    """The error as it is told: that of a full disk with a file's name, and one that nobody foresaw with its type."""
+    """Return the error as it is told: that of a full disk with a file's name, and one that nobody foresaw with its
+    type.
+    """
     if isinstance(error, OSError) and error.filename is None:
         error.filename = str(target or "standard output")
     if isinstance(error, T5PunctError | OSError):

@@ -104,7 +104,7 @@ def evaluate(
 
 
 def _score(options: WindowOptions, data: str, max_words: int | None, disfluencies: str) -> Report:
-    """The scores of one model."""
+    """Return the scores of one model."""
     from ..evaluation.evaluate import evaluate_file
 
     render = RenderConfig(disfluencies=disfluencies)  # a mistake is said before a model is loaded
@@ -114,7 +114,7 @@ def _score(options: WindowOptions, data: str, max_words: int | None, disfluencie
 
 
 def _compare(options: WindowOptions, names: tuple[str, str], data: str, max_words: int | None) -> Comparison:
-    """The scores of two models, and their differences."""
+    """Return the scores of two models, and their differences."""
     from ..evaluation.comparison import compare_file
 
     first = load_punctuator(replace(options, model=names[0]), options.config())
@@ -125,7 +125,7 @@ def _compare(options: WindowOptions, names: tuple[str, str], data: str, max_word
 
 
 def _count_words(data: str, max_words: int | None) -> int | None:
-    """How many words there are, for a bar that is seen; None where that is not known before the data is read."""
+    """Return how many words there are, for a bar that is seen; None where that is not known before the data is read."""
     from ..evaluation.references import count_words
 
     return count_words(data, max_words) if is_shown() else None

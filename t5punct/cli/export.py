@@ -146,7 +146,7 @@ def _check_output(output: Path, source: Path, task: Path | None, *, is_pushed: b
 
 
 def _own_form(output: Path) -> str | None:
-    """What transformers alone cannot read of a written model, in words."""
+    """Return a sentence about what transformers alone cannot read of a written model."""
     from ..t5.folder import ENCODER_T5, int8_files
     from ..t5.weights import kind_of
 

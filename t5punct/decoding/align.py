@@ -208,7 +208,7 @@ def _find_strays(pairs: Sequence[Pair], generated: Sequence[Word]) -> dict[int, 
 
 
 def _iter_pairs(words: Sequence[str], normals: Sequence[str]) -> Iterator[Pair]:
-    """All pairs, in order: the words that both have, and pairs in the gaps between them."""
+    """Yield all pairs, in order: the words that both have, and pairs in the gaps between them."""
     start = begin = 0
     for code in Levenshtein.opcodes(list(words), list(normals)):
         if code.tag == "equal":
@@ -220,7 +220,7 @@ def _iter_pairs(words: Sequence[str], normals: Sequence[str]) -> Iterator[Pair]:
 
 
 def _find_gap_pairs(words: Sequence[str], normals: Sequence[str], sources: range, targets: range) -> list[Pair]:
-    """The cheapest pairs in a gap: dynamic programming over dropping, inserting and pairing words."""
+    """Return the cheapest pairs in a gap: dynamic programming over dropping, inserting and pairing words."""
     if len(sources) * len(targets) > _MAX_CELLS:
         return [Pair(i, i + 1, j, j + 1) for i, j in zip(sources, targets, strict=False)]
     best: dict[Cell, CellStep] = {(sources.start, targets.start): CellStep(0.0)}
@@ -242,7 +242,7 @@ def _find_gap_pairs(words: Sequence[str], normals: Sequence[str], sources: range
 
 
 def _price(words: Sequence[str], generated: Sequence[str]) -> float:
-    """The cost of pairing words: less than dropping and inserting them, and less the more alike they are."""
+    """Return the cost of pairing words: less than dropping and inserting them, and less the more alike they are."""
     if not words or not generated:
         return 1.0
     joined = len(words) > 1 or len(generated) > 1

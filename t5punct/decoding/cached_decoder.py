@@ -163,7 +163,7 @@ class CachedDecoder:
             attended.keep(kept)
 
     def _embed(self, ids: torch.Tensor, tokens: Ragged) -> torch.Tensor:
-        """The decoder's input (n_tokens, d_model) of ids, int64 (n_tokens,)."""
+        """Return the decoder's input (n_tokens, d_model) of ids, int64 (n_tokens,)."""
         if self._memory is None:
             embedded: torch.Tensor = self._embeddings(ids)
             return embedded
@@ -179,7 +179,7 @@ class CachedDecoder:
     def _layer(
         self, index: int, block: Any, hidden: torch.Tensor, normed: torch.Tensor, tokens: Ragged, n_places: int
     ) -> torch.Tensor:
-        """One layer, whose keys and values are stored already: (n_tokens, d_model) -> the same shape."""
+        """Return one layer, whose keys and values are stored already: (n_tokens, d_model) -> the same shape."""
         bias = self._biases[index][..., :n_places][tokens.positions[tokens.padded]].transpose(1, 2)
         target = self._targets[index].first(n_places)
         hidden = hidden + target.attend(block.layer[0].SelfAttention, normed, tokens, bias)

@@ -198,7 +198,7 @@ class Candidates:
     def _options(
         self, word: str | None, first: bool, marked: bool, opens: bool, kept_marks: str, takes_opening: bool
     ) -> list[Option]:
-        """The options: word forms before marks, so that the next word can always be written; lower case first.
+        """Return the options: word forms before marks, so that the next word can always be written; lower case first.
 
         Odds, and the sign of disfluent words, are for the first mark of a slot alone.
         """
@@ -223,7 +223,7 @@ class Candidates:
         return options
 
     def _forms(self, word: str, first: bool) -> list[Option]:
-        """The ways to write a word."""
+        """Return the ways to write a word."""
         task = self._tokenizer.task
         if task.cased and task.inline_case:  # a word in mixed case keeps its spelling whichever case is written
             word = word.lower()
@@ -232,13 +232,13 @@ class Candidates:
 
 
 def _begin_alike(tokens: Tokens, other_tokens: Tokens) -> bool:
-    """Whether one token sequence begins with the other, or the other way round."""
+    """Return whether one token sequence begins with the other, or the other way round."""
     shorter = min(len(tokens), len(other_tokens))
     return tokens[:shorter] == other_tokens[:shorter]
 
 
 def _node(options: Sequence[Option], live: Sequence[int], depth: int) -> TrieNode:
-    """The node that the live options' first `depth` tokens lead to."""
+    """Return the node that the live options' first `depth` tokens lead to."""
     groups: dict[int, list[int]] = {}  # by the next token
     for index in live:
         groups.setdefault(options[index].tokens[depth], []).append(index)

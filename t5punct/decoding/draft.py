@@ -133,7 +133,7 @@ class Draft:
         return [choice.form(case, word.opening)]
 
     def _word(self, index: int, n_marks: int, mark: str, case: Case | None, opening: str) -> Path:
-        """The next word, or the end, after a mark."""
+        """Return the next word, or the end, after a mark."""
         begins = mark in ENDS_SENTENCE and case is not Case.UPPER
         choice = self._candidates.choice(self._window, index, n_marks)
         return choice.form(Case.CAPITALISED if begins else case, opening)
@@ -246,7 +246,7 @@ class ChoiceAccumulator:
 
 
 def _cases(choice: Choice, masses: Sequence[float]) -> Distribution:
-    """The case of the word, given that it is written, of the masses of its forms.
+    """Return the case of the word, given that it is written, of the masses of its forms.
 
     All are 0 where the network is sure of a mark, and the slot is full.
     """
@@ -258,7 +258,7 @@ def _cases(choice: Choice, masses: Sequence[float]) -> Distribution:
 
 
 def _openings(choice: Choice, masses: Sequence[float]) -> Distribution | None:
-    """The mark before the word, of the masses of its forms; None where the decoder writes no opening marks."""
+    """Return the mark before the word, of the masses of its forms; None where the decoder writes no opening marks."""
     if len(choice.openings) == 1:
         return None
     weights = dict.fromkeys(choice.openings, 0.0)

@@ -98,7 +98,7 @@ def pair_marks(words: Sequence[SaidOfWord], pairs: Pairs) -> list[PairedMarks]:
 
 
 def _iter_steps(kind: Kind, path: _Path, word: SaidOfWord, pairs: Pairs) -> Iterable[tuple[Kind, _Path]]:
-    """The ways to write one more word, and the kinds of sentence that they lead to."""
+    """Yield the ways to write one more word, and the kinds of sentence that they lead to."""
     openings: dict[int, float] = {0: 0.0}
     if word.may_open and kind in (ANY_END, UNOPENED):
         kind = UNOPENED

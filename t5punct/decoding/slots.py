@@ -105,7 +105,7 @@ class SlotDecoder:
         return [solutions[index] for index in range(len(requests))]
 
     def _guess(self, encoded: torch.Tensor, requests: Sequence[SlotRequest]) -> list[list[Guess]]:
-        """What the tagger says of each window's slots; encoded: (n_batch, n_source, d_model)."""
+        """Return the tagger's guesses of each window's slots; encoded: (n_batch, n_source, d_model)."""
         n_asked = [len(request.guessed_at) for request in requests]
         if self._tagger is None:
             return [[Guess()] * n for n in n_asked]
@@ -120,7 +120,7 @@ class SlotDecoder:
         return [list(islice(guesses, n)) for n in n_asked]
 
     def _guess_openings(self, tagged: Tagged) -> list[str]:
-        """The opening mark before each word; none where the decoder writes none."""
+        """Return the opening mark before each word; none where the decoder writes none."""
         if tagged.openings is None or not self._model.tokenizer.opening_ids:
             return [NO_MARKS] * len(tagged.marks)
         classes = (NO_MARKS, *self._model.task.opening)
@@ -140,7 +140,7 @@ class SlotDecoder:
                 draft.rewrite(scores)
 
     def _score(self, passes: CachedDecoder, drafts: Sequence[Draft]) -> list[SiteScores]:
-        """One decoder pass over the open part of all drafts."""
+        """Return one decoder pass over the open part of all drafts."""
         sites_of_drafts = [draft.open_sites for draft in drafts]
         states = passes.states(
             [draft.open_tokens for draft in drafts],
@@ -161,7 +161,7 @@ class SlotDecoder:
 
 
 def _pad_rows(rows: Sequence[Sequence[float]], fill: float) -> torch.Tensor:
-    """Rows of different lengths as a matrix; numpy makes it several times faster than torch."""
+    """Return rows of different lengths as a matrix; numpy makes it several times faster than torch."""
     width = max(map(len, rows))
     kind = np.float32 if isinstance(fill, float) else np.int64
     return torch.from_numpy(np.array([(*row, *(fill,) * (width - len(row))) for row in rows], dtype=kind))

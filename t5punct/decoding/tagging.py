@@ -141,7 +141,7 @@ class TagDecoder:
     def _paired(
         self, pairs: Pairs, marks: torch.Tensor, openings: torch.Tensor, windows: Sequence[WindowInput]
     ) -> tuple[torch.Tensor, torch.Tensor]:
-        """The marks' logits and the chances of opening marks, with what fits before what was likelier alone.
+        """Return the marks' logits and the chances of opening marks, with what fits before what was likelier alone.
 
         marks: (n_slots, n_mark_classes), openings: (n_slots, n_opening_classes), of one window after the other.
         """
@@ -163,7 +163,7 @@ class TagDecoder:
         return marks, openings
 
     def _said(self, window: WindowInput, index: int, marks: Sequence[float], openings: Sequence[float]) -> SaidOfWord:
-        """What is said of a word, given that it takes no marks, or which ones it keeps."""
+        """Return the tagger's chances of a word, certain where it takes no marks or keeps its own."""
         kept = window.given[index] if window.given else NO_MARKS
         if window.has_slot[index] and not kept:
             return SaidOfWord(marks, openings)

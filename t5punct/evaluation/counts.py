@@ -131,7 +131,7 @@ def count(reference: Sequence[Slot], output: Sequence[Slot]) -> Counts:
 
 
 def _kind(wanted: Slot, output: Slot) -> tuple[Slot, Slot]:
-    """One pair for all pairs of slots that count the same: there are many slots of few kinds."""
+    """Return one pair for all pairs of slots that count the same: there are many slots of few kinds."""
     if wanted.word is None or output.word is None:
         return replace(wanted, word=None), replace(output, word=None)
     spelled = "a" if wanted.word == wanted.word.lower() else "A"

@@ -132,7 +132,7 @@ def count_words(path: str | Path, max_words: int | None = None) -> int | None:
 
 
 def _open(path: str | Path) -> tuple[bool, Iterator[str]]:
-    """Whether a file holds IWSLT rows, and its lines from the first that is not empty: a pipe is read only once."""
+    """Return whether a file holds IWSLT rows, and its lines from the first one with text: a pipe is read only once."""
     lines = source_lines(path)
     first = next((line for line in lines if line.strip()), "")
     return is_named_iwslt(path) or is_row(first), itertools.chain((first,), lines)

@@ -73,7 +73,7 @@ def paired_test(
 
 
 def _bootstrap(score: Callable[[Drawn], float], n_documents: int, n_samples: int) -> Interval | None:
-    """The score of all documents, and the range that holds 95 % of those of as many, drawn with replacement."""
+    """Return the score of all documents, and the range that holds 95 % of those of as many, drawn with replacement."""
     if n_documents == 1:
         return None
     rng = np.random.default_rng(_SEED)
@@ -84,7 +84,7 @@ def _bootstrap(score: Callable[[Drawn], float], n_documents: int, n_samples: int
 
 
 def _pair(ours: Sequence[Counts], theirs: Sequence[Counts]) -> tuple[Rows, Rows]:
-    """The counts of two systems.  Raises InputError unless they are of the same documents."""
+    """Return the counts of two systems.  Raises InputError unless they are of the same documents."""
     mistake, expected = f"{len(ours)} and {len(theirs)} documents", "the same documents for both"
     check(ours and len(ours) == len(theirs), mistake, expected=expected, fix="score both again", kind=InputError)
     return _rows(ours), _rows(theirs)
@@ -95,7 +95,7 @@ def _rows(documents: Sequence[Counts]) -> Rows:
 
 
 def _of_rows(statistic: Statistic) -> Callable[[Rows], float]:
-    """The statistic of documents' sum, found once for each sum: a few documents have few."""
+    """Return the statistic of documents' sum, found once for each sum: a few documents have few."""
     known: dict[bytes, float] = {}
 
     def score(rows: Rows) -> float:

@@ -156,7 +156,7 @@ def tune(
 
 
 def _count_work(documents: Sequence[Reference], strategies: Sequence[Preset]) -> int:
-    """The words that are read and decided when strategies with windows of one size are tried."""
+    """Return the words that are read and decided when strategies with windows of one size are tried."""
     n_read = n_words = 0
     for document in documents:
         n_words += len(document.words)
@@ -166,7 +166,7 @@ def _count_work(documents: Sequence[Reference], strategies: Sequence[Preset]) ->
 
 
 def _span(window: Window) -> _Span:
-    """What a window's votes depend on: of its slots any may be kept."""
+    """Return the parts of a window that its votes depend on, whichever of its slots are kept."""
     return window.start, window.stop
 
 

@@ -129,7 +129,7 @@ def _add_texts(app: FastAPI, service: Service) -> None:
 
 
 async def _punctuated(request: Request, service: Service, started: float) -> Response:
-    """The answer to a text; the first piece is there, the others come as they are decided."""
+    """Return the answer to a text; the first piece is there, the others come as they are decided."""
     if service.stopping.is_set() or service.engine.n_waiting_words >= service.config.max_waiting_words:
         raise HTTPException(HTTPStatus.SERVICE_UNAVAILABLE)
     body, values = await _read(request, _TEXT_FIELDS)
@@ -164,7 +164,7 @@ class _Streamed(StreamingResponse):
 
 
 async def _read(request: Request, names: Container[str]) -> tuple[Body, dict[str, Any]]:
-    """The body and the fields of a request; `names`: of all fields."""
+    """Return the body and the fields of a request; `names`: of all fields."""
     values: dict[str, Any] = dict(request.query_params)
     content_type = request.headers.get("content-type", "text/plain")
     if not content_type.startswith("multipart/form-data"):
@@ -185,7 +185,7 @@ async def _read(request: Request, names: Container[str]) -> tuple[Body, dict[str
 
 
 def _refusal(error: BaseException) -> Response:
-    """The answer to a request that cannot be served.  What nobody foresaw is raised again: the log has it."""
+    """Return the answer to a request that cannot be served.  An unexpected error is raised again, for the log."""
     match error:
         case T5PunctError():
             status = _STATUSES.get(type(error), HTTPStatus.BAD_REQUEST)
@@ -253,14 +253,14 @@ async def _is_refused(connection: WebSocket, n_open: int, service: Service) -> b
 def _add_pages(app: FastAPI, service: Service) -> None:
     @app.get("/healthz", responses={503: {"description": "The service is ending, or its model's thread is dead."}})
     async def healthz() -> JSONResponse:
-        """Whether the service can work."""
+        """Return whether the service can work."""
         is_well = service.engine.is_alive and not service.stopping.is_set()
         status = HTTPStatus.OK if is_well else HTTPStatus.SERVICE_UNAVAILABLE
         return JSONResponse({"ok": is_well, "version": __version__, "model": service.engine.model.name}, status)
 
     @app.get("/metrics", response_class=Response)
     async def metrics() -> Response:
-        """Counts and latencies in Prometheus' text format."""
+        """Return counts and latencies in Prometheus' text format."""
         service.metrics.streams.set(service.n_streams)
         service.metrics.waiting_words.set(service.engine.n_waiting_words)
         return Response(service.metrics.text(), media_type="text/plain; version=0.0.4")
@@ -271,12 +271,12 @@ def _add_pages(app: FastAPI, service: Service) -> None:
 
     @app.get("/docs", response_class=HTMLResponse)
     async def docs() -> HTMLResponse:
-        """The addresses of the service, in words."""
+        """Return the addresses of the service, in words."""
         return closed_page(*reference_page(app.openapi()))
 
     @app.get("/", response_class=HTMLResponse)
     async def show() -> HTMLResponse:
-        """The page: punctuate a text, or see live captions."""
+        """Return the page: punctuate a text, or see live captions."""
         return closed_page(*page())
 
 
@@ -294,7 +294,7 @@ def _error(description: str) -> dict[str, Any]:
 
 
 def _punctuate_schema(fields: dict[str, Any]) -> dict[str, Any]:
-    """What /openapi.json says of texts, which are raw bodies or forms; `fields`: json schemas by their names."""
+    """Return the part of /openapi.json about texts, as raw bodies or forms; `fields`: json schemas by their names."""
     form = {
         "type": "object",
         "properties": {

@@ -186,7 +186,7 @@ class RemoteStream:
                 return
 
     def _connect(self, tries_s: float) -> ClientConnection:
-        """A connection; tries for a while.  Raises InputError if there is none."""
+        """Return a connection; tries for a while.  Raises InputError if there is none."""
         ends = time.monotonic() + tries_s
         pauses = iter(_PAUSES_S)
         headers = {"Authorization": f"Bearer {self._token}"} if self._token else None

@@ -103,7 +103,7 @@ class _TextGroup:
             call.decided.put(error)
 
     def _texts(self) -> Iterator[Sequence[Word]]:
-        """The texts, but for those of requests that were dropped before their turn."""
+        """Yield the texts, but for those of requests that were dropped before their turn."""
         for call in self._calls:
             if not call.is_dropped:
                 self._owners += [call] * len(call.texts)
@@ -188,7 +188,7 @@ class Engine:
             groups = [group for group in groups if self._advance(group)]  # in turns
 
     def _take(self, is_open: bool, *, wait: bool) -> tuple[list[_StreamCall], list[_TextCall], bool]:
-        """All that has arrived; `wait`: for something, if there is nothing."""
+        """Return all that has arrived; `wait`: for something, if there is nothing."""
         stream_calls, text_calls = list[_StreamCall](), list[_TextCall]()
         while is_open:
             try:
@@ -273,13 +273,13 @@ def one_thread() -> Iterator[None]:
 
 
 def _alike(calls: Iterable[Value], kind: Callable[[Value], str]) -> Iterator[list[Value]]:
-    """The calls of each kind, in the order in which they came."""
+    """Yield the calls of each kind, in the order in which they came."""
     for _, alike in groupby(sorted(calls, key=kind), key=kind):
         yield list(alike)
 
 
 def _kept(values: OrderedDict[str, Value], key: str, make: Callable[[], Value]) -> Value:
-    """The value of a key, made if it is not there; the one that was not asked for longest goes."""
+    """Return the value of a key, made if it is not there; the one that was not asked for longest goes."""
     if key not in values:
         values[key] = make()
         if len(values) > _MOST_SETTINGS:

@@ -138,7 +138,7 @@ def answer_of(body: Body, request: TextRequest, engine: Engine, max_words: int) 
 def _answer_in_json(
     asked: JsonTexts, request: TextRequest, punctuator: Punctuator, engine: Engine, max_words: int
 ) -> Answer:
-    """The answer to texts of a json: `{"texts": [..]}`, in their order; they are decided together."""
+    """Yield the answer to texts of a json: `{"texts": [..]}`, in their order; they are decided together."""
     is_text = request.format in (None, "text", "lines") and request.writer.format in (None, "text")
     mistake, fix = "texts with another format", "send them one by one"
     check(is_text, mistake, expected="format and to of text", fix=fix, kind=FieldError)

@@ -138,7 +138,7 @@ class DelayDecider:
         ]
 
     def _votes_of(self, look: Look, known: Tokens) -> tuple[Vote, ...]:
-        """The votes of one stream; known: the states of words, those of the look among them."""
+        """Return the votes of one stream; known: the states of words, those of the look among them."""
         words = look.view.words[: look.slots.stop]
         first = known.words.index(look.view.window.start) if words else 0
         window = self._punctuator.window_input(words)
@@ -147,7 +147,7 @@ class DelayDecider:
         return tuple(self._punctuator.apply_known(look.view, place, votes[place]) for place in look.slots)
 
     def _unread(self, state: StreamState) -> _Unread:
-        """The words that a stream's memory lacks; all that the state holds if it has none, after a resume.
+        """Return the words that a stream's memory lacks; all that the state holds if it has none, after a resume.
 
         So it is with a memory of another lookahead, style or model, and with one that other policies left behind.
         """
@@ -160,7 +160,7 @@ class DelayDecider:
         return _Unread(self._encoder.begin(state.start, max(0, n_dropped)), tokens)
 
     def _tokens(self, state: StreamState, first: int) -> list[tuple[int, ...]]:
-        """The tokens of a stream's words from the `first` on, each behind the silence before it."""
+        """Return the tokens of a stream's words from the `first` on, each behind the silence before it."""
         tokenizer = self._punctuator.model.tokenizer
         held = state.words
         tokens = []

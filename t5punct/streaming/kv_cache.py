@@ -206,7 +206,7 @@ class StreamEncoder:
         ]
 
     def _blank(self) -> Memory:
-        """A memory of no tokens."""
+        """Return a memory of no tokens."""
         nothing = self._tokens([], [], [])
         first = self._stack.layers[0]
         no_room = _Room(_keys_and_values(first, first.read(nothing.rows)), n_spare=0)  # streams share none
@@ -236,7 +236,9 @@ class StreamEncoder:
     def _add_inputs(
         self, layer: EncoderLayer, known: Sequence[LayerMemory], incoming: Sequence[Tokens]
     ) -> list[LayerMemory]:
-        """What a layer remembers of streams, with keys and values of new inputs, which wait behind those that do."""
+        """Return what a layer remembers of streams, with keys and values of new inputs, which wait behind those that
+        do.
+        """
         rows = torch.cat([tokens.rows for tokens in incoming])
         if not len(rows):
             return list(known)
@@ -247,13 +249,13 @@ class StreamEncoder:
         ]
 
     def _add_to(self, memory: LayerMemory, inputs: Tokens, keys: torch.Tensor) -> LayerMemory:
-        """One layer of one stream with new inputs, without the keys that no input sees any more."""
+        """Return one layer of one stream with new inputs, without the keys that no input sees any more."""
         waiting = memory.waiting.then(inputs)
         n_unseen = _count(memory.keys.words, waiting.words[0] - self.delay.left_words - 1)
         return LayerMemory(memory.keys.part(n_unseen).then(inputs, keys), waiting)
 
     def _states(self, index: int, layers: Sequence[LayerMemory], ready: Sequence[Tokens]) -> list[Tokens]:
-        """What a layer makes of the inputs whose time has come."""
+        """Return a layer's outputs for the inputs whose delay is over."""
         rows = torch.cat([tokens.rows for tokens in ready])
         layer = self._stack.layers[index]
         if not len(rows):
@@ -263,7 +265,7 @@ class StreamEncoder:
         return [tokens.with_rows(part) for tokens, part in zip(ready, states, strict=True)]
 
     def _sights(self, index: int, layers: Sequence[LayerMemory], ready: Sequence[Tokens]) -> list[_Sight]:
-        """What each word sees of its stream in a layer, word by word in the order of the inputs that are ready."""
+        """Return the keys and values that each ready word may attend to in a layer, in the order of the words."""
         sights = list[_Sight]()
         n_rows = 0
         for memory, tokens in zip(layers, ready, strict=True):
@@ -338,7 +340,7 @@ def _shape(sight: _Sight) -> tuple[int, int]:
 
 
 def _count(words: Sequence[int], last_word: int) -> int:
-    """How many tokens from the first on belong to the prefix, or to words up to this one."""
+    """Return how many tokens from the first on belong to the prefix, or to words up to this one."""
     return bisect_right(words, max(last_word, PREFIX))
 
 
@@ -347,7 +349,7 @@ def _split(tokens: Tokens, n_tokens: int) -> tuple[Tokens, Tokens]:
 
 
 def _word_ends(tokens: Tokens) -> Tokens:
-    """The last token of each word."""
+    """Return the last token of each word."""
     ends = [
         index
         for index, (word, next_word) in enumerate(pairwise((*tokens.words, None)))

@@ -128,7 +128,7 @@ class StreamState:
 
 
 def _is_sound(word: Word) -> bool:
-    """Whether a word has values of the right types, and is one word."""
+    """Return whether a word has values of the right types, and is one word."""
     texts = (word.text, word.marks, word.raw, word.space, word.spelled)
     if not all(isinstance(text, str) for text in texts) or {type(word.dotted), type(word.is_ordinal)} != {bool}:
         return False

@@ -140,7 +140,7 @@ class Streams:
         self._punctuator.window_input([Word("a")] * self.config.window)  # raises ConfigError if it is too long
 
     def _pieces(self, words: Words) -> Iterator[TimedWord]:
-        """One item for each word, or mark that stands alone, whatever chunk it comes in."""
+        """Yield one item for each word, or mark that stands alone, whatever chunk it comes in."""
         if isinstance(words, bytes) or not isinstance(words, Iterable):
             raise InputError(f"words of type {type(words).__name__}", expected="a list of str", fix="give [] for none")
         for word in [words] if isinstance(words, str) else words:
@@ -170,7 +170,8 @@ class Streams:
         return _Heard(state)
 
     def _add_marks(self, state: StreamState, piece: str) -> StreamState | None:
-        """The state after marks that stand alone, which are the last word's, as in a text; None: they are a word.
+        """Return the state after marks that stand alone, which are the last word's, as in a text; None: they are a
+        word.
 
         They are dropped, as every slot is decided anew.  Where marks are kept, the word gets them; if it is final
         already, or has as many as a slot may have, they stay as a word.
@@ -211,7 +212,7 @@ class Streams:
         return Look(state, view)
 
     def _commit(self, state: StreamState, votes: Sequence[Vote]) -> tuple[StreamState, tuple[Committed, ...]]:
-        """The first waiting words, as these votes decide them, and the state once they are committed."""
+        """Return the first waiting words, as these votes decide them, and the state once they are committed."""
         sentence = self._punctuator.first_sentence
         if state.n_committed:
             sentence = SentencePosition(state.begins_sentence, state.opened)
@@ -287,7 +288,7 @@ class StreamingPunctuator:
 
 
 def _waiting(states: Sequence[StreamState]) -> dict[int, bool]:
-    """The streams with waiting words, all of which are to be committed."""
+    """Return the streams that still have words to commit."""
     return {index: True for index, state in enumerate(states) if state.n_waiting}
 
 

@@ -139,7 +139,7 @@ def start_decoder(network: Any, spread: float) -> None:
 
 
 def _bare(config: Any) -> Any:
-    """An encoder with random weights, without the pooling layer that some have."""
+    """Return an encoder with random weights, without the pooling layer that some have."""
     if config.model_type == UMT5Config.model_type:
         config.use_cache = False  # an encoder has none
         return UMT5Stack(config)

@@ -116,13 +116,13 @@ class InferenceT5(nn.Module):
 
 
 def _table(n_rows: int, n_channels: int, padding_idx: int | None = None) -> nn.Embedding:
-    """An embedding without first weights, which on the device `meta` cost a second of imports."""
+    """Return an embedding without first weights, which on the device `meta` cost a second of imports."""
     make: Callable[..., nn.Embedding] = nn.Embedding.from_pretrained
     return make(torch.empty(n_rows, n_channels), padding_idx=padding_idx)
 
 
 def _t5_stack(config: Any, words: nn.Embedding, n_layers: int, *, is_decoder: bool = False) -> nn.Module:
-    """An encoder or a decoder; T5 has one position bias, the first layer's, and umT5 one a layer."""
+    """Return an encoder or a decoder; T5 has one position bias, the first layer's, and umT5 one a layer."""
     has_all = config.model_type in ("umt5", ENCODER_T5)
     blocks = nn.ModuleList()
     for index in range(n_layers):
@@ -187,7 +187,7 @@ class ScaleNorm(nn.Module):
 
 
 def _bert(config: Any, words: nn.Embedding) -> nn.Module:
-    """An encoder of BERT's kind; MPNet has one position bias for all of its layers."""
+    """Return an encoder of BERT's kind; MPNet has one position bias for all of its layers."""
     n_channels, is_mpnet = config.hidden_size, config.model_type == "mpnet"
     make_norm = partial(nn.LayerNorm, n_channels, eps=config.layer_norm_eps)
     layers = nn.ModuleList()

@@ -226,7 +226,7 @@ class TaskTokenizer:
         return self._spell(ids)
 
     def _spell(self, ids: Sequence[int]) -> str:
-        """The text of ids where marks and case have their own tokens: join pieces, set case, add marks."""
+        """Return the text of ids where marks and case have their own tokens: join pieces, set case, add marks."""
         marks = {row[0]: mark for mark, row in self.mark_ids.items()}
         openings = {row: mark for mark, row in self.opening_ids.items()}
         cases = {row[0]: case for case, row in self.case_ids.items() if row} if self.task.inline_case else {}
@@ -269,7 +269,7 @@ class TaskTokenizer:
         return piece[0] if piece[0] in _SPACES else ""
 
     def _goes_on(self, piece: str, before: str) -> bool:
-        """Whether a piece goes on with the word that `before`, its last piece but not its first, is of."""
+        """Return whether a piece goes on with the word that `before`, its last piece but not its first, is of."""
         if self._space:
             return not piece.startswith(self._space)
         return before in _GLUE_PIECES or piece.startswith(_CONTINUES) or piece in _GLUE_PIECES
@@ -280,7 +280,7 @@ class TaskTokenizer:
         return "".join(piece.removeprefix(_CONTINUES) for piece in self.tokenizer.convert_ids_to_tokens(list(ids)))
 
     def _row(self, token: str) -> int | None:
-        """The id of a token, if the tokenizer has it."""
+        """Return the id of a token, if the tokenizer has it."""
         number = self.tokenizer.convert_tokens_to_ids(token)
         return None if number is None or number == self.tokenizer.unk_token_id else int(number)
 
@@ -291,7 +291,7 @@ class TaskTokenizer:
         return number
 
     def _behind_carrier(self, written: str) -> tuple[int, ...]:
-        """The tokens of what follows the carrier word in a text.
+        """Return the tokens of what follows the carrier word in a text.
 
         Raises ModelError if the tokenizer joins it with the carrier.
         """

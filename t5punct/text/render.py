@@ -156,7 +156,7 @@ def render_word(
 def _written(
     word: Word, decision: Decision, config: RenderConfig, alphabet: Alphabet, spellings: SpellingTable
 ) -> tuple[str, str, Case]:
-    """The word as it is written, and its marks and case there."""
+    """Return the word as it is written, and its marks and case there."""
     if decision.disfluent and config.disfluencies == REMOVE:
         return "", NO_MARKS, Case.VERBATIM
     if decision.opening is not None and not config.marks:
@@ -193,7 +193,7 @@ def _written(
 
 
 def _with_opening(word: Word, opening: str) -> Word:
-    """A word with the opening mark that was decided, before marks that it keeps, too."""
+    """Return a word with the opening mark that was decided, before marks that it keeps, too."""
     changed = word.with_opening(opening)
     return replace(changed, raw=changed.text[: changed.n_stem] + word.raw[word.n_stem :])
 
@@ -219,5 +219,5 @@ def move_marks_of_removed_words(decisions: Iterable[Decision]) -> list[Decision]
 
 
 def _strength(marks: str) -> int:
-    """How much marks separate: a comma no more than nothing, then `;:-`, then the ends of sentences."""
+    """Return how much marks separate: a comma no more than nothing, then `;:-`, then the ends of sentences."""
     return 2 if ends_sentence(marks) else int(any(mark in _LINKS for mark in marks))

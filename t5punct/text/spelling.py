@@ -138,7 +138,7 @@ def is_degree(word: str) -> bool:
 
 
 def _bare(word: str) -> str:
-    """A word in lower case without the full stop at its end, and without `'s`."""
+    """Return a word in lower case without the full stop at its end, and without `'s`."""
     return _POSSESSIVE.sub("", word.lower()).removesuffix(".")
 
 

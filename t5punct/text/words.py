@@ -307,7 +307,7 @@ def _word(piece: str, space: str, alphabet: Alphabet, opens_line: bool) -> Word:
 
 
 def _with_marks(word: Word, piece: str, space: str, alphabet: Alphabet) -> Word:
-    """A word and the marks that stand apart behind it; what nobody sees of them stays."""
+    """Return a word and the marks that stand apart behind it; what nobody sees of them stays."""
     marks = alphabet.marks_in(word.marks + piece)
     unseen = "".join(char for char in piece if char in _INVISIBLE)
     n_closers = word.n_closers + len(unseen)
@@ -317,7 +317,7 @@ def _with_marks(word: Word, piece: str, space: str, alphabet: Alphabet) -> Word:
 
 @lru_cache(maxsize=32)
 def _units(alphabet: Alphabet) -> re.Pattern[str]:
-    """What the end of a piece is made of: faces, marks, and other characters.
+    """Return what the end of a piece is made of: faces, marks, and other characters.
 
     A hyphen that touches the word (`pre-`) belongs to it; two hyphens are a dash.
     """
@@ -327,7 +327,7 @@ def _units(alphabet: Alphabet) -> re.Pattern[str]:
 
 
 def _marks_begin(piece: str, alphabet: Alphabet) -> int:
-    """Where marks and closing quotes begin, behind a mark that is part of an address (`http://a.b?`) or of `C:`."""
+    """Return where marks and closing quotes begin, behind a mark that belongs to an address (`http://a.b?`) or `C:`."""
     start = _tail_start(piece, alphabet)
     begun = piece[:start].lstrip(OPENERS)
     is_owned = (piece.find("?") == start and has_path(begun)) or (
@@ -337,7 +337,7 @@ def _marks_begin(piece: str, alphabet: Alphabet) -> int:
 
 
 def _tail_start(piece: str, alphabet: Alphabet) -> int:
-    """Where the marks and closing quotes at the end of a piece begin.
+    """Return where the marks and closing quotes at the end of a piece begin.
 
     A regular expression would start over at every mark; this walks once, from the end.
     """

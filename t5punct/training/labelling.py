@@ -76,7 +76,9 @@ def label(
 
 
 def _knows_language(teacher: str, text: str) -> bool:
-    """Whether a chunk is clearly in a language that the teacher knows; True for a model of which nothing is said."""
+    """Return whether a chunk is clearly in a language that the teacher knows; True for a model of which nothing is
+    said.
+    """
     known = known_languages(teacher)
     return known is None or guess_language(text.split()) in known
 
@@ -85,7 +87,7 @@ def _knows_language(teacher: str, text: str) -> bool:
 def _codes(
     model: Model, examples: Sequence[Example], is_known: Sequence[bool], batch_tokens: int
 ) -> list[torch.Tensor]:
-    """The codes of each example's words, uint8 (n_words, n_codes), all 0 where its language is not known."""
+    """Return the codes of each example's words, uint8 (n_words, n_codes), all 0 where its language is not known."""
     make, tagger = make_collator(model.tokenizer.pad_id), model.tagger
     assert tagger is not None  # noqa: S101  (the caller has checked it)
     n_codes = len(tagger.mark_classes) + len(TAGGED_CASES)

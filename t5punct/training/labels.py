@@ -136,7 +136,7 @@ def divergence(logits: torch.Tensor, codes: torch.Tensor) -> torch.Tensor:
 
 @lru_cache(maxsize=8)
 def _part(file: Path) -> tuple[torch.Tensor, torch.Tensor]:
-    """The codes of a file's words, uint8 (n_words, n_codes), and where each chunk's end, int64 (n_chunks,)."""
+    """Return the codes of a file's words, uint8 (n_words, n_codes), and where each chunk's end, int64 (n_chunks,)."""
     try:
         with safe_open(str(file), framework="pt") as tensors:
             return tensors.get_tensor("codes"), tensors.get_tensor("ends")

@@ -119,7 +119,7 @@ def write_report(run: Path, config: TrainConfig, on_progress: Tell | None = None
 def _summary(
     log: Sequence[Mapping[str, Any]], report: Report | None, comparison: Comparison | None, rival: str
 ) -> Iterator[str]:
-    """What most readers want to know."""
+    """Yield the lines of the summary."""
     seconds = seconds_of(log)
     if seconds:
         last, duration = log[-1], f"{seconds / 3600:.1f} hours" if seconds >= 3600 else f"{seconds / 60:.1f} minutes"
@@ -161,7 +161,7 @@ def _score_table(report: Report | None) -> Iterator[str]:
 
 
 def _with_interval(report: Report, name: str) -> str:
-    """A score with its interval; a single document has none."""
+    """Return a score with its interval; a single document has none."""
     score = score_of(report.scores, name)
     spread = None if score is None else interval(report.counts, f1_of(name))
     return score_text(score) + ("" if spread is None else f" ({spread.low:.1f} to {spread.high:.1f})")
@@ -187,7 +187,7 @@ def _gains(comparison: Comparison | None, config: TrainConfig, rival: str) -> It
 
 
 def _environment() -> Iterator[str]:
-    """Versions and the kind of machine; no names of machines, people or places."""
+    """Yield versions and the kind of machine; no names of machines, people or places."""
     import torch
 
     versions = [f"{name} {metadata.version(name)}" for name in _PACKAGES if find_spec(name) is not None]
@@ -200,7 +200,7 @@ def _environment() -> Iterator[str]:
 def _score(
     run: Path, config: TrainConfig, on_progress: Tell | None
 ) -> tuple[Report | None, Comparison | None, Sequence[str]]:
-    """The run's scores if there is a text, those beside its rival's if it has one, and what could not be scored."""
+    """Return the run's scores if there is a text, its rival's if it has one, and notes on what could not be scored."""
     file, wanted, source = config.report.file or config.validation.file, config.report, config.report.against
     if file is None or not wanted.max_words:
         why = "no validation text was named" if file is None else "report.max_words is 0"
@@ -334,7 +334,7 @@ def iter_use_of_network(name: str, own_form: str) -> Iterator[str]:
 
 
 def _iter_corpora(run: TrainConfig) -> Iterator[str]:
-    """The corpora of one run's data set, if its folder is still there, with the words that were taken of each.
+    """Yield the corpora of one run's data set, if its folder is still there, with the words that were taken of each.
 
     A data set of an older version does not say these, and a stream does not count them: there it is the budget.  The
     name is a hub id, or of a path the last part: `.` is the folder that all paths are relative to.
@@ -352,7 +352,7 @@ def _iter_corpora(run: TrainConfig) -> Iterator[str]:
 
 
 def _reported_scores(source: Path) -> Iterator[str]:
-    """What `t5punct report` has found."""
+    """Yield the scores that `t5punct report` has stored."""
     scores = _values(source / VALUES).get("scores")
     if not scores:
         yield "None yet."
@@ -369,7 +369,7 @@ def _reported_scores(source: Path) -> Iterator[str]:
 
 
 def _iter_runs(source: Path) -> Iterator[TrainConfig]:
-    """The settings of a run, of the run it began with, and so on, as far as their folders are here."""
+    """Yield the settings of a run, of the run it began with, and so on, as far as their folders are here."""
     for _ in range(_MOST_PARENTS):
         config = _settings(TrainConfig, source / TRAIN_FILE)
         if config is None:
@@ -381,7 +381,7 @@ def _iter_runs(source: Path) -> Iterator[TrainConfig]:
 
 
 def _parent(source: str) -> tuple[str, str | None]:
-    """A parent by the name that may be told to others, with the licence that its card states."""
+    """Return the public name of a parent, and the licence that its card states."""
     from huggingface_hub import ModelCard, try_to_load_from_cache
 
     folder = Path(source).expanduser()
@@ -399,7 +399,7 @@ def _parent(source: str) -> tuple[str, str | None]:
 
 
 def _settings(kind: type[Settings], file: Path) -> Settings | None:
-    """The settings in a file; None if there are none, or those of another version."""
+    """Return the settings in a file; None if there are none, or those of another version."""
     try:
         return settings.load_plain(kind, file)
     except T5PunctError:

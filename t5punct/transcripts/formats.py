@@ -197,7 +197,7 @@ def transcript_of(
 
 
 def _are_table(lines: Sequence[str]) -> bool:
-    """Whether lines are rows with tabs, as many in each, that are not behind an id, a time or a speaker's label."""
+    """Return whether lines are rows with equally many tabs, and these do not follow an id, a time or a label."""
     rows = [line.rstrip("\r\n") for line in lines if not line.isspace()]
     if len(rows) < _FEWEST_ROWS or not rows[0].count("\t") or len({row.count("\t") for row in rows}) > 1:
         return False
@@ -211,7 +211,7 @@ def _are_table(lines: Sequence[str]) -> bool:
 
 
 def _that_are_text(lines: Iterable[str], name: str) -> Iterator[str]:
-    """The lines; raises InputError for those of another format, whose names and times would be written as words."""
+    """Yield the lines; raises InputError for another format, whose names and times would be written as words."""
     lines, first = iter(lines), list[str]()
     for line in islice(lines, _MAX_OPENING_LINES):
         first.append(line)

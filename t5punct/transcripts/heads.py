@@ -156,7 +156,7 @@ class Heads:
         return Head(match.end()) if match else Head()
 
     def _item_of(self, line: str) -> re.Match[str] | None:
-        """The number or bullet of an item in a list."""
+        """Return the number or bullet of an item in a list."""
         if self.has_list and (match := _LIST_NUMBER.match(line)):
             return match
         match = _BULLET.match(line) if self.bullets else None
@@ -208,7 +208,7 @@ def speaker_of(label: str) -> str:
 
 
 def _is_clause(label: str) -> bool:
-    """Whether what stands before a colon is a part of a sentence and no name: `the question is this:`.
+    """Return whether the words before a colon are part of a sentence and no name: `the question is this:`.
 
     >>> [label for label in ("the chair:", "here is the thing:", "i:", "zum beispiel:") if _is_clause(label)]
     ['here is the thing:', 'zum beispiel:']
@@ -219,18 +219,18 @@ def _is_clause(label: str) -> bool:
 
 
 def _id_behind(line: str) -> re.Match[str] | None:
-    """The id in brackets at the end of a line."""
+    """Return the id in brackets at the end of a line."""
     return _ID_BEHIND.match(line, max(0, line.rfind("(")))
 
 
 def _have_ids(ids: Sequence[str], n_lines: int) -> bool:
-    """Whether each line has an id of its own, and all are built alike: `1089-134686-0000`, `utt0001`."""
+    """Return whether each line has an id of its own, and all are built alike: `1089-134686-0000`, `utt0001`."""
     shapes = {re.sub(r"[A-Za-z]+", "a", re.sub(r"\d+", "0", name)) for name in ids}
     return len(ids) == n_lines > 1 == len(shapes) and len({*ids}) == len(ids)
 
 
 def _are_counted(lines: Sequence[str]) -> bool:
-    """Whether each line begins with its number: 1, 2, 3, on each page anew."""
+    """Return whether each line begins with its number: 1, 2, 3, on each page anew."""
     numbers = [int(match[1]) for line in lines if (match := _NUMBER.match(line))]
     is_all = len(numbers) == len(lines) >= _FEWEST_COUNTED
     return (
@@ -244,13 +244,13 @@ def _are_counted(lines: Sequence[str]) -> bool:
 
 
 def _have_list(lines: Sequence[str]) -> bool:
-    """Whether numbers with a full stop or bracket open some lines, and count from 1: the items of a list."""
+    """Return whether numbers with a full stop or bracket open some lines, and count from 1: the items of a list."""
     numbers = [int(match[1]) for line in lines if (match := _LIST_NUMBER.match(line))]
     return any(pair == (1, 2) for pair in pairwise(numbers))
 
 
 def _bullets_of(lines: Sequence[str]) -> frozenset[str]:
-    """The bullets that open two lines in a row; lines that are indented go on with an item."""
+    """Return the bullets that open two lines in a row; lines that are indented go on with an item."""
     marks = [bullet[1] if (bullet := _BULLET.match(line)) else "" for line in lines if not _goes_on(line)]
     return frozenset(mark for mark, after in pairwise(marks) if mark and mark == after)
 
@@ -260,12 +260,12 @@ def _goes_on(line: str) -> bool:
 
 
 def _have_times(lines: Sequence[str]) -> bool:
-    """Whether times open most lines: then `10:30` is one, too, and not said."""
+    """Return whether times open most lines: then `10:30` is a time, too, and no spoken word."""
     return sum(_ANY_TIME.match(line) is not None for line in lines) > max(1, len(lines) // 2)
 
 
 def _are_stm(lines: Sequence[str]) -> bool:
-    """Whether the lines are NIST's STM, but for comments."""
+    """Return whether the lines are NIST's STM, but for comments."""
     rows = [_STM.match(line) for line in lines if not line.startswith(_STM_COMMENT)]
     is_clear = len(rows) > 1 or any("<" in line for line in lines)
     return is_clear and all(row is not None and float(row[3]) > float(row[2]) for row in rows)

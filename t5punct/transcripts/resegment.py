@@ -119,13 +119,15 @@ def _shared_out(cues: Sequence[list[_TimedPiece]], config: ResegmentConfig) -> l
 
 
 def _is_brief(cue: Sequence[_TimedPiece], until_ms: int | None, config: ResegmentConfig) -> bool:
-    """Whether a cue is too short, even if it is shown until then; None: until it ends."""
+    """Return whether a cue is too short, even if it is shown until then; None: until it ends."""
     end_ms = cue[-1].end_ms if until_ms is None else max(until_ms, cue[-1].end_ms)
     return end_ms - cue[0].start_ms < config.least_ms
 
 
 def _cut_in_two(pieces: list[_TimedPiece], config: ResegmentConfig) -> list[list[_TimedPiece]] | None:
-    """Words as two cues that fit and are long enough, cut behind a mark if that is possible; None: there is no way."""
+    """Return words as two cues that fit and are long enough, cut behind a mark if that is possible; None: there is no
+    way.
+    """
     half = len(_joined(pieces)) / 2
     cuts = list[tuple[bool, float, int]]()
     for place in range(1, len(pieces)):
@@ -216,7 +218,7 @@ def _share_out(kept: Iterable[Kept], held: _Labelled | None, following: Cue | No
 
 
 def _in_own_cues(kept: Iterable[Kept]) -> Iterator[_Labelled]:
-    """What is shown in cues without words, as a word that takes as long as its cue; without times it is left out."""
+    """Yield the text of cues without words, as a word that takes as long as its cue; without times it is left out."""
     for cue, group in groupby(kept, key=lambda part: part.cue):
         text = " ".join(part.shown for part in group)
         if cue is not None and cue.has_times:
@@ -225,7 +227,7 @@ def _in_own_cues(kept: Iterable[Kept]) -> Iterator[_Labelled]:
 
 
 def _n_behind(kept: Sequence[Kept], cue: Cue | None, following: Cue | None) -> int:
-    """How many labels and directions between two words, from the first on, go with the word before them."""
+    """Return how many labels and directions between two words, from the first on, go with the word before them."""
 
     def is_behind(part: Kept) -> bool:
         ends_cue = part.cue is not None and part.cue == cue != following
@@ -250,7 +252,7 @@ def _timed(shown: Iterable[_Labelled]) -> Iterator[_TimedPiece]:
 
 
 def _share_time(words: Sequence[_Labelled], start_ms: int | None, end_ms: int | None) -> Iterator[_TimedPiece]:
-    """Words that share out the time that there is by their letters."""
+    """Yield words that share out the time that there is by their letters."""
     if start_ms is None or end_ms is None:
         raise InputError(
             f"no time for the word {words[0].spoken.raw!r}",
@@ -278,7 +280,7 @@ def _sentences(pieces: Iterable[_TimedPiece], config: ResegmentConfig) -> Iterat
 
 
 def _parts(sentence: list[_TimedPiece], config: ResegmentConfig) -> Iterator[list[_TimedPiece]]:
-    """A sentence in parts that fit, cut behind a mark where there is one in the second half of what fits."""
+    """Yield a sentence in parts that fit, cut behind a mark if the second half of the room has one."""
     begin = 0
     while begin < len(sentence):
         end = _last_fitting(sentence, begin, config)
@@ -290,7 +292,7 @@ def _parts(sentence: list[_TimedPiece], config: ResegmentConfig) -> Iterator[lis
 
 
 def _last_fitting(sentence: Sequence[_TimedPiece], begin: int, config: ResegmentConfig) -> int:
-    """Where the longest part of a sentence that begins there and fits ends; one word is always a part."""
+    """Return where the longest part of a sentence that begins there and fits ends; one word is always a part."""
     end, n_chars = begin + 1, len(sentence[begin].text)
     while end < len(sentence):
         n_chars += 1 + len(sentence[end].text)
@@ -308,7 +310,7 @@ def _joins(before: list[_TimedPiece], part: list[_TimedPiece], config: Resegment
 
 
 def _is_next(before: _TimedPiece, piece: _TimedPiece, config: ResegmentConfig) -> bool:
-    """Whether a piece follows without a long silence.  Where times go back, a new channel begins."""
+    """Return whether a piece follows without a long silence.  Where times go back, a new channel begins."""
     return piece.start_ms >= before.start_ms and piece.start_ms - before.end_ms <= config.max_gap_ms
 
 
@@ -322,7 +324,7 @@ def _joined(pieces: Sequence[_TimedPiece]) -> str:
 
 
 def _lines(text: str, config: ResegmentConfig) -> str:
-    """The text in as few lines as a cue of `max_chars` allows, about equally long."""
+    """Return the text in as few lines as a cue of `max_chars` allows, about equally long."""
     width = -(-config.max_chars // config.max_lines)
     n_lines = min(config.max_lines, -(-len(text) // width))
     for columns in range(-(-len(text) // n_lines), len(text) + 1):

@@ -70,7 +70,7 @@ def _data(name: str) -> str:
 
 
 def _lines(written: Iterable[WrittenItem]) -> Iterator[str]:
-    """The text as paragraphs: its lines, and parts of long lines where words have times."""
+    """Yield the text as paragraphs: its lines, and parts of long lines where words have times."""
     yield '<p dir="auto">'
     is_over = ends = False  # the paragraph, the sentence
     lead = ""  # white space that the next line opens with
@@ -102,7 +102,7 @@ def _start_ms(item: WrittenItem) -> int | None:
 
 
 def _span(item: WrittenWord) -> str:
-    """A word with what the model said of it; no more than is to be shown."""
+    """Return a word with its confidences, as far as they are shown."""
     word, said = item.spoken.word, item.annotated
     if not word.takes_marks:
         return _escaped(said.text)
@@ -131,17 +131,19 @@ def _span(item: WrittenWord) -> str:
 
 
 def _stem(word: Word, case: Case) -> str:
-    """What stands before marks and closing quotes, with a full stop that belongs to the word."""
+    """Return what stands before marks and closing quotes, with a full stop that belongs to the word."""
     return word.with_marks(NO_MARKS, case).removesuffix(word.text[word.n_stem :])
 
 
 def _forms(word: Word) -> list[str]:
-    """The word in lower case, as a sentence begins with it, and in capitals; the same thrice if its letters stay."""
+    """Return the word in lower case, as a sentence begins with it, and in capitals; the same thrice if its letters
+    stay.
+    """
     begun = Case.CAPITALISED if takes_capital(word.core) else Case.LOWER
     cases = [Case.VERBATIM] * 3 if keeps_letters(word.core) else [Case.LOWER, begun, Case.UPPER]
     return [_stem(word, case) for case in cases]
 
 
 def _escaped(text: str) -> str:
-    """The text as HTML; a character that HTML cannot hold becomes the replacement character."""
+    """Return the text as HTML; a character that HTML cannot hold becomes the replacement character."""
     return _NO_HTML.sub(lambda match: "&#13;" if match[0] == "\r" else "\ufffd", escape(readable(text)))

@@ -50,7 +50,7 @@ def read_utterances(lines: Iterable[str], alphabet: Alphabet | None = None) -> I
 
 
 def _read_lines(lines: Iterable[str], alphabet: Alphabet | None, *, are_apart: bool) -> Iterator[Item]:
-    """The items of lines; `are_apart`: no sentence goes on from one to the next."""
+    """Return the items of lines; `are_apart`: no sentence goes on from one to the next."""
     left = [*lines]
     heads, number, group = Heads.of(left), 0, ""
     left.reverse()
@@ -211,7 +211,7 @@ class Markup:
         return letters + self._tail(text[n_stem:], n_stem, n_closers)
 
     def _reopened(self, opening: str) -> Markup:
-        """The markup without the word's opening mark, and with another one where the quotes before it end."""
+        """Return the markup without the word's opening mark, and with another one where the quotes before it end."""
         n_head, chars, carried = len(self.bare) - len(self.bare.lstrip(OPENERS)), list[tuple[str, str, str]](), ""
         for index, (char, spelled, tags) in enumerate(zip(self.bare, self.spelled, self.tags, strict=True)):
             carried += tags + opening * (index == n_head)

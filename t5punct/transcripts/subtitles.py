@@ -94,7 +94,7 @@ def _ass_text(text: str, alphabet: Alphabet | None, cue: Cue) -> Iterator[Item]:
 
 
 def _read_cues(lines: Iterable[str], alphabet: Alphabet | None = None, *, is_vtt: bool) -> Iterator[Item]:
-    """The items of SubRip or WebVTT.
+    """Yield the items of SubRip or WebVTT.
 
     A line with `-->` is no speech, nor is a number before it, whether its times can be read or not.  Nor are two times
     with another arrow (`->`, `–`).
@@ -143,7 +143,7 @@ read_vtt = partial(_read_cues, is_vtt=True)
 
 
 def _closed(lines: list[list[Item]], cue: Cue | None, rolling: Rolling) -> Iterator[Item]:
-    """The items of a cue that has ended, or of what stands between cues."""
+    """Yield the items of a cue that has ended, or of what stands between cues."""
     if cue is None:
         yield from chain.from_iterable(lines)
         return
@@ -158,12 +158,12 @@ def _closed(lines: list[list[Item]], cue: Cue | None, rolling: Rolling) -> Itera
 
 
 def _behind(item: Item) -> str:
-    """What stands behind a word; all of what is no word."""
+    """Return what stands behind a word; all of what is no word."""
     return item.text if isinstance(item, Kept) else item.after
 
 
 def _looking_ahead(lines: Iterable[str]) -> Iterator[tuple[str, str, str]]:
-    """Each line with the one that follows it, and with the next one that is not empty."""
+    """Yield each line with the one that follows it, and with the next one that is not empty."""
     waiting = list[str]()
     for line in chain(lines, [None]):
         if line is None or line.strip():
@@ -175,12 +175,12 @@ def _looking_ahead(lines: Iterable[str]) -> Iterator[tuple[str, str, str]]:
 
 
 def _has_arrow(line: str) -> bool:
-    """Whether a line is none of speech but one of times, or what is left of it."""
+    """Return whether a line is none of speech but one of times, or what is left of it."""
     return _ARROW in line or _DAMAGED.fullmatch(line) is not None
 
 
 def _is_id(line: str, before: str, following: str, spoken: str, *, is_vtt: bool) -> bool:
-    """Whether a line names the cue whose times follow it, or is its number, twice or with empty lines behind it.
+    """Return whether a line names the cue whose times follow it, or is its number, twice or with empty lines behind it.
 
     Behind times, a number is what is said.
     """
@@ -287,7 +287,7 @@ def own_cues(written: Iterable[WrittenItem]) -> list[WrittenCue]:
 
 
 def _pieces_shown(written: Iterable[WrittenItem]) -> Iterator[tuple[Cue | None, str, bool]]:
-    """What is shown of the items: its cue, its text up to the next piece, and whether it is a word."""
+    """Yield what is shown of the items: its cue, its text up to the next piece, and whether it is a word."""
     held: tuple[Cue | None, str, bool] | None = None
     ends_line = False
     for item in written:
@@ -322,7 +322,7 @@ def write_cues(cues: Iterable[WrittenCue], format: str) -> str:
 
 
 def _block(number: int, cue: WrittenCue, format: str) -> str:
-    """A cue as SRT and WebVTT have it."""
+    """Return a cue as SRT and WebVTT have it."""
     point, text = (".", html.escape(cue.text, quote=False)) if format == "vtt" else (",", _spell_srt(cue.text))
     return f"{number}\n{_clock(cue.start_ms, point)} --> {_clock(cue.end_ms, point)}\n{text}\n\n"
 
@@ -333,10 +333,10 @@ def _clock(time_ms: int, point: str) -> str:
 
 
 def _spell_srt(text: str) -> str:
-    """The text of a cue; where something in it would be read as a tag or an entity, all is escaped."""
+    """Return the text of a cue; where something in it would be read as a tag or an entity, all is escaped."""
     return html.escape(text, quote=False).replace("{", "&#123;") if TAGS.search(text) else text
 
 
 def _spell_ass(text: str) -> str:
-    """The text of a cue with nothing that ASS reads as its own: braces are escaped, backslashes touch no letter."""
+    """Return the text of a cue, escaped for ASS: braces with a backslash, backslashes kept off letters."""
     return re.sub(r"([{}])", r"\\\1", text.replace("\\", "\\\u2060")).replace("\n", "\\N")

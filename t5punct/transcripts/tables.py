@@ -116,7 +116,7 @@ def are_ctm(lines: Iterable[str]) -> bool:
 
 
 def _ctm_row(line: str) -> TableRow | str:
-    """A line that states no word stays as it is."""
+    """Return a line that states no word stays as it is."""
     fields = list(_FIELD.finditer(line))
     times = [_seconds_ms(field[0]) for field in fields[2:4]]
     if line.startswith(";;") or len(fields) < 5 or None in times:
@@ -199,7 +199,9 @@ def write_cells(written: Iterable[WrittenItem]) -> Iterator[str]:
 
 
 def _whole_rows(lines: Iterable[str]) -> Iterator[str]:
-    """Rows of a csv; one whose quotes are open goes on in the next line.  Raises InputError for one that stays open."""
+    """Yield rows of a csv; one whose quotes are open goes on in the next line.  Raises InputError for one that stays
+    open.
+    """
     held = ""
     first = 0
     for number, line in enumerate(lines, start=1):
@@ -261,13 +263,13 @@ def _columns(rows: Sequence[Sequence[str]]) -> _Columns:
 
 
 def _are_numbers(cells: Iterable[Sequence[str]]) -> bool:
-    """Whether cells are numbers or blank; a row of a mark alone does not count, as it may go."""
+    """Return whether cells are numbers or blank; a row of a mark alone does not count, as it may go."""
     said = (cell[0] for cell in cells if cell and cell[0].lower() not in _BLANK and not _is_marks(cell[0]))
     return all(_seconds_ms(_bare(cell)) is not None for cell in said)
 
 
 def _bare(cell: str) -> str:
-    """A cell without the marks behind it, which may go, too: `1984,` is a number."""
+    """Return a cell without the marks behind it, which may go, too: `1984,` is a number."""
     return cell.rstrip(ALL_MARKS.characters + " ")
 
 
@@ -292,7 +294,7 @@ def _table_row(number: int, line: str, cells: Sequence[re.Match[str]], columns: 
 
 
 def _items(rows: Iterable[TableRow | str], alphabet: Alphabet | None, *, in_field: bool) -> Iterator[Item]:
-    """The items of rows; a row of a mark alone belongs to the word of the row before it."""
+    """Yield the items of rows; a row of a mark alone belongs to the word of the row before it."""
     held, before, speaker = list[Item](), None, ""
     for row in rows:
         if isinstance(row, str):
@@ -330,7 +332,7 @@ def _row_items(row: TableRow, alphabet: Alphabet | None, in_field: bool) -> Iter
 
 
 def _with_mark(held: Sequence[Item], row: TableRow, alphabet: Alphabet) -> list[Item] | None:
-    """The items of a word's row with the row of a mark behind it; None: it is no mark behind a word."""
+    """Return the items of a word's row with the row of a mark behind it; None: it is no mark behind a word."""
     mark = row.text.strip()
     words = [(place, item) for place, item in enumerate(held) if isinstance(item, SpokenWord)]
     if not _is_marks(mark, alphabet) or not words or row.cue:
@@ -356,7 +358,7 @@ def _is_marks(text: str, alphabet: Alphabet = ALL_MARKS) -> bool:
 
 
 def _seconds_ms(text: str, scale: int = _MS) -> int | None:
-    """A time in ms: a number, or as a clock shows it."""
+    """Return a time in ms: a number, or as a clock shows it."""
     if clock := _CLOCK.fullmatch(text):
         return round(_MS * (60 * (60 * int(clock[1] or 0) + int(clock[2])) + float(clock[3])))
     try:

@@ -87,7 +87,7 @@ def _pieces(transcript: Transcript, written: Sequence[WrittenItem], config: Writ
 
 
 def _has_no_lines(transcript: Transcript) -> bool:
-    """Whether a file that is no subtitles has times of words alone, and each word would be a cue."""
+    """Return whether a file that is no subtitles has times of words alone, and each word would be a cue."""
     words = [item for item in transcript.items if isinstance(item, SpokenWord)]
     if FORMATS[transcript.format].has_cues or not any(word.start_ms is not None for word in words):
         return False
@@ -117,7 +117,7 @@ def check_writable(transcript: Transcript, config: WriterConfig, name: str, *, r
 
 
 def _shows_without_words(item: Kept, format: str) -> bool:
-    """Whether a format shows something that was not said, such as `[Music]`."""
+    """Return whether a format shows something that was not said, such as `[Music]`."""
     has_place = not FORMATS[format].has_cues or (item.cue is not None and item.cue.has_times)
     return bool(item.shown) and not FORMATS[format].is_table and has_place
 
@@ -176,7 +176,7 @@ def add_paragraphs(written: Iterable[WrittenItem], config: ParagraphConfig, line
 
 
 def _begins_anew(item: Kept) -> bool:
-    """Whether a paragraph begins behind it anyway: it is a speaker, or an empty line."""
+    """Return whether a paragraph begins behind it anyway: it is a speaker, or an empty line."""
     if item.role is Role.DIRECTION:
         return item.text.count("\n") > 1
     return item.breaks or "\n" in item.text

@@ -59,7 +59,7 @@ def reference_page(api: Mapping[str, Any]) -> tuple[str, str]:
 
 
 def _operation(path: str, method: str, operation: Mapping[str, Any]) -> str:
-    """An address: what it does, its fields, what is sent, and what is answered."""
+    """Return the description of an address: its purpose, fields, body and answers, as HTML."""
     parts = [f"<h2><code>{method.upper()} {escape(path)}</code></h2><p>{escape(operation.get('description', ''))}</p>"]
     if fields := operation.get("parameters"):
         rows = "".join(_row(field["name"], _kind(field["schema"]), field["description"]) for field in fields)
@@ -72,7 +72,7 @@ def _operation(path: str, method: str, operation: Mapping[str, Any]) -> str:
 
 
 def _answer(answer: tuple[str, Mapping[str, Any]]) -> str:
-    """A status and its headers."""
+    """Return a status and its headers."""
     status, said = answer
     headers = said.get("headers", {}).items()
     return _row(status, "", said["description"]) + "".join(_row(name, "", of["description"]) for name, of in headers)
@@ -85,7 +85,7 @@ def _examples(content: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _kind(schema: Mapping[str, Any]) -> str:
-    """The type of a field, and its default."""
+    """Return the type of a field, and its default."""
     kinds = [choice.get("type", "") for choice in schema.get("anyOf", [schema])]
     shown = " or ".join(kind for kind in kinds if kind and kind != "null")
     default = schema.get("default")

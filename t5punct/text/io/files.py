@@ -246,7 +246,7 @@ def _sync(path: Path) -> None:
 
 
 def _new_file(folder: Path, suffix: str = "", mode: int = _ANY_MODE) -> Path:
-    """A new and empty file of this process, with the permissions that the user's umask leaves of `mode`."""
+    """Return a new and empty file of this process, with the permissions that the user's umask leaves of `mode`."""
     while True:
         # of this machine, since folders may be shared
         path = folder / f"{_PARTIAL}-{platform.node()}-{os.getpid()}-{secrets.token_hex(4)}{suffix}"
@@ -285,7 +285,7 @@ def new_file_mode(folder: Path) -> int:
 
 
 def _is_special(path: Path) -> bool:
-    """Whether a path is a device or a pipe."""
+    """Return whether a path is a device or a pipe."""
     return path.exists() and not path.is_file() and not path.is_dir()
 
 
@@ -346,7 +346,7 @@ def named_place(name: str | Path) -> Path:
 
 
 def _identity(path: Path) -> tuple[int, int]:
-    """What two names of one file have in common."""
+    """Return a key that is equal for two names of one file."""
     status = path.stat()
     return status.st_dev, status.st_ino
 

@@ -100,14 +100,14 @@ def _wait(descriptor: int, stop: int | None, silence_ms: int | None) -> list[int
 
 
 def _left(descriptor: int) -> bytes:
-    """What a pipe holds already: it was said before the order to stop.  Of a file, nothing."""
+    """Return the rest of a pipe's content, which came before the order to stop; nothing of a file."""
     if not stat.S_ISFIFO(os.fstat(descriptor).st_mode) or not select.select([descriptor], [], [], 0)[0]:
         return b""
     return os.read(descriptor, _READ_BYTES)
 
 
 def _arrived(text: str, timed: bool) -> Iterator[Arrival]:
-    """The words of a text; of timed lines, words and problems in order."""
+    """Yield the words of a text; of timed lines, words and problems in order."""
     if not timed:
         if words := tuple(map(TimedWord, text.split())):
             yield Arrival(words)
@@ -122,7 +122,7 @@ def _arrived(text: str, timed: bool) -> Iterator[Arrival]:
 
 
 def _whole(text: str, end: str | None, n_searched: int) -> tuple[str, str]:
-    """What is complete, and the rest (the last word, or line), which may go on.
+    """Return what is complete, and the rest (the last word, or line), which may go on.
 
     The first `n_searched` characters are not searched again: a word may come in many small pieces.
     """
@@ -134,7 +134,7 @@ def _whole(text: str, end: str | None, n_searched: int) -> tuple[str, str]:
 
 
 def _events(line: str) -> Sequence[TimedWord | InputError]:
-    """The words of a line, or the error for a line that is wrong."""
+    """Return the words of a line, or the error for a line that is wrong."""
     try:
         return timed_words(json.loads(line))
     except (ValueError, TypeError, LookupError, AttributeError, OverflowError, RecursionError, T5PunctError):

@@ -138,7 +138,7 @@ def raise_own_error() -> Iterator[None]:
 
 
 def _rows(corpus: CorpusConfig, pauses_ms: tuple[int, ...], holdout_percent: float) -> Iterator[dict[str, Any]]:
-    """The documents; of a stream as many as its budget needs for both splits."""
+    """Yield the documents; of a stream as many as its budget needs for both splits."""
     n_left = sum(_budget(corpus, split, holdout_percent) or 0 for split in ("train", "validation"))
     for text, source in source_documents(corpus, pauses_ms):
         n_words = len(text.split())
@@ -200,7 +200,7 @@ def plan_pieces(documents: Documents, split: str, *, seed: int, holdout_percent:
 
 
 def _budget(corpus: CorpusConfig, split: str, holdout_percent: float) -> int | None:
-    """How many words of a split to take; None for all."""
+    """Return how many words of a split to take; None for all."""
     if not corpus.words:
         return None
     percent = 100 / corpus.holdout_every if corpus.holdout_every else holdout_percent
@@ -208,7 +208,7 @@ def _budget(corpus: CorpusConfig, split: str, holdout_percent: float) -> int | N
 
 
 def _heldout(n_documents: int, every: int, percent: float) -> Sequence[int]:
-    """The documents that are kept for validation: at least one, if there are two; none if that is asked for."""
+    """Return the documents that are kept for validation: at least one, if there are two; none if that is asked for."""
     if every and n_documents >= every:
         return range(every - 1, n_documents, every)
     n_heldout = max(1, round(n_documents * percent / 100)) if n_documents > 1 and percent else 0

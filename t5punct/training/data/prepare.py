@@ -224,7 +224,7 @@ def check_text(documents: Documents, *, cased: bool) -> list[str]:
 
 
 def _plan(config: PrepareConfig, documents: Documents, name: str) -> Iterator[Piece]:
-    """What is taken of a corpus for a split."""
+    """Return the pieces of a corpus that go into a split."""
     return plan_pieces(documents, name, seed=config.seed, holdout_percent=config.holdout_percent)
 
 
@@ -260,7 +260,7 @@ def _rows(
 
 
 def _split(config: PrepareConfig, documents: Sequence[Documents], name: str, cache: str) -> Any:
-    """One split as a shuffled `datasets.Dataset`; it may be empty."""
+    """Return one split as a shuffled `datasets.Dataset`; it may be empty."""
     from datasets import Dataset, Features, Value
     from datasets.exceptions import DatasetGenerationError
 
@@ -298,7 +298,7 @@ def _learn_vocabulary(config: PrepareConfig, output: Path, documents: Sequence[D
 
 
 def _task(config: PrepareConfig) -> TaskConfig:
-    """The text form of the tokenizer's folder if it is a model's; else the default."""
+    """Return the text form of the tokenizer's folder if it is a model's; else the default."""
     from ...model import find, read_task
 
     if config.tokenizer in (None, "train"):
@@ -307,7 +307,7 @@ def _task(config: PrepareConfig) -> TaskConfig:
 
 
 def _token_counter(config: PrepareConfig) -> Any:
-    """A function from a chunk to the tokens of its longer side; None without a tokenizer."""
+    """Return a function from a chunk to the tokens of its longer side; None without a tokenizer."""
     if config.tokenizer is None:
         return None
     from ...model import find, load_tokenizer

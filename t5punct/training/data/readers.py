@@ -143,7 +143,7 @@ def is_wrapped(lines: Iterable[str]) -> bool:
 
 
 def _read_iwslt(path: Path) -> str:
-    """The whole file as one punctuated (lower-cased) document."""
+    """Return the whole file as one punctuated (lower-cased) document."""
     rows, alphabet = read_rows(path), Alphabet()
     joined = join_clitics(rows)
     return " ".join(
@@ -182,7 +182,9 @@ def _read_json(path: Path, corpus: CorpusConfig, pauses_ms: tuple[int, ...]) -> 
 
 
 def _rows_of_array(path: Path) -> list[Any] | None:
-    """The rows of a json array of texts, or of objects; None for a recording, whose parts have times or speakers."""
+    """Return the rows of a json array of texts, or of objects; None for a recording, whose parts have times or
+    speakers.
+    """
     text = "\n".join(read_lines(path))
     if not text.lstrip().startswith("["):
         return None
@@ -196,7 +198,7 @@ def _rows_of_array(path: Path) -> list[Any] | None:
 
 
 def _is_json_lines(path: Path, column: str) -> bool:
-    """Whether a .json file holds a line of json for each document, and not one recording."""
+    """Return whether a .json file holds a line of json for each document, and not one recording."""
     lines = list(islice((line for line in read_lines(path) if line.strip()), 2))
     try:
         value = json.loads(lines[0]) if lines else None
@@ -206,7 +208,7 @@ def _is_json_lines(path: Path, column: str) -> bool:
 
 
 def _read_tsv(path: Path, corpus: CorpusConfig, pauses_ms: tuple[int, ...]) -> Iterator[str]:
-    """A recogniser's table, which has a header, or IWSLT rows."""
+    """Yield a recogniser's table, which has a header, or IWSLT rows."""
     header = {*next(read_lines(path), "").lower().split("\t")}
     if {"start", "end"} & header and {"text", "word", "token"} & header:
         yield from _read_transcript(path, corpus, pauses_ms)

@@ -136,7 +136,9 @@ def make_collator(pad_id: int) -> Callable[[Sequence[Example]], Batch]:
 
 
 def _taught(examples: Sequence[Example]) -> torch.Tensor | None:
-    """The teacher's codes of a batch, uint8 (n_batch, n_words, n_codes); None if it has said nothing of any word."""
+    """Return the teacher's codes of a batch, uint8 (n_batch, n_words, n_codes); None if it has said nothing of any
+    word.
+    """
     n_codes = max((len(code) for example in examples for code in example.taught), default=0)
     if not n_codes:
         return None

@@ -171,7 +171,7 @@ def add_disfluencies(
 def _before(
     words: Sequence[Written], begins: bool, config: DisfluencyConfig, rng: random.Random, other_words: Sequence[Written]
 ) -> list[Written]:
-    """What is said and taken back, or said for the first time, before the first of some words; mostly nothing."""
+    """Return what is said and taken back, or said a first time, before the first of some words; mostly nothing."""
     if words[0].read not in FUNCTION_WORDS:
         return []
     if begins:
@@ -190,7 +190,7 @@ def _before(
 
 
 def _beginning(rng: random.Random, other_words: Sequence[Written]) -> list[Written]:
-    """A filler, or the first words of another sentence, as a sentence begins."""
+    """Return a filler, or the first words of another sentence, as a sentence begins."""
     starts = [index for index in range(1, len(other_words)) if ends_sentence(other_words[index - 1].label)]
     begun = _said(rng.choice(FILLERS))
     if starts and rng.random() < 0.5:
@@ -206,7 +206,7 @@ def _said(words: Sequence[str]) -> list[Written]:
 
 
 def _happens(chance: float, rng: random.Random) -> bool:
-    """Whether something happens; nothing is drawn for what never does, so that it changes nothing else."""
+    """Return whether an event happens; a rate of 0 draws no random number, so that nothing else changes."""
     return chance > 0 and rng.random() < chance
 
 
@@ -233,7 +233,7 @@ def label_natural_disfluencies(words: Sequence[Written]) -> list[Written]:
 
 
 def _is_said_twice(words: Sequence[Written], n_words: int) -> bool:
-    """Whether the first half of some words is a slip of the tongue, which the second half repeats."""
+    """Return whether the first half of some words is a slip of the tongue, which the second half repeats."""
     first, second = ([word.read for word in half] for half in (words[:n_words], words[n_words:]))
     if first != second or any(ends_sentence(word.label) for word in words[:n_words]):
         return False
@@ -242,7 +242,7 @@ def _is_said_twice(words: Sequence[Written], n_words: int) -> bool:
 
 
 def _marker_words(words: Sequence[Written], index: int) -> int:
-    """How many words from a place on are a marker that commas set off; 0 if they are none."""
+    """Return how many words from a place on are a marker that commas set off; 0 if they are none."""
     is_set_off = bool(words[index - 1].label) if index else words[0].form != words[0].read
     for marker in MARKERS:
         said = words[index : index + len(marker)]

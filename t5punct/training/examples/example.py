@@ -170,7 +170,7 @@ class ChunkExamples(Dataset[Example]):
         return n_unmarked / (n_slots - n_unmarked) * (n_asked - n_asked_unmarked) / n_asked_unmarked
 
     def _times(self, index: int, style: str) -> int:
-        """How often a chunk comes in every epoch; for a fraction, chance decides once."""
+        """Return how often a chunk comes in every epoch; for a fraction, chance decides once."""
         times = self.config.styles.get(style, 1.0)
         part = times % 1
         return int(times) + bool(part and random.Random(f"times {self.seed} {index}").random() < part)
@@ -185,7 +185,7 @@ class ChunkExamples(Dataset[Example]):
         ]
 
     def _taught(self, words: list[Written], row: int) -> list[Written]:
-        """The words, with what the teacher says of each."""
+        """Return the words with their teacher's labels."""
         if self.labels is None:
             return words
         codes = self.labels.of_row(row)
@@ -194,7 +194,9 @@ class ChunkExamples(Dataset[Example]):
         ]
 
     def _with_disfluencies(self, words: list[Written], rng: random.Random) -> list[Written]:
-        """A chunk as the config wants it; if the model learns the sign, with that of its natural disfluencies too."""
+        """Return a chunk as the config wants it; if the model learns the sign, with that of its natural disfluencies
+        too.
+        """
         config, sign = self.config.disfluencies, NO_MARKS
         if config.marked and rng.random() < config.marked:
             sign, words = DISFLUENT, label_natural_disfluencies(words)
@@ -205,7 +207,7 @@ class ChunkExamples(Dataset[Example]):
         return words
 
     def _fitting(self, words: list[Written], style: str) -> list[Written]:
-        """The first words, as many as the model can read at once: some encoders have no positions beyond."""
+        """Return the first words, as many as the model can read at once: some encoders have no positions beyond."""
         source = self.tokenizer.source([word.read for word in words], style, pauses=[word.pause for word in words])
         longest, n_behind = self.tokenizer.task.max_tokens, 3  # a sentinel, a silence and the end
         if len(source.ids) + 1 <= longest:
@@ -213,16 +215,16 @@ class ChunkExamples(Dataset[Example]):
         return words[: max(1, sum(end + 1 + n_behind <= longest for end in source.word_ends))]
 
     def _other_words(self, rng: random.Random) -> list[Written]:
-        """The words inside the sentences of a random chunk, so that frequent words come often."""
+        """Return the words inside the sentences of a random chunk, so that frequent words come often."""
         words = self._words(self.rows[rng.randrange(len(self.rows))])
         return [word for before, word in pairwise(words) if not ends_sentence(before.label)] or words
 
     def _forms(self, words: Sequence[Written]) -> list[str]:
-        """The words as the task writes them."""
+        """Return the words as the task writes them."""
         return [word.form if self.tokenizer.task.cased else word.form.lower() for word in words]
 
     def _question(self, words: Sequence[Written], style: str, rng: random.Random) -> Example:
-        """One slot of a chunk that is cut off a few words later (Minixhofer thesis 2021, section 3.2)."""
+        """Return one slot of a chunk that is cut off a few words later (Minixhofer thesis 2021, section 3.2)."""
         questions = self.config.questions
         lookahead = min(rng.randint(0, questions.l_max), len(words) - 1)
         slots = range(len(words) - lookahead)
@@ -244,6 +246,6 @@ class ChunkExamples(Dataset[Example]):
 
 
 def _code(word: Written) -> bytes:
-    """What the teacher says of a word, if noise and disfluencies have left its form and label."""
+    """Return the teacher's code of a word; empty if noise or disfluencies have changed its form or label."""
     taught = word.taught
     return taught.code if taught is not None and (word.form, word.label) == (taught.form, taught.label) else b""

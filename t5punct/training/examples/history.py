@@ -83,7 +83,7 @@ def draw_labels(labels: Sequence[str], codes: Sequence[bytes], marks: str, rng: 
 
 
 def _follow(forms: Sequence[str], labels: Sequence[str], drawn: Sequence[str]) -> list[str]:
-    """The words with the capitals that sentences have which end where the drawn labels say."""
+    """Return the words with the capitals that sentences have which end where the drawn labels say."""
     read = [*forms[:1]]
     for form, label, other in zip(forms[1:], labels, drawn, strict=False):
         if ends_sentence(other) == ends_sentence(label):

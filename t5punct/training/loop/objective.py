@@ -130,7 +130,7 @@ class Objective(nn.Module):
         return Losses(total, text.detach(), slots.detach(), tags.detach(), cases.detach(), teacher.detach())
 
     def _states(self, batch: Batch, delay: Delay | None = None) -> torch.Tensor:
-        """The encoder's states (n_batch, n_source, d_model); without gradients where its layers are frozen."""
+        """Return the encoder's states (n_batch, n_source, d_model); without gradients where its layers are frozen."""
         encoder = self.network.encoder
         layers = blocks_of(encoder) or encoder
         learns = any(parameter.requires_grad for parameter in layers.parameters())
@@ -148,7 +148,7 @@ class Objective(nn.Module):
             return encode(batch.input_ids, batch.attention_mask)
 
     def _text_losses(self, states: torch.Tensor, batch: Batch) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-        """Mean cross-entropies, of the target's tokens and of slots, and the slots' divergence from the labels.
+        """Return mean cross-entropies, of the target's tokens and of slots, and the slots' divergence from the labels.
 
         states: (n_batch, n_source, d_model).
         """
@@ -175,7 +175,8 @@ class Objective(nn.Module):
     def _slot_loss(
         self, logits: torch.Tensor, pieces: torch.Tensor, wanted: torch.Tensor, next_word_ids: torch.Tensor
     ) -> torch.Tensor:
-        """Mean cross-entropy in nats, among the deciding tokens and the next word, a scalar; 0 without decisions.
+        """Return mean cross-entropy in nats, among the deciding tokens and the next word, a scalar; 0 without
+        decisions.
 
         logits: float32 (n_tokens, n_pieces), of the `pieces`; wanted, next_word_ids: int64 (n_tokens,), the target and
         the next word, which is a later target.
@@ -192,7 +193,7 @@ class Objective(nn.Module):
     def _slot_label_loss(
         self, logits: torch.Tensor, pieces: torch.Tensor, real: torch.Tensor, batch: Batch
     ) -> torch.Tensor:
-        """Mean divergence in nats of what may be written behind a word from its label, a scalar.
+        """Return mean divergence in nats of what may be written behind a word from its label, a scalar.
 
         logits: float32 (n_tokens, n_pieces), of the `pieces`; real: bool (n_batch, n_target), the targets' tokens.
         """
@@ -210,7 +211,7 @@ class Objective(nn.Module):
     def _choices(
         self, logits: torch.Tensor, pieces: torch.Tensor, rows: torch.Tensor, next_word_ids: torch.Tensor
     ) -> torch.Tensor:
-        """The logits (n_rows, n_deciding + 1) of the deciding tokens and of the next word, the last.
+        """Return the logits (n_rows, n_deciding + 1) of the deciding tokens and of the next word, the last.
 
         logits: float32 (n_tokens, n_pieces), of the `pieces`; rows: int64 (n_rows,), tokens of the targets;
         next_word_ids: int64 (n_rows,).
@@ -220,7 +221,8 @@ class Objective(nn.Module):
         return logits[rows[:, None], torch.cat([deciding, following], -1)]
 
     def _pieces(self, wanted: torch.Tensor) -> torch.Tensor:
-        """The ids whose logits are computed, int64 (n_pieces,), ascending: all, or those that are asked for and others.
+        """Return the ids whose logits are computed, int64 (n_pieces,), ascending: all, or those that are asked for and
+        others.
 
         They are gathered once, since the gradient of each gathering is as large as the whole vocabulary.
         """

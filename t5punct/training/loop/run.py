@@ -118,7 +118,7 @@ def _accelerator(config: TrainConfig) -> Any:
 
 
 def _ready_model(config: TrainConfig, model: models.Model, examples: ChunkExamples, accelerator: Any) -> models.Model:
-    """The model with what is fitted and noted before the first step, set up for this machine."""
+    """Return the model, fitted before the first step and set up for this machine."""
     if config.data.questions.share:
         model = model.with_task(classifies=True, unmarked_odds=examples.unmarked_odds())
     if not config.resume:
@@ -139,7 +139,7 @@ def _ready_model(config: TrainConfig, model: models.Model, examples: ChunkExampl
 
 
 def _objective(config: TrainConfig, model: models.Model) -> Objective:
-    """What is minimised; only what is to be trained requires gradients."""
+    """Return the objective; only the parameters that are trained require gradients."""
     if config.lora.r:
         add_adapters(model.network, config.lora)
     objective = Objective(model, config.loss).train()

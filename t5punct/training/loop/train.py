@@ -99,7 +99,7 @@ def take_steps(run: Run, progress: RunLog) -> bool:
 
 
 def _is_over(run: Run) -> bool:
-    """Whether all steps are done, or validation has found nothing better for too long."""
+    """Return whether all steps are done, or validation has found nothing better for too long."""
     return run.state.step >= run.n_steps or is_stale(run.state, run.config.validation.patience)
 
 

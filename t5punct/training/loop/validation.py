@@ -68,7 +68,7 @@ class Validator:
         return {"step": step, **values}
 
     def _loss(self, model: Model) -> dict[str, float]:
-        """Mean cross-entropies in nats, of the target tokens and of the tagger's marks; empty without chunks."""
+        """Return mean cross-entropies in nats, of the target tokens and of the tagger's marks; empty without chunks."""
         if self.rows is None:
             return {}
         examples = ChunkExamples(self.rows, model.tokenizer)
@@ -86,7 +86,7 @@ class Validator:
         return means if model.tagger is None else means | {"validation_tag_loss": round(tags / n_slots, 4)}
 
     def _scores(self, model: Model) -> dict[str, float]:
-        """F1 with the decoder that is trained; empty without a file."""
+        """Return F1 with the decoder that is trained; empty without a file."""
         if (file := self.config.validation.file) is None:
             return {}
         punctuator = Punctuator(model, PunctuatorConfig(decoding=DecodingConfig(self.config.loss.decoder)))

@@ -144,7 +144,7 @@ def own_tokenizer(folder: Path) -> Any:
 
 
 def _ends(own: Any) -> tuple[str | None, str | None]:
-    """What stands before a text, and what behind it."""
+    """Return the tokens before and behind a text."""
     return own.cls_token or own.bos_token, own.eos_token or own.sep_token
 
 
@@ -167,7 +167,7 @@ def with_task_tokens(own: Any, backend: Any, task: TaskConfig) -> TaskTokenizer:
 
 
 def _task_tokens(task: TaskConfig) -> Iterator[tuple[str, str]]:
-    """The task's own tokens, each with the text whose embedding it begins with; "" for the opening token."""
+    """Yield the task's own tokens, each with the text whose embedding it begins with; "" for the opening token."""
     yield from ((task_token(style), "") for style in task.styles)
     # the sign is there, if it is ever learned
     yield from ((task_token(mark), mark) for mark in task.marks + DISFLUENT + task.opening)
@@ -175,7 +175,7 @@ def _task_tokens(task: TaskConfig) -> Iterator[tuple[str, str]]:
 
 
 def _decoded(encoder: Any, tokenizer: TaskTokenizer, decoder: FreshDecoderConfig) -> Any:
-    """The encoder, its vocabulary grown by the task's tokens, under fresh decoder layers."""
+    """Return the encoder, its vocabulary grown by the task's tokens, under fresh decoder layers."""
     config = encoder.config
     n_pieces = max(len(tokenizer.tokenizer), encoder.get_input_embeddings().num_embeddings)
     encoder.resize_token_embeddings(n_pieces, mean_resizing=False)
@@ -256,7 +256,7 @@ def with_copier(model: Model, examples: ChunkExamples, shape: FreshDecoderConfig
 
 
 def _silent_ids(model: Model) -> list[int]:
-    """The tokens that are no words: the start, styles, silences, the question, marks and case."""
+    """Return the tokens that are no words: the start, styles, silences, the question, marks and case."""
     tokenizer: Any = model.tokenizer.tokenizer
     marks = map(task_token, model.task.slot_marks + DISFLUENT)
     tokens = (*map(task_token, model.task.styles), SENTINEL, *PAUSES, *marks)
@@ -289,7 +289,7 @@ def _start(network: Any, states: torch.Tensor, weights: torch.Tensor, tagger: to
 
 
 def _whiten(embeddings: torch.Tensor, weights: torch.Tensor, n_code: int) -> _Tensors:
-    """Codes of embeddings (n_vocabulary, d_model), which have weights (n_vocabulary,) that sum to 1.
+    """Return codes of embeddings (n_vocabulary, d_model), which have weights (n_vocabulary,) that sum to 1.
 
     `read` (n_code, d_model) maps an embedding to its code, of unit variance, and `write` (d_model, n_code) maps it back
     so that its product with an embedding tells this one from others; `spare` (D_POSITION, d_model) are directions in
@@ -305,7 +305,9 @@ def _whiten(embeddings: torch.Tensor, weights: torch.Tensor, n_code: int) -> _Te
 
 
 def _split_directions(states: torch.Tensor, tagger: torch.Tensor | None, n_free: int) -> _Tensors:
-    """Orthonormal directions of standardised states: those of the tagger and of most variance, and n_free others."""
+    """Return orthonormal directions of standardised states: those of the tagger and of most variance, and n_free
+    others.
+    """
     d_model, std = states.shape[1], states.std(0)
     spread = torch.cov(((states - states.mean(0)) / std).T)
     first = spread.new_zeros(0, d_model)
@@ -372,7 +374,7 @@ def _set_copied_logit(model: Model, examples: ChunkExamples) -> None:
 
 
 def _neutral_direction(embeddings: torch.Tensor) -> torch.Tensor:
-    """The direction (d_model,) whose largest product with any embedding is small."""
+    """Return the direction (d_model,) whose largest product with any embedding is small."""
     weights, direction = torch.ones(len(embeddings)), embeddings[0]
     for _ in range(20):  # reweighted least squares: those that stand out count more each time
         direction = torch.linalg.eigh(embeddings.T * weights @ embeddings / weights.sum()).eigenvectors[:, 0]
@@ -383,7 +385,7 @@ def _neutral_direction(embeddings: torch.Tensor) -> torch.Tensor:
 
 
 def _orthonormal(n_rows: int, against: torch.Tensor) -> torch.Tensor:
-    """Random orthonormal rows (n_rows, d) that are orthogonal to all rows of `against`, (n, d)."""
+    """Return random orthonormal rows (n_rows, d) that are orthogonal to all rows of `against`, (n, d)."""
     rows = torch.randn(n_rows, against.shape[1])
     basis = torch.linalg.qr(against.T).Q
     turned: torch.Tensor = torch.linalg.qr((rows - rows @ basis @ basis.T).T).Q.T
@@ -392,7 +394,7 @@ def _orthonormal(n_rows: int, against: torch.Tensor) -> torch.Tensor:
 
 @torch.no_grad()
 def _states(model: Model, examples: ChunkExamples, n_words: int) -> tuple[torch.Tensor, torch.Tensor]:
-    """States of source tokens (n_tokens, d_model), and how often each token stands in more of the text."""
+    """Return states of source tokens (n_tokens, d_model), and how often each token stands in more of the text."""
     some, make = examples.first(n_words), make_collator(model.tokenizer.pad_id)
     states = []
     for places in batch_by_length([len(example.source) for example in some], _BATCH_TOKENS):

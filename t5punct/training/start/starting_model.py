@@ -78,7 +78,7 @@ def make_starting_model(config: TrainConfig) -> Model:
 
 
 def _given(config: TrainConfig) -> Model:
-    """The model of `init_from`, with the layers that are asked for."""
+    """Return the model of `init_from`, with the layers that are asked for."""
     folder = models.find(config.init_from, revision=config.revision)
     if is_encoder(folder):
         model = from_encoder(folder, config.decoder, change_task(ENCODER_TASK, config.task))
@@ -160,7 +160,9 @@ def with_opening_tokens(model: Model) -> Model:
 
 
 def _with_mark_tokens(model: Model, task: TaskConfig, marks: Sequence[str]) -> Model:
-    """The model with a task, and with tokens for some marks that begin as the mean of those of the marks it knows."""
+    """Return the model with a task, and with tokens for some marks that begin as the mean of those of the marks it
+    knows.
+    """
     from tokenizers import AddedToken
 
     own = copy.deepcopy(model.tokenizer.tokenizer)
@@ -176,7 +178,9 @@ def _with_mark_tokens(model: Model, task: TaskConfig, marks: Sequence[str]) -> M
 
 
 def _with_classes(tagger: Tagger, task: TaskConfig) -> Tagger:
-    """The tagger with the classes of another task: those that it has, and the mean of its marks for each new one."""
+    """Return the tagger with the classes of another task: those that it has, and the mean of its marks for each new
+    one.
+    """
     if (tagger.mark_classes, tagger.opening_classes) == ((NO_MARKS, *task.slot_marks), (NO_MARKS, *task.opening)):
         return tagger
     wider = Tagger(tagger.marks.in_features, task.slot_marks, task.opening)

@@ -71,7 +71,7 @@ def align_words(ours: Sequence[HeardWord], theirs: Sequence[HeardWord]) -> list[
 
 
 def _order(words: Sequence[HeardWord], keys: Sequence[str]) -> list[int] | None:
-    """The places of a list's words, sorted; None: some do not tell by what."""
+    """Return the places of a list's words, sorted; None: some do not tell by what."""
     places = [place for place, word in enumerate(words) if word.normal]
     if any(getattr(words[place], key) in (None, "") for key in keys for place in places):
         return None
@@ -80,7 +80,7 @@ def _order(words: Sequence[HeardWord], keys: Sequence[str]) -> list[int] | None:
 
 
 def _same_words(ours: Sequence[str], theirs: Sequence[str]) -> Iterator[tuple[slice, slice]]:
-    """The stretches of two lists that are one word each, in order."""
+    """Yield the stretches of two lists that are one word each, in order."""
     begin = their_begin = 0
     for begin_here, there in _same_letters(ours, slice(0, len(ours)), theirs, slice(0, len(theirs))):
         yield begin_here, there
@@ -115,5 +115,7 @@ def _same_letters(
 
 
 def _letters(word: str) -> str:
-    """A word without full stops, as the last one of `u` `.s.` is read as a mark, and without apostrophes around it."""
+    """Return a word without full stops, as the last one of `u` `.s.` is read as a mark, and without apostrophes around
+    it.
+    """
     return word.replace(".", "").strip(APOSTROPHES) or word

@@ -135,7 +135,7 @@ def places_in_lists(value: Any) -> list[JsonPlace]:
 
 
 def _are_words(places: Sequence[JsonPlace]) -> bool:
-    """Whether most strings are a word of letters each, and most of them different: no codes, no names of kinds."""
+    """Return whether most strings are words of letters, and most of them different: no codes, no names of kinds."""
     texts = [place.text.strip(ALL_MARKS.characters + " \n").lower() for place in places]
     n_words = sum(bool(_LETTERS.fullmatch(text)) for text in texts)
     return n_words > 1 and n_words >= _MOST * len(texts) and 2 * len({*texts}) > len(texts)
@@ -160,7 +160,7 @@ def _inside(
     *,
     any_key: bool = False,
 ) -> Iterator[JsonPlace]:
-    """The places in a list or an object.
+    """Yield the places in a list or an object.
 
     `parent`: the object of whose guesses or parts it is one; `listed`: its list, and which element; `any_key`: whether
     strings of any key may be words.
@@ -197,7 +197,7 @@ def _is_string(value: Any) -> TypeGuard[str]:
 
 
 def _word_key(value: Mapping[str, Any]) -> str | None:
-    """The member that is a word; None: there is none."""
+    """Return the member that is a word; None: there is none."""
     if _is_string(value.get(_ELEMENT)) and value.get(TYPE) in (*ELEMENT_TYPES,):
         return _ELEMENT
     return next((name for name in _WORD_KEYS if _is_string(value.get(name))), None)
@@ -223,7 +223,9 @@ def _with_marks(places: Sequence[JsonPlace], alphabet: Alphabet | None) -> Itera
 
 
 def _goes_on(mark: JsonPlace, following: JsonPlace | None) -> bool:
-    """Whether a mark is inside a word, as in ` 1` `,` `000`; a full stop, as in `U` `.` `S`, is a mark all the same."""
+    """Return whether a mark is inside a word, as in ` 1` `,` `000`; a full stop, as in `U` `.` `S`, is a mark all the
+    same.
+    """
     if following is None or mark.group != following.group or not mark.text.strip("."):
         return False
     return not following.text[:1].isspace() and _says_something(following)
@@ -245,7 +247,7 @@ def _with_mark(word: JsonPlace, mark: JsonPlace, alphabet: Alphabet | None) -> J
 
 
 def _is_mark_behind(place: JsonPlace, word: JsonPlace, alphabet: Alphabet) -> bool:
-    """Whether a place is of a mark alone, which stands behind a word in the same list."""
+    """Return whether a place is of a mark alone, which stands behind a word in the same list."""
     if place.elements is None or place.elements is not word.elements or place.group != word.group:
         return False
     if place.type == WORD_TYPE:  # it was said, whatever it is made of
@@ -274,11 +276,11 @@ def _ms(values: Mapping[str, Any], keys: Sequence[str], scale: int = _MS) -> int
 
 
 def _text(values: Mapping[str, Any], keys: Sequence[str]) -> str:
-    """The first member that is there: a string, or a number as the file has it."""
+    """Return the first member that is there: a string, or a number as the file has it."""
     value = next((values[key] for key in keys if key in values), None)
     return str(value) if isinstance(value, str) else ""
 
 
 def _channel(values: Mapping[str, Any]) -> str:
-    """The number of a channel: AWS's is `ch_0`."""
+    """Return the number of a channel: AWS's is `ch_0`."""
     return _text(values, _CHANNEL_KEYS).removeprefix("ch_")

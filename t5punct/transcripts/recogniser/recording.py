@@ -151,7 +151,7 @@ class RecogniserJson:
             yield from written_json(line, next(values), changes) if line.strip() else [line]
 
     def _spellings_in(self, group: _Group, new: Sequence[Spelling]) -> Sequence[Spelling | None]:
-        """How the words of a group are written now; None: of a word that is not among those that were read."""
+        """Return how the words of a group are written now; None: of a word that is not among those that were read."""
         spellings: list[Spelling | None] = [None] * len(group.words)
         if group.n_letters >= _QUOTED * self.groups[self.source_group].n_letters:
             theirs = group.words
@@ -168,7 +168,7 @@ def _lines(source: str) -> Iterator[str]:
 
 
 def _items(group: _Group, words: Sequence[HeardWord]) -> Iterator[Item]:
-    """The words of a group with their times, and breaks where another channel or speaker begins."""
+    """Yield the words of a group with their times, and breaks where another channel or speaker begins."""
     times, before, has_speakers = iter(words), ("", ""), any(place.speaker for place in group.places)
     for number, place in enumerate(group.places):
         cue = Cue(number, place.start_ms, place.end_ms, place.speaker)
@@ -186,14 +186,16 @@ def _items(group: _Group, words: Sequence[HeardWord]) -> Iterator[Item]:
 
 
 def _most_timed(groups: Sequence[_Group], chosen: _Group) -> list[HeardWord]:
-    """The words of the group with most times; of several, one that has the words in the order of the chosen group."""
+    """Return the words of the group with most times; of several, one that has the words in the order of the chosen
+    group.
+    """
     n_times, order = max(group.n_times for group in groups), [word.normal for word in chosen.heard]
     timed = [group.heard for group in groups if group.n_times == n_times]
     return next((words for words in timed if [word.normal for word in words] == order), timed[0])
 
 
 def _with_times(words: Sequence[HeardWord], timed: Sequence[HeardWord]) -> list[HeardWord]:
-    """Words with the times, speakers and channels that others have of them."""
+    """Return words with the times, speakers and channels that others have of them."""
     timed_words = [replace(word, speaker="", start_ms=None, end_ms=None) if word.normal else word for word in words]
     for match in align_words(timed, words):
         first, last = timed[match.ours[0]], timed[match.ours[-1]]
@@ -223,7 +225,7 @@ def _that_gives_the_words(groups: Mapping[str, _Group]) -> str:
 
 
 def _are_in_ms(places: Sequence[JsonPlace]) -> bool:
-    """Whether times are milliseconds, as AssemblyAI's are: no speech has ten seconds a word."""
+    """Return whether times are milliseconds, as AssemblyAI's are: no speech has ten seconds a word."""
     duration_ms = n_words = 0
     for place in places:
         if place.words and place.start_ms is not None and place.end_ms is not None:
@@ -235,12 +237,12 @@ def _are_in_ms(places: Sequence[JsonPlace]) -> bool:
 
 
 def _normal(word: Word) -> str:
-    """What the model reads; nothing of what is not said: tokens, and quotes, brackets and full stops alone."""
+    """Return the text that the model reads, without tokens, and quotes, brackets and full stops that stand alone."""
     return "" if _TOKEN.fullmatch(word.text) or not word.text.strip(_QUOTES + ".") else word.normal
 
 
 def _says_nothing(value: object) -> bool:
-    """Whether json is a recogniser's of a recording in which nothing was said."""
+    """Return whether json is a recogniser's of a recording without speech."""
     if isinstance(value, list):
         return any(map(_says_nothing, value))
     if not isinstance(value, dict):

@@ -93,7 +93,8 @@ class Spelling:
         ]
 
     def _cut(self, pieces: Sequence[str]) -> list[tuple[str, str]]:
-        """The letters of each piece, and the marks behind them that the word has itself: the full stops of `U.S.`.
+        """Return the letters of each piece, and the marks behind them that the word has itself: the full stops of
+        `U.S.`.
 
         Empty where the word does not have just these letters.  The apostrophes around it are those of the pieces.
         """
@@ -111,7 +112,7 @@ class Spelling:
 
 
 def _parts(word: Word) -> tuple[str, str, str]:
-    """A word without quotes and brackets; what stands before, and behind it up to the marks."""
+    """Return a word without quotes and brackets, the characters before it, and those behind it up to the marks."""
     core = word.core
     start = word.text.find(core)
     return core, word.text[:start], word.text[start + len(core) : word.n_stem]
@@ -144,7 +145,7 @@ def change_place(changes: Changes, place: JsonPlace, new: Sequence[Spelling | No
 
 
 def _respelled_mark(old: str, new: str) -> str:
-    """A string with another mark; a dash has a space before it, as one that touched the word would be a hyphen."""
+    """Return a string with another mark; a dash gets a space before it, as it would be a hyphen without."""
     lead, tail = old[: len(old) - len(old.lstrip())], old[len(old.rstrip()) :]
     if new.startswith(DASH):
         return (lead or " ") + new + tail
@@ -152,7 +153,8 @@ def _respelled_mark(old: str, new: str) -> str:
 
 
 def _written(items: Iterable[Item], new: Sequence[Spelling | None]) -> tuple[str, str, str]:
-    """Items with their words as they are written: the text, the marks behind the last word, and what follows these.
+    """Return items with their words as they are written: the text, the marks behind the last word, and what follows
+    these.
 
     Words without text are removed.
     """
@@ -194,7 +196,7 @@ def _has_id(item: Mapping[str, Any]) -> bool:
 
 
 def _lists_of_ids(value: Any) -> Iterator[list[Number]]:
-    """The lists of the items of segments."""
+    """Yield the lists of the items of segments."""
     for key, member in value.items() if isinstance(value, dict) else enumerate(value):
         if key == _ITEMS and isinstance(member, list) and all(isinstance(element, Number) for element in member):
             yield member
@@ -203,7 +205,7 @@ def _lists_of_ids(value: Any) -> Iterator[list[Number]]:
 
 
 def _mark_item(word: Mapping[str, Any], key: str, marks: str) -> dict[str, Any]:
-    """An item for marks, made of that of a word.  `key`: which member is the text of the word."""
+    """Return an item for marks, made of that of a word.  `key`: which member is the text of the word."""
     item = {name: value for name, value in word.items() if name in (*_KEPT_KEYS, key)}
     if isinstance(kind := item.get(TYPE), str):
         item[TYPE] = "punct" if kind in ELEMENT_TYPES else MARK_TYPE  # rev.ai's, or AWS's
