@@ -99,9 +99,10 @@ prepared/large-2/dataset_dict.json: configs/large-prepare.yaml
 	$(BIN)/t5punct prepare --config $< root=$(CORPUS) seed=29 output=prepared/large-2
 
 # `base` and `small` learn from what `large` says of a data set.  They go on from what they were in git c0400a4, which a clone
-# of depth 1 does not have: git fetch --unshallow.  The `base` that ships is that one (docs/results/model.md)
+# of depth 1 does not have: git fetch --unshallow.
 model-pupils: setup runs/base-read.done runs/small-write.done
-	$(BIN)/t5punct export runs/base-read -o t5punct/models/base --dtype int8 --task configs/task-bundled.yaml
+	$(BIN)/t5punct export runs/base-read -o t5punct/models/base --dtype int8 --task configs/task-bundled.yaml \
+	  'mark_odds={",": 3, ".": 3, "?": 3, "!": 1}'
 	$(BIN)/python recipes/share_weights.py t5punct/models/base t5punct/models/large
 	$(BIN)/t5punct export runs/small-write -o t5punct/models/small --dtype int8 --task configs/task-bundled.yaml
 

@@ -191,7 +191,7 @@ def _find_files(name: str, output: Path | None, wrong: list[InputError]) -> list
 
 
 def _glob(base: Path, pattern: Sequence[str], name: str) -> list[Path]:
-    """Return the files below a folder that fit a pattern, hidden ones left out.  `name`: the pattern as it was typed."""
+    """Return the files below a folder that fit a pattern, hidden ones left out.  `name`: the pattern as typed."""
     try:
         paths = [*base.glob("/".join(pattern))]
     except ValueError as error:  # `**` in the midst of a name, say
