@@ -238,6 +238,7 @@ def test_terms_and_conversions_reach_every_file(punctuator: Punctuator, tmp_path
     assert "PyTorch" in written
 
 
+@pytest.mark.long
 def test_a_killed_batch_goes_on_where_it_was(punctuator: Punctuator, tmp_path: Path) -> None:
     """Killed at random moments again and again, then left alone: all outputs as if nothing had happened."""
     write_texts(tmp_path / "in", 60)

@@ -107,6 +107,7 @@ def test_two_processes_with_a_part_of_the_weights_each_give_what_one_gives(
     assert models.load(two.folder / "best").tagger is not None
 
 
+@pytest.mark.long
 def test_a_run_beside_another_is_refused_and_goes_on_once_its_launcher_is_killed(
     settings_file: Path, tmp_path: Path
 ) -> None:
