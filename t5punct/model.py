@@ -143,15 +143,22 @@ def known_languages(name: str) -> tuple[str, ...] | None:
     return None if codes is None else tuple(LANGUAGES[code] for code in codes)
 
 
-def language_warning(name: str, words: Iterable[str], source: str = "the text") -> str | None:
-    """Return a warning about words in a language that a bundled model does not know; None if nothing is known of that.
+def unknown_language(name: str, words: Iterable[str]) -> str | None:
+    """Return the language of words if a bundled model does not know it; None if it does, or nothing is known of that.
 
-    >>> language_warning("large", "wie geht es dir heute und was machst du".split(), "it")
+    >>> unknown_language("large", "wie geht es dir heute und was machst du".split())
+    'German'
+    """
+    known, language = known_languages(name), guess_language(words)
+    return None if known is None or language in known else language
+
+
+def language_warning(name: str, language: str, source: str = "the text") -> str:
+    """Return a warning about a text in a language that a bundled model does not know.
+
+    >>> language_warning("large", "German", "it")
     'it seems to be in German, which the model large does not know, so its marks will be poor; --model multi knows it'
     """
-    known, language = MODEL_LANGUAGES.get(BUNDLED if name == _ALIAS else name), guess_language(words)
-    if known is None or language is None or language in (LANGUAGES[code] for code in known):
-        return None
     help = "--model multi knows it" if language in LANGUAGES.values() else "no bundled model knows it"
     poor = f"{language}, which the model {name} does not know, so its marks will be poor"
     return f"{source} seems to be in {poor}; {help}"

@@ -16,7 +16,7 @@ from itertools import chain, groupby
 from pathlib import Path
 
 from ..errors import InputError, T5PunctError, first_line
-from ..model import language_warning
+from ..model import language_warning, unknown_language
 from ..punctuator import Punctuator
 from ..text.io.files import STANDARD, named_place, open_writer
 from ..text.render import REMOVE, AnnotatedWord
@@ -62,7 +62,7 @@ class Work:
         self.on_progress: Callable[[int, int], None] = lambda n_bytes, n_words: None
         self._n_words = self._n_bytes = 0
         self._removed: Counter[str] = Counter()
-        self._warned = set[str]()  # what the user was told of languages
+        self._warned = set[str]()  # languages that the user was warned of
         self._model_error: Exception | None = None  # which concerns all files
 
     def run(self, jobs: Iterable[Job]) -> Outcome:
@@ -98,12 +98,12 @@ class Work:
         try:
             transcript = self._punctuator.read_file(job.source, job.format, self._config, self._terms)
             texts = transcript.texts
-            source = "the text" if job.source == STANDARD else job.source
-            warning = language_warning(self._punctuator.model.name, transcript.normal_words, source)
-            about_language = (warning or "").removeprefix(source)
-            if warning and about_language not in self._warned:
-                self._warned.add(about_language)
-                _log.warning("%s", warning)
+            name = self._punctuator.model.name
+            language = unknown_language(name, transcript.normal_words)
+            if language is not None and language not in self._warned:
+                self._warned.add(language)
+                source = "the text" if job.source == STANDARD else job.source
+                _log.warning("%s", language_warning(name, language, source))
         except Exception as error:  # whatever it is, it is this file's
             return _File(job, error)
         return _File(job, transcript, texts, sum(map(len, texts)))

@@ -17,7 +17,7 @@ from typing import Any
 
 from ..config import check
 from ..errors import InputError
-from ..model import language_warning
+from ..model import language_warning, unknown_language
 from ..punctuator import Punctuator
 from ..text.io.files import decode
 from ..text.words import checked_text
@@ -168,9 +168,10 @@ def _answer_in_json(
 
 def _warnings(model: str, transcripts: Sequence[Transcript]) -> tuple[str, ...]:
     """Warnings of languages that the model does not know, as the command gives them; of each language the first."""
-    warnings = dict[str, str]()
+    warnings = dict[str, str]()  # by language
     for number, transcript in enumerate(transcripts, start=1):
-        source = "the text" if len(transcripts) == 1 else f"text {number}"
-        if warning := language_warning(model, transcript.normal_words, source):
-            warnings.setdefault(warning.removeprefix(source), warning)
+        language = unknown_language(model, transcript.normal_words)
+        if language is not None and language not in warnings:
+            source = "the text" if len(transcripts) == 1 else f"text {number}"
+            warnings[language] = language_warning(model, language, source)
     return tuple(warnings.values())

@@ -13,7 +13,7 @@ True
 
 from __future__ import annotations
 
-from ..model import language_warning
+from ..model import language_warning, unknown_language
 
 _LOOK_EVERY, _MOST_HEARD = 20, 200  # words
 
@@ -39,6 +39,6 @@ class LanguageWatch:
         return None if self._is_over else self._look()
 
     def _look(self) -> str | None:
-        warning = language_warning(self._model_name, self._heard)
-        self._is_over = warning is not None or len(self._heard) >= _MOST_HEARD
-        return warning
+        language = unknown_language(self._model_name, self._heard)
+        self._is_over = language is not None or len(self._heard) >= _MOST_HEARD
+        return None if language is None else language_warning(self._model_name, language)

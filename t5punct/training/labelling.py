@@ -58,12 +58,14 @@ def label(
     folder.mkdir(parents=True, exist_ok=True)
     settings.save(info, begun)
     finished.unlink(missing_ok=True)
+    known = known_languages(teacher)
     n_words, n_done = sum(rows["n_words"][:]), 0
     for number, first in enumerate(range(0, len(rows), ROWS_IN_PART)):
         chunk_numbers = range(first, min(first + ROWS_IN_PART, len(rows)))
         file = folder / part_name(number)
         if not file.is_file():
-            is_known = [_knows_language(teacher, rows[row]["source"]) for row in chunk_numbers]
+            texts = rows[chunk_numbers.start : chunk_numbers.stop]["source"]
+            is_known = [known is None or guess_language(text.split()) in known for text in texts]
             codes = _codes(model, [examples[row] for row in chunk_numbers], is_known, batch_tokens)
             ends = torch.tensor([len(words) for words in codes]).cumsum(0)
             with whole_file(file) as partial:
@@ -73,14 +75,6 @@ def label(
             tell(n_done, n_words)
     take_place(begun, finished)
     return folder
-
-
-def _knows_language(teacher: str, text: str) -> bool:
-    """Return whether a chunk is clearly in a language that the teacher knows; True for a model of which nothing is
-    said.
-    """
-    known = known_languages(teacher)
-    return known is None or guess_language(text.split()) in known
 
 
 @torch.inference_mode()

@@ -148,7 +148,7 @@ class Objective(nn.Module):
             return encode(batch.input_ids, batch.attention_mask)
 
     def _text_losses(self, states: torch.Tensor, batch: Batch) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-        """Return mean cross-entropies, of the target's tokens and of slots, and the slots' divergence from the labels.
+        """Return the mean cross-entropies of tokens and of slots, and the divergence from the labels.
 
         states: (n_batch, n_source, d_model).
         """
@@ -175,7 +175,7 @@ class Objective(nn.Module):
     def _slot_loss(
         self, logits: torch.Tensor, pieces: torch.Tensor, wanted: torch.Tensor, next_word_ids: torch.Tensor
     ) -> torch.Tensor:
-        """Return mean cross-entropy in nats, among the deciding tokens and the next word, a scalar; 0 without
+        """Return the mean cross-entropy in nats, among the deciding tokens and the next word, a scalar; 0 without
         decisions.
 
         logits: float32 (n_tokens, n_pieces), of the `pieces`; wanted, next_word_ids: int64 (n_tokens,), the target and
@@ -193,7 +193,7 @@ class Objective(nn.Module):
     def _slot_label_loss(
         self, logits: torch.Tensor, pieces: torch.Tensor, real: torch.Tensor, batch: Batch
     ) -> torch.Tensor:
-        """Return mean divergence in nats of what may be written behind a word from its label, a scalar.
+        """Return the mean divergence in nats of what may be written behind a word from its label, a scalar.
 
         logits: float32 (n_tokens, n_pieces), of the `pieces`; real: bool (n_batch, n_target), the targets' tokens.
         """

@@ -68,7 +68,7 @@ class Validator:
         return {"step": step, **values}
 
     def _loss(self, model: Model) -> dict[str, float]:
-        """Return mean cross-entropies in nats, of the target tokens and of the tagger's marks; empty without chunks."""
+        """Return the mean cross-entropies in nats, of the text and of the tagger's marks; empty without chunks."""
         if self.rows is None:
             return {}
         examples = ChunkExamples(self.rows, model.tokenizer)
