@@ -155,25 +155,35 @@ runs/parent/e5/config.json: recipes/read_e5.py
 prepared/multi/dataset_dict.json: configs/multi-prepare.yaml
 	$(BIN)/t5punct prepare --config $< root=$(CORPUS)
 
-# Data, a model to go on from and packages, packed for a machine without a network.  Two steps on the CPU show that the
-# very run starts, and store the lengths of all chunks.  GPU_TOOLS: the folder of pack.sh and there.sh.
+# Data, models to go on from and packages, packed for a machine without a network.  Two steps of each on the CPU show that
+# the very runs start, and store the lengths of all chunks.  GPU_TOOLS: the folder of pack.sh and there.sh; what to call
+# on the machine: docs/results/gpu.md.
 GPU_TOOLS ?= ../shared/gpu
-GPU_DATA ?= prepared/gpu
-GPU_START ?= large
-GPU_WHEELS = datasets dill multiprocess pandas xxhash omegaconf pysubs2 rapidfuzz typer rich shellingham markdown-it-py mdurl pygments
-gpu-kit: setup $(GPU_DATA)/dataset_dict.json
+GPU_RUNS = large multi iwslt-t5
+GPU_DATA = prepared/gpu prepared/multi-gpu prepared/ted
+GPU_WHEELS = datasets dill multiprocess omegaconf pysubs2 rapidfuzz
+GPU_TRY = optim.max_steps=2 optim.warmup_steps=1 data.batch_tokens=512 data.workers=0 mixed_precision=no
+gpu-kit: setup $(GPU_DATA:%=%/dataset_dict.json)
 	rm -rf start wheels build/gpu-try
-	$(BIN)/t5punct export $(GPU_START) -o start --dtype int8
-	$(BIN)/python train.py --config configs/large-gpu.yaml data.path=$(GPU_DATA) output=build/gpu-try optim.max_steps=2 \
-	  optim.warmup_steps=1 data.batch_tokens=512 data.workers=0 mixed_precision=no
+	$(BIN)/t5punct export large -o start/large --dtype int8
+	$(BIN)/t5punct export $(if $(wildcard runs/multi-copy),runs/multi-copy,multi) -o start/multi --dtype int8
+	$(foreach run,$(GPU_RUNS),$(BIN)/python train.py --config configs/$(run)-gpu.yaml output=build/gpu-try/$(run) $(GPU_TRY) \
+	  $(if $(filter iwslt%,$(run)),init_from=start/large) &&) true
 	$(BIN)/python -m pip download --quiet --no-deps -d wheels -c constraints.txt --python-version 3.12 \
 	  --platform manylinux2014_x86_64 --platform manylinux_2_27_x86_64 --platform manylinux_2_28_x86_64 \
 	  --only-binary=:all: $(GPU_WHEELS)
 	tar -c $(GPU_DATA) | xz -T2 -6 >data.tar.xz
+	mkdir -p .git/info
 	bash $(GPU_TOOLS)/pack.sh . data.tar.xz start wheels
 
 prepared/gpu/dataset_dict.json: configs/large-gpu-prepare.yaml
 	$(BIN)/t5punct prepare --config $< root=$(CORPUS)
+
+prepared/multi-gpu/dataset_dict.json: configs/multi-gpu-prepare.yaml
+	$(BIN)/t5punct prepare --config $< root=$(CORPUS)
+
+prepared/ted/dataset_dict.json: configs/prepare-iwslt.yaml
+	$(BIN)/t5punct prepare --config $< root=$(CORPUS)/../iwslt tokenizer=large output=prepared/ted
 
 # a stage: runs/base-read.done by configs/base-1-read.yaml
 runs/%.done:
