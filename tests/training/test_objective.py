@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import asdict, replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -16,6 +17,7 @@ from chunk_rows import batch_of, rows
 from left_by_runs import weights
 from stepwise import SlotWriter
 from tiny import TINY_SHAPE
+from transformers.modeling_utils import ALL_ATTENTION_FUNCTIONS
 
 from t5punct import model as models
 from t5punct.decoding.candidates import Candidates
@@ -24,10 +26,12 @@ from t5punct.errors import ConfigError
 from t5punct.model import Model
 from t5punct.t5.delay import NOBODY, PREFIX, Delay, delayed_states
 from t5punct.t5.tagger import states_at_words
-from t5punct.training.config import DelayConfig, LossConfig, TrainConfig
+from t5punct.t5.word_memory import embed_targets
+from t5punct.training.config import DataConfig, DelayConfig, LossConfig, TrainConfig
 from t5punct.training.examples.batches import Batch
 from t5punct.training.examples.example import IGNORED
 from t5punct.training.labels import codes_of, probabilities_of
+from t5punct.training.loop import run as run_module
 from t5punct.training.loop.objective import FrozenStates, Objective
 from t5punct.training.loop.run import freeze
 from t5punct.training.loop.train import Run, build, train
@@ -359,3 +363,32 @@ def test_without_delays_training_is_what_it_was(config: TrainConfig, tmp_path: P
     plain, nulls, delayed = map(weights, folders)
     assert plain == nulls != delayed
     assert "delay_left_words: null" in (folders[1] / "t5punct.yaml").read_text()
+
+
+def test_no_decoder_reads_the_tokens_that_it_shall_write(tiny_model: Model, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a GPU, transformers 5.17 gave a T5's decoder all targets: it learned to copy them, and the loss fell."""
+    fused = ALL_ATTENTION_FUNCTIONS["sdpa"]
+
+    def see_all(module: Any, query: Any, key: Any, value: Any, mask: Any, **settings: Any) -> Any:
+        return fused(module, query, key, value, None, **settings | {"is_causal": False})
+
+    monkeypatch.setitem(ALL_ATTENTION_FUNCTIONS, "sdpa", see_all)
+    gpu: Any = SimpleNamespace(device=torch.device("cuda"), is_main_process=True)
+    for model in (tiny_model, models.load("small"), models.load("base")):
+        batch = batch_of(model, rows(*CHUNKS))
+        examples: Any = SimpleNamespace(rows=rows(*CHUNKS), tokenizer=model.tokenizer)
+        monkeypatch.setattr(run_module, "check_suitable", lambda *_: ())
+        ready = run_module._ready_model(TrainConfig(data=DataConfig("unread"), init_from="small"), model, examples, gpu)
+        objective = Objective(ready, LossConfig()).eval()
+        changed = replace(batch, written=batch.written.clone())
+        changed.written[:, 3:] = changed.written[:, 3:].flip(1)
+        read = [
+            objective.network.decoder(
+                inputs_embeds=embed_targets(ready.network, ready.network._shift_right(each.written)),
+                encoder_hidden_states=torch.ones(2, 1, ready.network.config.d_model),
+                use_cache=False,
+            ).last_hidden_state
+            for each in (batch, changed)
+        ]
+        assert torch.equal(read[0][:, :4], read[1][:, :4])
+        assert not torch.equal(read[0][:, 4:], read[1][:, 4:])

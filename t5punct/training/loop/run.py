@@ -128,6 +128,7 @@ def _ready_model(config: TrainConfig, model: models.Model, examples: ChunkExampl
         if config.fit.copier_words:
             model = with_copier(model, examples, config.decoder, config.fit.copier_words)
     network: Any = model.network
+    network.decoder.set_attn_implementation("eager")  # as in EncoderT5
     if accelerator.device.type == "cpu":  # with gradients a quarter faster there than torch's fused attention
         with without_advice():  # MPNet has only this one
             network.set_attn_implementation("eager")
