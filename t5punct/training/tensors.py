@@ -120,7 +120,7 @@ def check_sharded(accelerator: Any, optim: OptimConfig) -> None:
 def add_adapters(network: Any, config: LoraConfig) -> None:
     """Put adapters on a network, in place; they alone require gradients.  They begin as zeros: nothing changes yet.
 
-    Raises ConfigError if no layer has one of the names, or if peft is not installed.
+    Raises ConfigError if peft is not installed, or if no layer has one of the names.
     """
     try:
         from peft import LoraConfig as PeftConfig

@@ -45,10 +45,7 @@ DROPOUT = {**asdict(TINY_SHAPE), "dropout_rate": 0.1}  # so that the random stat
 @pytest.fixture
 def ten_steps(config: TrainConfig) -> TrainConfig:
     """With hardly a default among the settings."""
-    optim = OptimConfig(
-        lr=3e-3, schedule="cosine", warmup_steps=3, max_steps=10, weight_decay=0.01,
-        clip_norm=0.5, accumulation_steps=2,
-    )  # fmt: skip
+    optim = OptimConfig(lr=3e-3, schedule="cosine", warmup_steps=3, max_steps=10, accumulation_steps=2)
     return replace(config, fresh=DROPOUT, optim=optim, checkpoint_every_steps=5, log_every_steps=3, seed=3)
 
 

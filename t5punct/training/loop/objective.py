@@ -13,9 +13,6 @@ knows; this one asks for nothing but marks and case.
 Labels of a teacher (Hinton 2015) are for the tagger, and for the first token that the decoder writes behind a word:
 a mark, or none, which is the case tokens and the next word together.  Behind it the text decides.
 
-With `label_smoothing` each of these cross-entropies, those of the tagger too, asks for a distribution: the right class,
-mixed with so much of an even one over all classes that it is taken over (Szegedy 2016).  Validation has none.
-
 With a delay (see `t5/delay.py`) the tagger reads states of an encoder that sees only so many words to the right.  The
 decoder reads states of the whole context all the same, from a second pass of the encoder: what is written with a delay
 is the tagger's, and a decoder that must read every mask would read each of them worse.  Labels of a teacher
@@ -54,6 +51,7 @@ from collections.abc import Callable
 
 from torch.nn.utils.rnn import pad_sequence
 
+_CASE_WEIGHT = 0.5  # of the tagger's loss of case, beside that of marks
 Encode = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
 
 
@@ -118,14 +116,15 @@ class Objective(nn.Module):
         if self.tagger is not None:
             read = states_at_words(states, batch.word_ends)
             marks, forms = self.tagger(read)  # (n_batch, n_words, n_classes)
-            smoothing = self.config.label_smoothing
-            tags, cases = _mean_loss(marks, batch.marks, smoothing), _mean_loss(forms, batch.cases, smoothing)
+            tags, cases = _mean_loss(marks, batch.marks), _mean_loss(forms, batch.cases)
             if self.tagger.openings is not None and batch.openings is not None:
-                tags = tags + _mean_loss(self.tagger.openings(read), batch.openings, smoothing)
+                tags = tags + _mean_loss(self.tagger.openings(read), batch.openings)
             if batch.taught is not None:
                 teacher = teacher + label_loss(batch.taught, marks, forms, batch.marks != IGNORED)
         written = self.config.text_weight * text + self.config.slot_weight * slots
-        tagged = self.config.tagger_weight * (tags + self.config.case_weight * cases)
+        # a text without capitals has nothing to say about them
+        case_weight = _CASE_WEIGHT if self.model.task.cased else 0.0
+        tagged = self.config.tagger_weight * (tags + case_weight * cases)
         total = written + tagged + teacher
         return Losses(total, text.detach(), slots.detach(), tags.detach(), cases.detach(), teacher.detach())
 
@@ -166,7 +165,7 @@ class Objective(nn.Module):
         outputs = written[real] * self.output_scale  # (n_tokens, d_model)
         logits = nn.functional.linear(outputs, rows if len(pieces) == len(rows) else rows[pieces]).float()
         places = torch.searchsorted(pieces, wanted)
-        text = cross_entropy(logits, places, label_smoothing=self.config.label_smoothing)
+        text = cross_entropy(logits, places)
         if not self.config.slot_weight:
             return text, text.new_zeros(()), text.new_zeros(())
         slots = self._slot_loss(logits, pieces, wanted, next_word_ids)
@@ -187,7 +186,7 @@ class Objective(nn.Module):
         taken = (wanted[:, None] == self.deciding_ids).int()
         classes = torch.where(taken.any(-1), taken.argmax(-1), len(self.deciding_ids))
         choices = self._choices(logits, pieces, decided.nonzero()[:, 0], next_word_ids[decided])
-        summed = cross_entropy(choices, classes, reduction="sum", label_smoothing=self.config.label_smoothing)
+        summed = cross_entropy(choices, classes, reduction="sum")
         return summed / max(1, len(classes))
 
     def _slot_label_loss(
@@ -245,10 +244,13 @@ def _deciding_ids(model: Model) -> tuple[int, ...]:
     return ids
 
 
-def _mean_loss(logits: torch.Tensor, classes: torch.Tensor, smoothing: float) -> torch.Tensor:
-    """logits: (n_batch, n_words, n_classes), classes: (n_batch, n_words); 0 where all are IGNORED."""
+def _mean_loss(logits: torch.Tensor, classes: torch.Tensor) -> torch.Tensor:
+    """Return the mean cross-entropy of logits (n_batch, n_words, n_classes) and classes (n_batch, n_words).
+
+    It is 0 where all classes are IGNORED.
+    """
     flat, wanted = logits.flatten(0, 1).float(), classes.flatten()
-    summed = cross_entropy(flat, wanted, ignore_index=IGNORED, reduction="sum", label_smoothing=smoothing)
+    summed = cross_entropy(flat, wanted, ignore_index=IGNORED, reduction="sum")
     return summed / (classes != IGNORED).sum().clamp(min=1)
 
 

@@ -201,7 +201,7 @@ def _decoded(encoder: Any, tokenizer: TaskTokenizer, decoder: FreshDecoderConfig
 
 def _decoder_shape(decoder: FreshDecoderConfig, d_model: int) -> dict[str, Any]:
     return {
-        "d_model": d_model, "num_decoder_layers": decoder.layers, "d_ff": decoder.d_ff or 2 * d_model,
+        "d_model": d_model, "num_decoder_layers": decoder.layers, "d_ff": 2 * d_model,
         "feed_forward_proj": "gelu", "dropout_rate": decoder.dropout_rate,
     }  # fmt: skip
 
