@@ -13,7 +13,6 @@ data would mean something else, and nobody would notice.
 from __future__ import annotations
 
 import json
-import os
 import shutil
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -57,7 +56,7 @@ class TrainState:
     best_step: int = 0
     stale: int = 0  # validations since then
     processes: int = 0  # that share the batches
-    data: str = ""  # the fingerprint of the chunks (see `loading`)
+    data: str = ""  # the fingerprint of the chunks (see `batches`)
 
 
 def check_output(config: TrainConfig) -> None:
@@ -140,11 +139,8 @@ def _beside(folder: Path, ending: str) -> Path:
 
 
 def copy_best(folder: Path, score: dict[str, float]) -> None:
-    """Copy the model in a folder, in which nothing else stands yet, to its `best`, with the score that it got.
-
-    A copy and no link: who changes the best model's settings by hand does not change the run's.
-    """
-    files = [path for path in folder.iterdir() if path.is_file()]
+    """Copy the model in a folder, in which nothing else stands yet, to its `best`, with the score that it got."""
+    files = list(folder.iterdir())
     (folder / BEST).mkdir()
     for path in files:
         shutil.copy2(path, folder / BEST / path.name)
@@ -152,25 +148,14 @@ def copy_best(folder: Path, score: dict[str, float]) -> None:
 
 
 def carry_over(folder: Path, successor: Path) -> None:
-    """Link the best model of a folder into its successor, and copy what is no part of a checkpoint: cards, notes.
+    """Copy the best model of a folder into its successor, and what is no part of a checkpoint: cards, notes.
 
     The run's report stays behind: it is about the weights that are replaced.
     """
     for path in folder.iterdir():
-        if path.name in _OUTDATED or (successor / path.name).exists():
-            continue
-        if path.is_dir():
-            shutil.copytree(path, successor / path.name, copy_function=_link if path.name == BEST else shutil.copy2)
-        else:
-            shutil.copy2(path, successor / path.name)
-
-
-def _link(source: str | Path, target: str | Path) -> None:
-    """A second name for a file; a copy where the file system has no such names."""
-    try:
-        os.link(source, target)
-    except OSError:
-        shutil.copy2(source, target)
+        if path.name not in _OUTDATED and not (successor / path.name).exists():
+            copy = shutil.copytree if path.is_dir() else shutil.copy2
+            copy(path, successor / path.name)
 
 
 # the length of the run, what is logged and kept, where it lies, how it computes, and the weights of its losses

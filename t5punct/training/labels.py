@@ -49,7 +49,7 @@ class Taught:
 
     code: bytes
     form: str
-    label: str
+    marks: str
 
 
 class Labels:

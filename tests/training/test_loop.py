@@ -158,9 +158,7 @@ def test_what_every_model_reads_words_with_has_one_name(name: str) -> None:
     assert all(key.startswith(("shared.", "encoder.embeddings.")) for key in stayed)
 
 
-def test_of_the_embeddings_only_the_tasks_own_learn(
-    config: TrainConfig, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_of_the_embeddings_only_the_tasks_own_learn(config: TrainConfig, monkeypatch: pytest.MonkeyPatch) -> None:
     config = with_optim(config, embeddings="task", lr=1e-2)
     run = build(config)
     rows, own = run.model.network.shared.weight, list(run.model.tokenizer.task_ids)

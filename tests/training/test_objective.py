@@ -53,7 +53,7 @@ def cross_entropy(logits: list[float], wanted: int) -> float:
 
 def logits_of(model: Model, batch: Batch) -> torch.Tensor:
     network: Any = model.network
-    outputs = network(input_ids=batch.input_ids, attention_mask=batch.attention_mask, labels=batch.labels)
+    outputs = network(input_ids=batch.input_ids, attention_mask=batch.attention_mask, labels=batch.targets)
     return outputs.logits  # type: ignore[no-any-return]
 
 
@@ -62,7 +62,7 @@ def test_the_text_loss_is_the_mean_over_target_tokens(tiny_model: Model, batch: 
     losses, logits = Objective(tiny_model, LossConfig())(batch), logits_of(tiny_model, batch)
     by_hand = [
         cross_entropy(logits[row, place].tolist(), int(token))
-        for row, tokens in enumerate(batch.labels)
+        for row, tokens in enumerate(batch.targets)
         for place, token in enumerate(tokens)
         if token != IGNORED
     ]
@@ -77,7 +77,7 @@ def test_the_loss_of_slots_is_normalised_as_slot_decoding_does_it(uncased_model:
     model, batch = uncased_model, batch_of(uncased_model, rows(*CHUNKS))
     losses, logits = Objective(model, LossConfig(text_weight=0.5, slot_weight=3.0))(batch), logits_of(model, batch)
     by_hand = []
-    for row, ((source, _), target) in enumerate(zip(CHUNKS, batch.labels.tolist(), strict=True)):
+    for row, ((source, _), target) in enumerate(zip(CHUNKS, batch.targets.tolist(), strict=True)):
         writer = SlotWriter(WindowInput.of(source.split()), Candidates(model.tokenizer))
         for place, token in enumerate(token for token in target if token != IGNORED):
             allowed = list(writer.allowed)
@@ -88,7 +88,7 @@ def test_the_loss_of_slots_is_normalised_as_slot_decoding_does_it(uncased_model:
     # before the first word there is no slot: it is a choice of its case alone, and this task has none
     first = list(model.tokenizer.deciding_ids or ())
     for row in range(2):
-        token = int(batch.labels[row, 0])
+        token = int(batch.targets[row, 0])
         by_hand.append(cross_entropy(logits[row, 0][[*first, token]].tolist(), len(first)))
     assert float(losses.slots) == pytest.approx(sum(by_hand) / len(by_hand), rel=1e-5)
     assert float(losses.total) == pytest.approx(0.5 * float(losses.text) + 3.0 * float(losses.slots), rel=1e-5)
@@ -186,7 +186,7 @@ def test_padding_and_batch_mates_do_not_change_an_example(tiny_model: Model) -> 
     with torch.no_grad():
         both, first, other = map(objective, batches)
     assert float(both.tags) == pytest.approx((3 * float(first.tags) + 2 * float(other.tags)) / 5, rel=1e-5)
-    n_first, n_other = (int((batch.labels != IGNORED).sum()) for batch in batches[1:])
+    n_first, n_other = (int((batch.targets != IGNORED).sum()) for batch in batches[1:])
     pooled = (n_first * float(first.text) + n_other * float(other.text)) / (n_first + n_other)
     assert float(both.text) == pytest.approx(pooled, rel=1e-5)
 

@@ -167,10 +167,10 @@ def share_copied(model: Model, examples: ChunkExamples) -> float:
     network: Any = model.network
     batch = make_collator(model.tokenizer.pad_id)([examples[place] for place in range(20)])
     with torch.no_grad():
-        logits = network(input_ids=batch.input_ids, attention_mask=batch.attention_mask, labels=batch.labels).logits
+        logits = network(input_ids=batch.input_ids, attention_mask=batch.attention_mask, labels=batch.targets).logits
     deciding = torch.tensor(model.tokenizer.deciding_ids)
-    words = (batch.labels != IGNORED) & ~torch.isin(batch.labels, deciding)
-    return float((logits.argmax(-1) == batch.labels)[words].float().mean())
+    words = (batch.targets != IGNORED) & ~torch.isin(batch.targets, deciding)
+    return float((logits.argmax(-1) == batch.targets)[words].float().mean())
 
 
 @pytest.fixture(scope="module")

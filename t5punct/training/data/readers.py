@@ -28,7 +28,7 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
-from ...config import check, check_choice
+from ...config import check, check_choice, check_range
 from ...errors import InputError, T5PunctError, first_line
 from ...t5.task import silence_tokens
 from ...text.io.files import read_lines, unpacked_name
@@ -62,10 +62,8 @@ class CorpusConfig:
 
     def __post_init__(self) -> None:
         check_choice(self, "corpora.", "document", UNITS)
-        check(
-            self.words >= 0, f"{self.words} words of {self.path}", expected="0 (all) or more", fix="set corpora.words"
-        )
-        check(self.join >= 1, f"join {self.join} of {self.path}", expected="1 or more", fix="set corpora.join")
+        check_range(self, "corpora.", 0, "words")
+        check_range(self, "corpora.", 1, "join")
         mistake = f"holdout_every {self.holdout_every} of {self.path}"
         is_possible = self.holdout_every == 0 or self.holdout_every >= 2
         check(is_possible, mistake, expected="0, or 2 and more", fix="set corpora.holdout_every")

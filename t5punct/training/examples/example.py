@@ -27,8 +27,8 @@ from ...text.words import split
 from ..config import DataConfig
 from ..data.chunks import count_tokens, without_pauses
 from ..labels import Labels, Taught
-from .disfluencies import Written, add_disfluencies, add_noise, label_natural_disfluencies
-from .history import IGNORED, draw_labels, make_history
+from .disfluencies import Written, add_disfluencies, add_noise, sign_natural_disfluencies
+from .history import IGNORED, draw_marks, make_history
 
 _COUNTED_EXAMPLES = 4000  # to estimate how often slots have no mark
 _KEPT_UNMARKED = 0.3  # how often a slot without marks is asked about when it is drawn; else one with marks
@@ -115,18 +115,18 @@ class ChunkExamples(Dataset[Example]):
         if rng.random() < self.config.questions.share:
             return self._question(words, row["style"], rng)
         task, tokenizer = self.tokenizer.task, self.tokenizer
-        labels = [word.label for word in words]
+        marks_of_words = [word.marks for word in words]
         read, pauses = [word.read for word in words], [word.pause for word in words]
         source = tokenizer.source(read, row["style"], pauses=pauses)
-        marks = tuple(1 + task.slot_marks.index(label[0]) if label else 0 for label in labels)
+        marks = tuple(1 + task.slot_marks.index(marks[0]) if marks else 0 for marks in marks_of_words)
         forms = self._forms(words)
         cases = tuple(TAGGED_CASES.index(inline_case_of(form)) for form in forms)
         opened = [word.opening for word in words]
         taught = tuple(_code(word) for word in words) if self.labels is not None else ()
         drawn = None
         if taught and rng.random() < _DRAWN_HISTORIES:
-            drawn = draw_labels(labels, taught, task.slot_marks, rng)
-        history = make_history(tokenizer, forms, labels, opened, drawn)
+            drawn = draw_marks(marks_of_words, taught, task.slot_marks, rng)
+        history = make_history(tokenizer, forms, marks_of_words, opened, drawn)
         places = (1 + task.opening.find(opening) if opening else 0 for opening in opened)
         return Example(
             source.ids,
@@ -163,7 +163,7 @@ class ChunkExamples(Dataset[Example]):
             words = self._words(self.rows[index])
             question = self._question(words, self.rows[index]["style"], random.Random(f"odds {index}"))
             n_slots, n_asked = n_slots + len(words), n_asked + 1
-            n_unmarked += sum(not word.label for word in words)
+            n_unmarked += sum(not word.marks for word in words)
             n_asked_unmarked += question.target == self.tokenizer.answer(NO_MARKS)
         if not 0 < n_unmarked < n_slots or not 0 < n_asked_unmarked < n_asked:
             return 1.0  # too few to tell
@@ -190,7 +190,7 @@ class ChunkExamples(Dataset[Example]):
             return words
         codes = self.labels.of_row(row)
         return [
-            replace(word, taught=Taught(code, word.form, word.label)) for word, code in zip(words, codes, strict=True)
+            replace(word, taught=Taught(code, word.form, word.marks)) for word, code in zip(words, codes, strict=True)
         ]
 
     def _with_disfluencies(self, words: list[Written], rng: random.Random) -> list[Written]:
@@ -199,7 +199,7 @@ class ChunkExamples(Dataset[Example]):
         """
         config, sign = self.config.disfluencies, NO_MARKS
         if config.marked and rng.random() < config.marked:
-            sign, words = DISFLUENT, label_natural_disfluencies(words)
+            sign, words = DISFLUENT, sign_natural_disfluencies(words)
         if config.share and rng.random() < config.share:
             draws_others = config.rates["repair"] or config.rates["restart"]
             other_words = self._words(self.rows[rng.randrange(len(self.rows))]) if draws_others else ()
@@ -217,7 +217,7 @@ class ChunkExamples(Dataset[Example]):
     def _other_words(self, rng: random.Random) -> list[Written]:
         """Return the words inside the sentences of a random chunk, so that frequent words come often."""
         words = self._words(self.rows[rng.randrange(len(self.rows))])
-        return [word for before, word in pairwise(words) if not ends_sentence(before.label)] or words
+        return [word for before, word in pairwise(words) if not ends_sentence(before.marks)] or words
 
     def _forms(self, words: Sequence[Written]) -> list[str]:
         """Return the words as the task writes them."""
@@ -229,14 +229,14 @@ class ChunkExamples(Dataset[Example]):
         lookahead = min(rng.randint(0, questions.l_max), len(words) - 1)
         slots = range(len(words) - lookahead)
         slot = rng.choice(slots)
-        marked = [place for place in slots if words[place].label]
-        if not words[slot].label and marked and rng.random() >= _KEPT_UNMARKED:
+        marked = [place for place in slots if words[place].marks]
+        if not words[slot].marks and marked and rng.random() >= _KEPT_UNMARKED:
             slot = rng.choice(marked)
         heard = words[: slot + lookahead + 1]
         # a silence is known when the next word begins, or when a stream is flushed during it
         pauses = [word.pause * (word is not heard[-1] or rng.random() < _SILENCE_KNOWN) for word in heard]
         source = self.tokenizer.source([word.read for word in heard], style, slot, pauses)
-        ignored, target = (IGNORED,) * len(source.word_ends), self.tokenizer.answer(words[slot].label)
+        ignored, target = (IGNORED,) * len(source.word_ends), self.tokenizer.answer(words[slot].marks)
         openings = ignored if self.tokenizer.task.opening else ()
         next_word_ids = (IGNORED, *(self.tokenizer.eos_id,) * (len(target) - 1))
         owners = (NOBODY,) * len(source.ids)
@@ -246,6 +246,6 @@ class ChunkExamples(Dataset[Example]):
 
 
 def _code(word: Written) -> bytes:
-    """Return the teacher's code of a word; empty if noise or disfluencies have changed its form or label."""
+    """Return the teacher's code of a word; empty if noise or disfluencies have changed its form or marks."""
     taught = word.taught
-    return taught.code if taught is not None and (word.form, word.label) == (taught.form, taught.label) else b""
+    return taught.code if taught is not None and (word.form, word.marks) == (taught.form, taught.marks) else b""

@@ -158,8 +158,8 @@ class Objective(nn.Module):
             encoder_attention_mask=batch.attention_mask,
             use_cache=False,
         ).last_hidden_state
-        real = batch.labels != IGNORED
-        wanted, next_word_ids = batch.labels[real], batch.next_word_ids[real]  # (n_tokens,)
+        real = batch.targets != IGNORED
+        wanted, next_word_ids = batch.targets[real], batch.next_word_ids[real]  # (n_tokens,)
         pieces = self._pieces(wanted)
         rows = self.network.lm_head.weight
         outputs = written[real] * self.output_scale  # (n_tokens, d_model)

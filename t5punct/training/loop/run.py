@@ -24,9 +24,8 @@ from ...t5.weights import without_advice
 from .. import checkpoint
 from ..checkpoint import TrainState
 from ..config import OptimConfig, TrainConfig
-from ..examples.batches import BatchSampler
+from ..examples.batches import BatchSampler, chunks_fingerprint, load_data, load_split
 from ..examples.example import ChunkExamples
-from ..examples.loading import chunks_fingerprint, load_data, load_split
 from ..start.from_encoder import with_copier
 from ..start.starting_model import check_suitable, make_starting_model
 from ..tensors import PlainModel, add_adapters, check_sharded, restore_random_state, restore_tensors

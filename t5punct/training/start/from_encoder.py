@@ -368,8 +368,8 @@ def _set_copied_logit(model: Model, examples: ChunkExamples) -> None:
         use_cache=False,
     ).last_hidden_state
     deciding = torch.tensor(model.tokenizer.deciding_ids)
-    words = (batch.labels >= 0) & ~torch.isin(batch.labels, deciding)
-    logits = (written[words] * network.shared.weight[batch.labels[words]]).sum(-1) * output_scale(model)
+    words = (batch.targets >= 0) & ~torch.isin(batch.targets, deciding)
+    logits = (written[words] * network.shared.weight[batch.targets[words]]).sum(-1) * output_scale(model)
     network.decoder.final_layer_norm.weight.fill_(_COPIED_LOGIT / float(logits.mean()))
 
 

@@ -32,9 +32,9 @@ from ...t5.weights import is_encoder
 from ...text.marks import DISFLUENT, NO_MARKS
 from ...text.spelling_table import read_table
 from ..config import TrainConfig, change_task
+from ..examples.batches import read_prepare_config
 from ..examples.disfluencies import DisfluencyConfig
 from ..examples.example import ChunkExamples
-from ..examples.loading import read_prepare_config
 from .from_encoder import from_encoder
 
 _SAMPLED_CHUNKS = 300  # `prepare` has shuffled them
