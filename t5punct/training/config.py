@@ -228,7 +228,6 @@ class TrainConfig:
     init_from: str | None = None
     revision: str | None = None  # of the hub id: a branch, tag or commit
     tokenizer: str | None = None  # for random weights: the folder that `prepare` put it in
-    encoder_layers: list[int] | None = None  # of `init_from`'s encoder layers, those to keep, from 0; null keeps all
     fresh: dict[str, Any] = field(default_factory=dict)  # the shape of a T5 with random weights: {d_model: 512}
     decoder: FreshDecoderConfig = field(default_factory=FreshDecoderConfig)  # where init_from is an encoder alone
     task: dict[str, Any] | None = None  # what changes in the task of `init_from`: {cased: false}; null keeps it
@@ -257,9 +256,8 @@ class TrainConfig:
             object.__setattr__(self, "mixed_precision", "no")
         check_range(self, "", 0, "checkpoint_every_steps", "seed")
         check_range(self, "", 1, "log_every_steps")
-        for name, value in (("revision", self.revision), ("encoder_layers", self.encoder_layers)):
-            is_possible = value is None or self.init_from is not None
-            check(is_possible, f"{name} {value} of nothing", expected="a model to start from", fix="set init_from")
+        is_of_hub, mistake = self.init_from is not None, f"revision {self.revision} of nothing"
+        check(self.revision is None or is_of_hub, mistake, expected="a model to start from", fix="set init_from")
         mistake = f"mixed_precision {self.mixed_precision!r}"
         check(self.mixed_precision in ("no", "bf16"), mistake, expected="no or bf16", fix="T5 overflows in fp16")
         check(self.data.path, "no training data", expected="data.path=FOLDER", fix="run `t5punct prepare` first")

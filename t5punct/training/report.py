@@ -328,9 +328,9 @@ def _iter_corpora(run: TrainConfig) -> Iterator[tuple[str, ...]]:
     """
     folder = Path(run.data.path)
     prepared = _settings(PrepareConfig, folder / SETTINGS) if run.data.path else None
-    for corpus, count in zip(
-        prepared.corpora if prepared else (), _values(folder / COUNTS).get("corpora", ()), strict=False
-    ):
+    if prepared is None:
+        return
+    for corpus, count in zip(prepared.corpora, _values(folder / COUNTS).get("corpora", ()), strict=False):
         name = corpus.dataset or corpus.path
         if corpus.dataset is None or not _HUB_ID.fullmatch(corpus.dataset):
             name = Path(prepared.root, name).name or "a folder"

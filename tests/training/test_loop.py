@@ -179,7 +179,6 @@ CONTRADICTIONS = {
     "mixed_precision=fp16": "mixed_precision 'fp16'; expected no or bf16; T5 overflows in fp16",
     "data.path=''": "no training data; expected data.path=FOLDER; run `t5punct prepare` first",
     "tokenizer=null": "neither init_from nor tokenizer; expected one of them",
-    "encoder_layers=[0]": "encoder_layers .* of nothing; expected a model to start from; set init_from",
     "revision=main": "revision main of nothing; expected a model to start from; set init_from",
     "lora.r=2": "lora.r with random weights",
     "optim.schedule=wavy": "schedule 'wavy'; expected one of .*cosine.*; check optim.schedule",

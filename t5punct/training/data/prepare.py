@@ -367,9 +367,13 @@ def count_content(chunks: Iterable[Chunk]) -> Content:
             break
     names = [f"{low + 1} to {high}" for low, high in pairwise((0, *_LENGTH_BINS))]
     names.append(f"{_LENGTH_BINS[-1] + 1} and more")
-    by_frequency = (dict(sorted(counts.items(), key=lambda item: (-item[1], item[0]))) for counts in (marks, cases))
     lengths = {names[number]: bins[number] for number in sorted(bins)}
-    return Content(marks.total(), *by_frequency, lengths, tuple(chain(*examples.values())))
+    shown = tuple(chain(*examples.values()))
+    return Content(marks.total(), _by_frequency(marks), _by_frequency(cases), lengths, shown)
+
+
+def _by_frequency(counts: Mapping[str, int]) -> dict[str, int]:
+    return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
 
 
 def iter_summary(report: PrepareReport) -> Iterator[str]:

@@ -4,10 +4,9 @@ In a text file a document is a line, a paragraph of wrapped lines, or the whole 
 is a row of a column, "" for an empty one; `datasets` reads them, and they are never in memory.
 
 Subtitles and a recogniser's file are one document each: words and marks as they stand, without times, tags, speaker
-labels and stage directions.  Nothing ends at the end of a cue: of `<i>So we</i>` and, a cue later, `went home.`, it is
-`So we went home.`  A token stands at every silence of some lengths.  So it does in json lines such as
-`{"words": [{"word": "so", "start": 0.1, "end": 0.4, "marks": ","}, ..]}`, times in seconds: lines that follow each
-other and name the same `meeting` are one document, so that windows go over turns.
+labels and stage directions.  Nothing ends at the end of a cue.  A token stands at every silence of some lengths, and so
+it does in json lines of words with times: lines that name the same `meeting` are one document, so that windows go over
+turns.
 
 >>> list(join_paragraphs(["He saw", "it.", "", "So did I."]))
 ['He saw it.', 'So did I.']
@@ -180,9 +179,7 @@ def _read_json(path: Path, corpus: CorpusConfig, pauses_ms: tuple[int, ...]) -> 
 
 
 def _rows_of_array(path: Path) -> list[Any] | None:
-    """Return the rows of a json array of texts, or of objects; None for a recording, whose parts have times or
-    speakers.
-    """
+    """Return the rows of a json array of texts or objects; None for a recording, of parts with times or speakers."""
     text = "\n".join(read_lines(path))
     if not text.lstrip().startswith("["):
         return None

@@ -1,7 +1,5 @@
 """Training examples: chunks of a prepared data set, encoded on demand.
 
-In: rows of a data set.  Out: `Example`s in tokens.
-
 A row with the source `we know right` and the target `We know, right?` usually becomes just that window.  Some rows get
 errors or disfluencies, some become questions about one slot (see `DataConfig`).  The same index of
 the same epoch gives the same example in every process.
@@ -17,7 +15,7 @@ from typing import Any
 
 from torch.utils.data import Dataset
 
-from ...errors import ConfigError
+from ...config import check
 from ...t5.delay import NOBODY, token_words
 from ...t5.tagger import TAGGED_CASES
 from ...t5.task import inline_case_of
@@ -64,10 +62,7 @@ class Example:
 
 
 class ChunkExamples(Dataset[Example]):
-    """A prepared data set, encoded on demand.
-
-    Some chunks get recognition errors or disfluencies; some are turned into questions about one slot.
-    """
+    """A prepared data set, encoded on demand."""
 
     def __init__(
         self,
@@ -94,10 +89,10 @@ class ChunkExamples(Dataset[Example]):
         """Raise errors here that would be less clear in a loader's process, or never come up."""
         task = self.tokenizer.task
         for style in sorted({*styles, *self.config.styles}):
-            if style not in task.styles:
-                raise ConfigError(f"style {style!r}", expected=f"one of {', '.join(task.styles)}", fix="check the data")
-        if styles and not any(self.config.styles.get(style, 1.0) for style in styles):
-            raise ConfigError("data.styles that leaves nothing", expected="some style above 0", fix="set data.styles")
+            known = ", ".join(task.styles)
+            check(style in task.styles, f"style {style!r}", expected=f"one of {known}", fix="check the data")
+        is_left = not styles or any(self.config.styles.get(style, 1.0) for style in styles)
+        check(is_left, "data.styles that leaves nothing", expected="some style above 0", fix="set data.styles")
 
     def __len__(self) -> int:
         return len(self.lengths)
@@ -129,18 +124,9 @@ class ChunkExamples(Dataset[Example]):
         history = make_history(tokenizer, forms, marks_of_words, opened, drawn)
         places = (1 + task.opening.find(opening) if opening else 0 for opening in opened)
         return Example(
-            source.ids,
-            history.target,
-            history.next_word_ids,
-            source.word_ends,
-            marks,
-            cases,
-            token_words(source),
-            history.written,
-            taught,
-            tuple(places) if task.opening else (),
-            history.slot_starts if taught else (),
-        )
+            source.ids, history.target, history.next_word_ids, source.word_ends, marks, cases, token_words(source),
+            history.written, taught, tuple(places) if task.opening else (), history.slot_starts if taught else (),
+        )  # fmt: skip
 
     def first(self, n_words: int) -> list[Example]:
         """Return the first examples in which marks of `n_words` words are decided, or all that there are."""
@@ -194,9 +180,7 @@ class ChunkExamples(Dataset[Example]):
         ]
 
     def _with_disfluencies(self, words: list[Written], rng: random.Random) -> list[Written]:
-        """Return a chunk as the config wants it; if the model learns the sign, with that of its natural disfluencies
-        too.
-        """
+        """Return a chunk with disfluencies; if the model learns the sign, also at those that were there already."""
         config, sign = self.config.disfluencies, NO_MARKS
         if config.marked and rng.random() < config.marked:
             sign, words = DISFLUENT, sign_natural_disfluencies(words)

@@ -1,41 +1,31 @@
 """What is minimised: the text loss, and the losses of a tagger that teach the encoder directly.
 
-In: a `Batch`.  Out: `Losses`.
+- Text: T5's cross-entropy over target tokens (Raffel 2020).  With `sampled_pieces` it is taken over the pieces of the
+  batch's targets and so many others drawn at random, not over the whole vocabulary (Jean 2015, section 3.3).
+- Slots: the same among the marks, the case tokens and the next word alone, as slot decoding does it.
+- Tagger: each word's first mark and case, read off the encoder's state of the word's last token (deep supervision, Lee
+  2015): the encoder learns where marks stand from the first step, while the decoder still learns to copy.
+- Labels of a teacher (Hinton 2015): for the tagger, and for the first token that the decoder writes behind a word.
 
-The text loss is T5's cross-entropy over target tokens (Raffel 2020).  With `sampled_pieces` it is taken over the pieces
-of the batch's targets and so many others drawn at random, instead of the whole vocabulary (Jean 2015, section 3.3): a
-wide vocabulary then costs little.
-
-The loss of slots is the same, normalised as slot decoding does it: among the marks, the case tokens and the next word
-alone, at the tokens where one of them is chosen.  The text loss asks for the right word first, which slot decoding
-knows; this one asks for nothing but marks and case.
-
-Labels of a teacher (Hinton 2015) are for the tagger, and for the first token that the decoder writes behind a word:
-a mark, or none, which is the case tokens and the next word together.  Behind it the text decides.
-
-With a delay (see `t5/delay.py`) the tagger reads states of an encoder that sees only so many words to the right.  The
-decoder reads states of the whole context all the same, from a second pass of the encoder: what is written with a delay
-is the tagger's, and a decoder that must read every mask would read each of them worse.  Labels of a teacher
-were made with the whole context too.
-
-The tagger reads each word's slot and case off the encoder state of the word's last token.  It is deep supervision
-(Lee 2015): the encoder learns where marks stand from the first step, while the decoder still learns to copy.  The
-model keeps it, to draft with.
+With a delay (`t5/delay.py`) only the tagger reads delayed states, as it alone decides then.  The decoder reads those of
+a second pass, with the whole context.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, fields
 from itertools import chain
-from typing import TYPE_CHECKING
 
 import torch
 from torch import nn
 from torch.nn.functional import cross_entropy
+from torch.nn.utils.rnn import pad_sequence
 from torch.utils._pytree import register_dataclass
 
+from ...config import check
 from ...decoding.cached_decoder import output_scale
-from ...errors import ConfigError
+from ...model import Model
 from ...t5.delay import Delay, delayed_states
 from ...t5.encoder import blocks_of
 from ...t5.tagger import Tagger, states_at_words
@@ -44,12 +34,6 @@ from ..config import LossConfig
 from ..examples.batches import Batch
 from ..examples.history import IGNORED
 from ..labels import divergence, label_loss
-
-if TYPE_CHECKING:
-    from ...model import Model
-from collections.abc import Callable
-
-from torch.nn.utils.rnn import pad_sequence
 
 _CASE_WEIGHT = 0.5  # of the tagger's loss of case, beside that of marks
 Encode = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
@@ -89,7 +73,11 @@ class Objective(nn.Module):
         self._no_split_modules = getattr(model.network, "_no_split_modules", None)  # FSDP's units: the layers
         self.deciding_ids: torch.Tensor
         self._mark_places: tuple[int, ...] = ()
-        deciding = _deciding_ids(model) if config.slot_weight else ()
+        deciding = (model.tokenizer.deciding_ids or ()) if config.slot_weight else ()
+        check(
+            deciding or not config.slot_weight, "a text form in which no single token decides a slot",
+            expected="inline casing or no case, and marks of one token", fix="set loss.slot_weight=0",
+        )  # fmt: skip
         if deciding:  # in the tagger's order of marks
             self._mark_places = tuple(
                 deciding.index(model.tokenizer.mark_ids[mark][0]) for mark in model.task.slot_marks
@@ -174,8 +162,7 @@ class Objective(nn.Module):
     def _slot_loss(
         self, logits: torch.Tensor, pieces: torch.Tensor, wanted: torch.Tensor, next_word_ids: torch.Tensor
     ) -> torch.Tensor:
-        """Return the mean cross-entropy in nats, among the deciding tokens and the next word, a scalar; 0 without
-        decisions.
+        """Return the mean cross-entropy in nats, among the deciding tokens and the next word; 0 without decisions.
 
         logits: float32 (n_tokens, n_pieces), of the `pieces`; wanted, next_word_ids: int64 (n_tokens,), the target and
         the next word, which is a later target.
@@ -220,8 +207,7 @@ class Objective(nn.Module):
         return logits[rows[:, None], torch.cat([deciding, following], -1)]
 
     def _pieces(self, wanted: torch.Tensor) -> torch.Tensor:
-        """Return the ids whose logits are computed, int64 (n_pieces,), ascending: all, or those that are asked for and
-        others.
+        """Return the ids whose logits are computed, int64 (n_pieces,), ascending: all, or the wanted and some others.
 
         They are gathered once, since the gradient of each gathering is as large as the whole vocabulary.
         """
@@ -231,17 +217,6 @@ class Objective(nn.Module):
         sample = torch.randint(n_vocabulary, (n_others,), device=wanted.device)
         pieces: torch.Tensor = torch.cat([wanted, self.deciding_ids, sample]).unique()  # type: ignore[no-untyped-call]
         return pieces
-
-
-def _deciding_ids(model: Model) -> tuple[int, ...]:
-    ids = model.tokenizer.deciding_ids
-    if ids is None:
-        raise ConfigError(
-            "a text form in which no single token decides a slot",
-            expected="inline casing or no case, and marks of one token",
-            fix="set loss.slot_weight=0",
-        )
-    return ids
 
 
 def _mean_loss(logits: torch.Tensor, classes: torch.Tensor) -> torch.Tensor:
