@@ -27,7 +27,7 @@ from ..config import check
 from ..errors import ConfigError, ModelError
 from ..t5.folder import TAGGER_FILE, writing_folder
 from ..t5.weights import broken_weights
-from ..text.io.files import take_place
+from ..text.io.files import partial_folder, take_place
 from .config import PAGE, PICTURE, VALUES, TrainConfig
 from .lock import check_own
 
@@ -107,25 +107,23 @@ def save_checkpoint(
     """
     mistake = f"weights that are not finite after step {state.step}"
     check(not broken_weights(model.network), mistake, expected="finite weights", fix="lower optim.lr")
-    partial, aside = _beside(folder, PARTIAL), _beside(folder, REPLACED)
-    shutil.rmtree(partial, ignore_errors=True)
-    try:
+    aside = _beside(folder, REPLACED)
+    with partial_folder(folder) as partial:
         models.save(model, partial)
         with writing_folder(partial):
             if state.best is not None and state.best_step == state.step:
-                copy_best(partial, {"step": state.step, state.score: state.best})
+                models.save(model, partial / BEST)
+                score = json.dumps({"step": state.step, state.score: state.best})
+                (partial / BEST / SCORE_FILE).write_text(score + "\n", encoding="utf-8")
             settings.save(config, partial / TRAIN_FILE)
             (partial / STATE_FILE).write_text(json.dumps(asdict(state), indent=2) + "\n", encoding="utf-8")
             save_file(dict(tensors), partial / OPTIMISER_FILE)
             if folder.exists():
                 carry_over(folder, partial)
-    except BaseException:
-        shutil.rmtree(partial, ignore_errors=True)  # on a full disk it takes the room that is missing
-        raise
-    shutil.rmtree(aside, ignore_errors=True)
-    if folder.exists():
-        folder.replace(aside)
-    take_place(partial, folder)
+        shutil.rmtree(aside, ignore_errors=True)
+        if folder.exists():
+            folder.replace(aside)
+        take_place(partial, folder)
     shutil.rmtree(aside, ignore_errors=True)
 
 
@@ -136,15 +134,6 @@ def read_state(folder: Path) -> TrainState:
 
 def _beside(folder: Path, ending: str) -> Path:
     return folder.with_name(folder.name + ending)
-
-
-def copy_best(folder: Path, score: dict[str, float]) -> None:
-    """Copy the model in a folder, in which nothing else stands yet, to its `best`, with the score that it got."""
-    files = list(folder.iterdir())
-    (folder / BEST).mkdir()
-    for path in files:
-        shutil.copy2(path, folder / BEST / path.name)
-    (folder / BEST / SCORE_FILE).write_text(json.dumps(score) + "\n", encoding="utf-8")
 
 
 def carry_over(folder: Path, successor: Path) -> None:

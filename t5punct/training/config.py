@@ -52,7 +52,7 @@ class DelayConfig:
 
     @property
     def any(self) -> bool:
-        """Whether some batches have a delay."""
+        """Return whether some batches have a delay."""
         return any(words is not None for words in self.words)
 
     def draw(self, *place: int) -> Delay | None:
@@ -162,7 +162,7 @@ class LossConfig:
 
     @property
     def decoder(self) -> str:
-        """What a run is scored with: the decoder that is trained."""
+        """Return the decoder that is trained, which a run is scored with."""
         return "slots" if self.text_weight else "tagger"
 
 
@@ -280,7 +280,7 @@ class TrainConfig:
 
     @property
     def shape(self) -> FreshModelConfig:
-        """The shape of a T5 with random weights."""
+        """Return the shape of a T5 with random weights."""
         shape: FreshModelConfig = load_part("fresh", FreshModelConfig, self.fresh)
         return shape
 

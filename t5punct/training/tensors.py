@@ -164,9 +164,9 @@ class PlainModel:
         self._network: Any = copy.deepcopy(model.network) if keeps_copy else None
 
     def __call__(self, model: Model, objective: Any, *, to_use: bool = False) -> Model:
-        """The model as it is now, on the device if it is to be used; on other processes than the first the given one.
+        """Return the model as it is now, on the device if it is to be used; only the first process gets it.
 
-        All processes must ask at once: those that hold a part each hand it over.
+        All processes must ask at once: those that hold a part each hand it over.  The others get the given model back.
         """
         if not self.is_copied:
             return model

@@ -88,7 +88,7 @@ class Documents:
 
     @property
     def n_words(self) -> list[int]:
-        """Pieces between white space, of each document that is not empty."""
+        """Return the pieces between white space of each document that is not empty."""
         counts = self.rows["n_words"][:]  # read at once: by one it takes 0.1 ms
         return [counts[number] for number in self.numbers]
 

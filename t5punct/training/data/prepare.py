@@ -78,7 +78,7 @@ class PrepareConfig:
 
     @property
     def pauses_ms(self) -> tuple[int, ...]:
-        """The silences that have tokens, as `TaskConfig.pauses_ms`."""
+        """Return the silences that have tokens, as `TaskConfig.pauses_ms`."""
         return checked_pauses(self.pause_ms, self.long_pause_ms)
 
 
@@ -229,6 +229,7 @@ def _plan(config: PrepareConfig, documents: Documents, name: str) -> Iterator[Pi
 
 
 def _no_chunk(config: PrepareConfig, documents: Sequence[Documents]) -> ConfigError:
+    """Return the error that says why there is no chunk to train on."""
     lengths = [n_words for each in documents for n_words in each.n_words]
     if not any(piece for each in documents for piece in _plan(config, each, "train")):
         return ConfigError(
@@ -271,7 +272,7 @@ def _split(config: PrepareConfig, documents: Sequence[Documents], name: str, cac
 
 
 def _learn_vocabulary(config: PrepareConfig, output: Path, documents: Sequence[Documents]) -> None:
-    """Sources and targets in turn, from chunks spread evenly over the corpora."""
+    """Learn a vocabulary from sources and targets in turn, of chunks spread evenly over the corpora."""
     n_words = sum(piece.n_words for each in documents for piece in _plan(config, each, "train"))
     share = min(1.0, config.vocabulary.sample_words / max(1, n_words))
     chunks_in_order = _rows(config, documents, "train", range(config.workers), counts=False)

@@ -73,12 +73,12 @@ class CorpusConfig:
 
     @property
     def title(self) -> str:
-        """What a report calls it."""
+        """Return what a report calls it."""
         return self.dataset or self.path
 
     @property
     def name(self) -> str:
-        """Name that seeds what is drawn at random; it does not depend on the folder."""
+        """Return the name that seeds what is drawn at random; it does not depend on the folder."""
         return self.dataset or Path(self.path).name
 
 

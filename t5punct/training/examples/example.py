@@ -73,7 +73,7 @@ class ChunkExamples(Dataset[Example]):
         labels: Labels | None = None,
         lengths: Sequence[int] | None = None,
     ) -> None:
-        """`lengths`: the rows' source tokens, where they were counted before; None counts them."""
+        """Take the rows' source tokens as `lengths`, or count them."""
         self.rows, self.tokenizer, self.config, self.seed = rows, tokenizer, config or DataConfig(), seed
         self.labels = labels  # what a teacher has said of these rows
         self.epoch = 0  # every epoch has other errors

@@ -48,7 +48,7 @@ class RunLog:
         self, output: Path, n_steps: int, state: TrainState, *, show: bool,
         track: Callable[..., None] = lambda line, step: None,
     ) -> None:  # fmt: skip
-        """`track` is given each line of the log, and its step by name; `show` is for the first process."""
+        """Give each line of the log to `track`, with its step by name; `show` is for the first process."""
         self.path = output.with_name(output.name + ".log.jsonl")  # beside: checkpoints replace the folder
         self.path.parent.mkdir(parents=True, exist_ok=True)
         self.n_steps, self.show, self.track = n_steps, show, track
