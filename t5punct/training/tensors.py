@@ -156,7 +156,7 @@ def merge_adapters(state: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]
 
 
 class PlainModel:
-    """Knows how to get a model's weights out of what is trained.  To be made before adapters or FSDP change it."""
+    """Take a model's weights out of what is trained.  Make it before adapters or FSDP change the model."""
 
     def __init__(self, model: Model, lora: LoraConfig, accelerator: Any) -> None:
         self.accelerator, self.is_copied = accelerator, is_sharded(accelerator) or bool(lora.r)

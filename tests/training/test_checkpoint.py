@@ -242,7 +242,7 @@ def test_a_cut_at_any_moment_leaves_whole_checkpoints_and_the_best(
     run = build(long)
     folder, tensors = Path(run.config.output), collect_tensors(run.objective, run.optimiser, run.accelerator)
     places = [
-        (shutil, "rmtree"), (shutil, "copytree"), (shutil, "copy2"), (checkpoint, "save_file"),
+        (shutil, "rmtree"), (shutil, "copytree"), (shutil, "copyfile"), (checkpoint, "save_file"),
         (Path, "replace"), (models, "save"),
     ]  # fmt: skip
 

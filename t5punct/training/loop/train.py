@@ -31,7 +31,7 @@ from .run import Run, build
 from .validation import deciding_score, is_stale, update_best
 
 _log = logging.getLogger(__name__)
-_LARGEST_NORM = 1.0  # of a step's gradients
+LARGEST_NORM = 1.0  # of a step's gradients
 _TIMES_A_RUN, _LONGEST_INTERVAL = 10, 1000  # of validations and checkpoints, where the config says nothing
 
 
@@ -115,7 +115,7 @@ def take_step(run: Run, batch: Any) -> Losses | None:
             losses: Losses = run.objective(batch, delay)
         accelerator.backward(losses.total)
         if accelerator.sync_gradients:
-            accelerator.clip_grad_norm_(run.objective.parameters(), _LARGEST_NORM)
+            accelerator.clip_grad_norm_(run.objective.parameters(), LARGEST_NORM)
         run.optimiser.step()
         if accelerator.sync_gradients:
             run.schedule.step()
