@@ -157,6 +157,12 @@ def prepare(config: PrepareConfig) -> PrepareReport:
     return report
 
 
+def read_prepare_config(path: str) -> PrepareConfig | None:
+    """Return the settings that a data set was made with, if its folder has them."""
+    file = Path(path) / SETTINGS
+    return settings.load_plain(PrepareConfig, file) if path and file.is_file() else None
+
+
 @contextmanager
 def make_data_folder(folder: Path) -> Iterator[Path]:
     """Give a folder beside its place, whose files move there when it is whole.  What others laid into that place stays.

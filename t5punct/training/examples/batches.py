@@ -16,8 +16,6 @@ from typing import Any
 import torch
 from torch.utils.data import DataLoader, Sampler
 
-from ... import config as settings
-from ...config import check
 from ...decoding.batching import batch_by_length
 from ...errors import ConfigError, InputError
 from ...model import Model
@@ -25,7 +23,6 @@ from ...t5.delay import NOBODY
 from ...text.marks import NO_MARKS
 from ..config import TrainConfig
 from ..data.chunks import stored_lengths
-from ..data.prepare import SETTINGS, PrepareConfig
 from ..labels import Labels
 from .example import ChunkExamples, Example
 from .history import IGNORED
@@ -156,13 +153,7 @@ def _taught(examples: Sequence[Example], n_words: int) -> torch.Tensor | None:
 
 def load_data(config: TrainConfig, model: Model, n_processes: int) -> tuple[BatchSampler, DataLoader[Any]]:
     """Return the sampler of a run's batches, and the loader that reads them."""
-    path, prepared = config.data.path, read_prepare_config(config.data.path)
-    check(  # data with capitals serves every model
-        not model.task.cased or prepared is None or prepared.cased,
-        f"{path} prepared without capitals, for a task with them",
-        expected="both with or both without",
-        fix="set task.cased=false or prepare with cased=true",
-    )
+    path = config.data.path
     rows = load_split(path, "train")
     if rows is None:
         raise InputError(f"no examples in {path}", expected="a split `train` with chunks", fix="prepare more text")
@@ -180,12 +171,6 @@ def load_data(config: TrainConfig, model: Model, n_processes: int) -> tuple[Batc
         generator=torch.Generator(),  # its own: after a resume, a restarted epoch must not change dropout's numbers
     )
     return sampler, loader
-
-
-def read_prepare_config(path: str) -> PrepareConfig | None:
-    """Return the settings that a data set was made with, if its folder has them."""
-    file = Path(path) / SETTINGS
-    return settings.load_plain(PrepareConfig, file) if path and file.is_file() else None
 
 
 def chunks_fingerprint(examples: ChunkExamples) -> str:

@@ -28,7 +28,7 @@ from ...t5.weights import is_encoder
 from ...text.marks import DISFLUENT, NO_MARKS
 from ...text.spelling_table import read_table
 from ..config import TrainConfig, change_task
-from ..examples.batches import read_prepare_config
+from ..data.prepare import read_prepare_config
 from ..examples.disfluencies import DisfluencyConfig
 from ..examples.example import ChunkExamples
 from .from_encoder import from_encoder
@@ -68,7 +68,15 @@ def make_starting_model(config: TrainConfig) -> Model:
         model = model.with_task(delay_left_words=LEFT_WORDS, delay_layers=delays.layers)
     model = replace(model, spellings=model.spellings.including(read_table(Path(config.data.path))))
     data = read_prepare_config(config.data.path)
-    if data is None or not data.pause_ms:
+    if data is None:
+        return model
+    check(  # data with capitals serves every model
+        not model.task.cased or data.cased,
+        f"{config.data.path} prepared without capitals, for a task with them",
+        expected="both with or both without",
+        fix="set task.cased=false or prepare with cased=true",
+    )
+    if not data.pause_ms:
         return model
     return model.with_task(pause_ms=data.pause_ms, long_pause_ms=data.long_pause_ms)
 
