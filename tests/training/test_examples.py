@@ -276,7 +276,7 @@ def test_the_chunks_of_a_run_are_named(config: TrainConfig, monkeypatch: pytest.
     fed, get_example = Counter[str](), ChunkExamples.__getitem__
 
     def get_and_note(examples: ChunkExamples, index: int) -> Example:
-        fed.update(examples.sources([index]))
+        fed[examples.rows[examples.chunks[index]]["source"]] += 1
         return get_example(examples, index)
 
     monkeypatch.setattr(ChunkExamples, "__getitem__", get_and_note)

@@ -79,11 +79,12 @@ class ChunkExamples(Dataset[Example]):
         self.epoch = 0  # every epoch has other errors
         styles = rows["style"][:]
         self._check(styles)
-        self._chunks = [index for index, style in enumerate(styles) for _ in range(self._times(index, style))]
+        # the number of each example's chunk, before errors and disfluencies
+        self.chunks = [index for index, style in enumerate(styles) for _ in range(self._times(index, style))]
         # in tokens, not words: one window of long numbers would blow up a batch of short ones
         lengths = count_tokens(rows, tokenizer, self.config.workers) if lengths is None else lengths
         n_more = bool(self.config.questions.share)  # a question has one sentinel more
-        self.lengths = [lengths[index] + n_more for index in self._chunks]
+        self.lengths = [lengths[index] + n_more for index in self.chunks]
 
     def _check(self, styles: Sequence[str]) -> None:
         """Raise errors here that would be less clear in a loader's process, or never come up."""
@@ -98,9 +99,9 @@ class ChunkExamples(Dataset[Example]):
         return len(self.lengths)
 
     def __getitem__(self, index: int) -> Example:
-        row = self.rows[self._chunks[index]]
+        row = self.rows[self.chunks[index]]
         rng = random.Random(f"example {self.seed} {self.epoch} {index}")
-        words = self._taught(self._words(row), self._chunks[index])
+        words = self._taught(self._words(row), self.chunks[index])
         if any(word.pause for word in words) and rng.random() < self.config.silent_share:
             words = [replace(word, pause=0) for word in words]
         if rng.random() < self.config.noise.share:
@@ -138,14 +139,10 @@ class ChunkExamples(Dataset[Example]):
             n_found += sum(mark != IGNORED for mark in examples[-1].marks)
         return examples
 
-    def sources(self, indices: Sequence[int]) -> list[str]:
-        """Return the chunks of some examples, as text before errors and disfluencies."""
-        return list(self.rows[[self._chunks[index] for index in indices]]["source"])
-
     def unmarked_odds(self) -> float:
         """Estimate how many times higher the odds of no mark are in the data than in its questions."""
         n_slots = n_unmarked = n_asked = n_asked_unmarked = 0
-        for index in self._chunks[:: max(1, len(self) // _COUNTED_EXAMPLES)]:
+        for index in self.chunks[:: max(1, len(self) // _COUNTED_EXAMPLES)]:
             words = self._words(self.rows[index])
             question = self._question(words, self.rows[index]["style"], random.Random(f"odds {index}"))
             n_slots, n_asked = n_slots + len(words), n_asked + 1
