@@ -41,7 +41,7 @@ class StudyConfig:
     root: str = "../shared/corpus"
     benchmarks: str = "../shared/benchmarks-languages"
     model: str = "multi"
-    decoder: str = "slots"
+    decoder: str = "auto"
     languages: list[str] = field(default_factory=list)  # only these, such as es; empty: all
     max_words: int = 10_000  # of each corpus
     output: str = "languages.md"  # its tables stand in docs/results/languages.md
