@@ -5,8 +5,6 @@ In: a file.  Out: what its page answers, and what becomes of it under clicks and
 `with browser(folder) as page: page.open(file); page.press("n"); page.ask("document.title")`
 """
 
-from __future__ import annotations
-
 import base64
 import json
 import os

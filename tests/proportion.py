@@ -1,7 +1,5 @@
 """Whether work takes time in proportion to the length of a text: eight times as long, and squared it would be 64."""
 
-from __future__ import annotations
-
 import gc
 import signal
 import time

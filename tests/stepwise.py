@@ -6,8 +6,6 @@ This is the reference that `slots` must equal in fp32 (docs/design.md), kept as 
 window's decoder may write only what `candidates` allows, so the words of the output are always the words of the input.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

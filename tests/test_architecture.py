@@ -1,7 +1,5 @@
 """The floors of docs/design.md, and the habits that can be measured; each guard is shown able to fail."""
 
-from __future__ import annotations
-
 import ast
 import re
 import shutil

@@ -1,7 +1,5 @@
 """Disfluencies at run time: kept they change nothing, marked they change no word, removed they are what was marked."""
 
-from __future__ import annotations
-
 import random
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Errors say got, expected and what to do, in one line."""
 
-from __future__ import annotations
-
 import pickle
 
 import pytest

@@ -1,7 +1,5 @@
 """The pages of examples/, which people copy, give what the package gives."""
 
-from __future__ import annotations
-
 import importlib
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """The first lines of Python that people write: what they name is there, and a mistake says what to write."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The guides: every command in them is one that the command line takes, and those of the fifteen minutes run."""
 
-from __future__ import annotations
-
 import contextlib
 import re
 import shlex

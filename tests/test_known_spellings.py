@@ -1,7 +1,5 @@
 """What the bundled models know by heart: `I` and names with inner capitals, in every output."""
 
-from __future__ import annotations
-
 import itertools
 from dataclasses import replace
 from pathlib import Path

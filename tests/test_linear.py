@@ -3,8 +3,6 @@
 The strings are runs of what patterns look for.
 """
 
-from __future__ import annotations
-
 import ast
 import json
 import re

@@ -1,7 +1,5 @@
 """Models on disk: what is saved comes back; what is no usable T5 is said in one line."""
 
-from __future__ import annotations
-
 import copy
 import json
 import os

@@ -1,7 +1,5 @@
 """Opening marks, `¿¡`: read off the word that they stand before, written before it, counted beside; words stay."""
 
-from __future__ import annotations
-
 import random
 import re
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """What is installed for what: inference needs the core dependencies and nothing else; the extras are said by name."""
 
-from __future__ import annotations
-
 import ast
 import os
 import re

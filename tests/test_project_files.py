@@ -1,7 +1,5 @@
 """Files that other programs read: a container's, a citation's, commit hooks and a workflow; the notebook runs."""
 
-from __future__ import annotations
-
 import ast
 import contextlib
 import io

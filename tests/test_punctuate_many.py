@@ -1,7 +1,5 @@
 """Many texts: each comes out as it would alone, and windows of several are decoded together, some batches at a time."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path

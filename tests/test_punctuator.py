@@ -1,7 +1,5 @@
 """The promises of the whole way, on a model that knows nothing: garbage marks, but never a changed word."""
 
-from __future__ import annotations
-
 import pickle
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The pages say what happens: README's first commands give the output it shows, code runs, options and paths exist."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

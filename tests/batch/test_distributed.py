@@ -1,7 +1,5 @@
 """A batch on a local Ray with two workers, one of which is killed: the same files as without Ray, and nothing else."""
 
-from __future__ import annotations
-
 import os
 import platform
 import signal

@@ -1,7 +1,5 @@
 """Jobs: told beforehand, never two outputs in one place, never over an input."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

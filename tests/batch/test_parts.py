@@ -1,7 +1,5 @@
 """Parts of a batch: even, in order, and done to the end whatever becomes of workers.  No Ray is needed."""
 
-from __future__ import annotations
-
 import pickle
 from dataclasses import replace
 from functools import partial

@@ -1,7 +1,5 @@
 """Tables of texts: dicts of lists and arrays, and pandas frames, with a column more."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import pickle

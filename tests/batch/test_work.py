@@ -1,7 +1,5 @@
 """The work on many files: each output is that of the file alone, whole or not at all, whatever befalls the others."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import os

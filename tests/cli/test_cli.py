@@ -1,7 +1,5 @@
 """The command line as scripts use it: names, exit codes, one-line errors, files whole or not at all."""
 
-from __future__ import annotations
-
 import io
 import json
 import os

@@ -1,7 +1,5 @@
 """`t5punct evaluate --compare`: two models on one text, from the command line."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

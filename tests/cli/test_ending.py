@@ -1,7 +1,5 @@
 """How a command that writes ends when it is told to: with the usual exit code, and without half a file."""
 
-from __future__ import annotations
-
 import array
 import fcntl
 import importlib

@@ -1,7 +1,5 @@
 """`t5punct export`: a trained folder in, the folder that is shared out."""
 
-from __future__ import annotations
-
 import errno
 import re
 import shutil

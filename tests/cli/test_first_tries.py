@@ -1,7 +1,5 @@
 """What people try first works."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

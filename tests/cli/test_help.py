@@ -1,7 +1,5 @@
 """`--help` for people: at most 80 columns, options in groups, defaults said, an example that can be typed."""
 
-from __future__ import annotations
-
 import re
 import shlex
 from collections.abc import Sequence

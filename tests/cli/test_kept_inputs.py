@@ -1,7 +1,5 @@
 """What a command reads it never writes over: inputs, terms, presets, configs, models; an empty name is no place."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Options that would do nothing, and values beyond all measure: each is refused, in one line and before any work."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

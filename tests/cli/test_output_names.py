@@ -1,7 +1,5 @@
 """`-o talk.srt`: the name of an output decides its format where it names one."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

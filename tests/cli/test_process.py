@@ -1,7 +1,5 @@
 """What a command makes of its process: memory, threads as processors are given, and a training's launcher."""
 
-from __future__ import annotations
-
 import ctypes
 import gc
 import math

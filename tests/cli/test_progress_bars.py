@@ -1,7 +1,5 @@
 """What a terminal shows while `punctuate`, `evaluate`, `tune` and `prepare` work; nothing is shown elsewhere."""
 
-from __future__ import annotations
-
 import contextlib
 import io
 import re

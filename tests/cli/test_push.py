@@ -4,8 +4,6 @@ A stand-in takes the place of the hub's client and puts what it is sent into a c
 models are loaded as if they had been downloaded.
 """
 
-from __future__ import annotations
-
 import shutil
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What inference imports: no command that only reads a model loads transformers, which takes longer than the rest."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """`t5punct stream` in a pipe: words out as soon as they are final, whatever happens at the ends."""
 
-from __future__ import annotations
-
 import contextlib
 import importlib
 import json

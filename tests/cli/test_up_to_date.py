@@ -1,7 +1,5 @@
 """What makes outputs in a folder stale, and what does not: weights behind a name do, the number of threads does not."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """A user's mistake: one clear line, exit code 2, and no half of an output."""
 
-from __future__ import annotations
-
 import gzip
 import logging
 import shlex

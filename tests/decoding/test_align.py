@@ -1,7 +1,5 @@
 """The aligner against a brute-force edit distance, and against everything a generator may do to the words."""
 
-from __future__ import annotations
-
 from functools import cache
 
 import pytest

@@ -1,7 +1,5 @@
 """The rule of slot decoding, against brute force, without a network."""
 
-from __future__ import annotations
-
 import gc
 import math
 import random

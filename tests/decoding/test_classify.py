@@ -1,7 +1,5 @@
 """Questions about one slot: distributions against the network's own, and what may be asked of which model."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

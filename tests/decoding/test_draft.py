@@ -1,7 +1,5 @@
 """The first draft of a window, from the tagger's guesses."""
 
-from __future__ import annotations
-
 import pytest
 
 from t5punct.decoding.candidates import Candidates, Option

@@ -1,7 +1,5 @@
 """Free generation: what is written ends, and has no more marks in a row than a slot may have."""
 
-from __future__ import annotations
-
 import re
 from itertools import groupby
 from pathlib import Path

@@ -1,7 +1,5 @@
 """No window has more tokens than the model reads, whatever the words; none is left out."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,7 +1,5 @@
 """The marks of sentences chosen together: against brute force over all ways to write a few words."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Parallel slot decoding equals the reference, which equals an oracle without cache, padding or batches."""
 
-from __future__ import annotations
-
 import math
 import random
 import re

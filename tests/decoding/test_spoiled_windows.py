@@ -1,7 +1,5 @@
 """Free generation that goes wrong in some windows: the words stay, and the other windows' votes make good."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable, Sequence
 

@@ -1,7 +1,5 @@
 """The tagger as a decoder equals its heads by hand, whatever shares its batch."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Two systems on the same text: what each scores alone, the gain, and how sure it is."""
 
-from __future__ import annotations
-
 import random
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What a file is scored with: its own rows, its lines, its words; disfluent words have scores of their own."""
 
-from __future__ import annotations
-
 import json
 import time
 from collections import Counter

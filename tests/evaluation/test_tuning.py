@@ -1,7 +1,5 @@
 """Trials from votes that are cast once equal decoding anew; the frontier is what brute force finds; its picture."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import product

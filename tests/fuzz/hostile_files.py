@@ -1,7 +1,5 @@
 """Files of every format by chance: as tools write them, as careless hands leave them, and garbage."""
 
-from __future__ import annotations
-
 from random import Random
 
 from chosen import Draw, changed, draw, joined, repeated, texts

@@ -1,7 +1,5 @@
 """Recognisers' json by chance: seven layouts with odd words, in every spelling of json, and garbage."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from random import Random

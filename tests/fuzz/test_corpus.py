@@ -1,7 +1,5 @@
 """Small hostile files, of the page of the issue that they are from: nothing but marks and capitals changes in them."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -3,8 +3,6 @@
 `make fuzz MINUTES=30` runs the same for long, with other files each time.
 """
 
-from __future__ import annotations
-
 import logging
 
 import pytest

@@ -1,7 +1,5 @@
 """A blend lies between two models, weight by weight, and refuses what was never one of the other."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

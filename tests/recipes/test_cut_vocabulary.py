@@ -1,7 +1,5 @@
 """A vocabulary cut to the pieces that a text needs: the same words, the same embeddings, nothing unknown; and back."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from pathlib import Path

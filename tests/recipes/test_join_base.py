@@ -1,7 +1,5 @@
 """A joined model has the one model's encoder and tagger to the bit, under the other's decoder."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

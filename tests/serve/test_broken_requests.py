@@ -1,7 +1,5 @@
 """Bytes that are no request, or half of one: no traceback in the log, and the service goes on."""
 
-from __future__ import annotations
-
 import http.client
 import logging
 import socket

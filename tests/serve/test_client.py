@@ -1,7 +1,5 @@
 """`RemoteStream` tells each committed word once, over lost connections and restarted services."""
 
-from __future__ import annotations
-
 import socket as sockets
 import time
 from collections.abc import Collection, Mapping

@@ -1,7 +1,5 @@
 """What many clients ask for at a time is what each would get alone."""
 
-from __future__ import annotations
-
 import asyncio
 import threading
 from concurrent.futures import ThreadPoolExecutor

@@ -1,7 +1,5 @@
 """Who may not use the service does not reach it."""
 
-from __future__ import annotations
-
 import pytest
 from services import client
 from starlette.websockets import WebSocketDisconnect

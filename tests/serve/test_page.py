@@ -1,7 +1,5 @@
 """The page at `/` in a browser: a transcript, captions, the page for review, dark colours, no foreign request."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from itertools import pairwise

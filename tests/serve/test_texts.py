@@ -1,7 +1,5 @@
 """`POST /v1/punctuate` answers with the bytes that `t5punct punctuate` would write, or says what is wrong."""
 
-from __future__ import annotations
-
 import asyncio
 import io
 import json

@@ -1,7 +1,5 @@
 """`WS /v1/stream`: events are those of `t5punct stream --json`; a stream ends in order, and goes on elsewhere."""
 
-from __future__ import annotations
-
 import json
 import socket as sockets
 import threading

@@ -1,7 +1,5 @@
 """One rule of capitals for every policy: after a committed sentence end, and nowhere else for that reason."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import pytest

@@ -1,7 +1,5 @@
 """Streams with a delay equal the whole text under the same mask, and what they remember is bounded."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Iterator, Sequence
 from dataclasses import replace

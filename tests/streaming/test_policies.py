@@ -1,7 +1,5 @@
 """Policies against the algorithms as their papers write them, with votes that are written by hand."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

@@ -1,7 +1,5 @@
 """The promises of a stream (docs/design.md), on models that know nothing: they hold whatever the model decides."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Sequence
 from dataclasses import replace

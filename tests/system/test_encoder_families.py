@@ -1,7 +1,5 @@
 """Every family of encoders, from a folder as the hub has it: put under a T5 decoder, trained, saved, loaded, used."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path

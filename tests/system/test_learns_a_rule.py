@@ -6,8 +6,6 @@ that has learned them scores nearly 100; one that has not, or a slip anywhere be
 learns to write whole windows and to answer questions about single slots.
 """
 
-from __future__ import annotations
-
 import json
 import random
 import statistics

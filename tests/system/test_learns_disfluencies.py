@@ -1,7 +1,5 @@
 """The whole way of disfluencies: a small model learns to say which words are said twice and which are fillers."""
 
-from __future__ import annotations
-
 import json
 import random
 from pathlib import Path

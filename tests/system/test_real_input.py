@@ -1,7 +1,5 @@
 """The bundled model on what people really give it: words are kept whatever comes, and habits of input do no harm."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Training in real processes: two give what one gives with twice the batch, with FSDP too; a run beside another."""
 
-from __future__ import annotations
-
 import json
 import time
 from dataclasses import asdict, replace

@@ -1,7 +1,5 @@
 """The delayed encoder against one that is computed token by token, and what its states may depend on."""
 
-from __future__ import annotations
-
 import random
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Models of the hub, in a cache that the test fills: all of a model's files count, and nothing goes over a network."""
 
-from __future__ import annotations
-
 import logging
 import shutil
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Networks and tokenizers that are read without transformers are those that transformers reads, in every family."""
 
-from __future__ import annotations
-
 import copy
 import json
 import pickle

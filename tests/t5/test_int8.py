@@ -1,7 +1,5 @@
 """Weights in int8: rows on disk are as near as a scale allows, and in layers no token depends on another."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from copy import deepcopy
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Linear layers in int8: sums are exact on every processor, and no token depends on another."""
 
-from __future__ import annotations
-
 import copy
 import os
 import pickle

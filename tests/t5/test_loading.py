@@ -1,7 +1,5 @@
 """A model folder runs no code, asks nobody, and can be loaded in several threads at once."""
 
-from __future__ import annotations
-
 import io
 import json
 import sys

@@ -1,7 +1,5 @@
 """Precisions and devices: what is converted, what is refused, what the hardware is asked."""
 
-from __future__ import annotations
-
 import logging
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """One canonical tokenisation: the tokens of a text are the tokens of its parts in a row."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

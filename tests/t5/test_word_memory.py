@@ -1,7 +1,5 @@
 """The memory of words: what the decoder reads beside the encoder's states."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The language of a text, as a warning names it."""
 
-from __future__ import annotations
-
 import pytest
 
 from t5punct.text.languages import guess_language

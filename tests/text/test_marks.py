@@ -1,7 +1,5 @@
 """Labels and case round trip, with default and other alphabets."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """Rendering puts marks and case on words, and keeps what it is told to keep."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

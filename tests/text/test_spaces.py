@@ -1,7 +1,5 @@
 """Text of a language without spaces is refused, by the command and in data sets; one that was cut into words is not."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

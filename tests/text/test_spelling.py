@@ -1,7 +1,5 @@
 """What a word's spelling says: its own full stop, letters that stay, capitals; and a model's table of spellings."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

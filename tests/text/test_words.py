@@ -1,7 +1,5 @@
 """The first promise: words are never changed, lost or invented, whatever stands between them."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st

@@ -3,8 +3,6 @@
 It is valid json of the same layout, all of its lists say the same, and nothing but marks and capitals has changed.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable

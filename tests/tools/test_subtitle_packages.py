@@ -3,8 +3,6 @@
 srt is left out: its last release is of March 2023, and pysubs2, pycaption and ttconv read and write SubRip as well.
 """
 
-from __future__ import annotations
-
 import io
 import re
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """What opens lines and is not said: labels, also behind tags, ids and times; a speaker who goes on in the next line."""
 
-from __future__ import annotations
-
 import io
 import json
 import re

@@ -1,7 +1,5 @@
 """New cues: of whole sentences, within their limits, with times in order, and what they hold reads as text."""
 
-from __future__ import annotations
-
 import json
 from itertools import groupby, pairwise
 

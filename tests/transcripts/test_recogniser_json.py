@@ -1,7 +1,5 @@
 """A recogniser's json: the same words everywhere, whole and in pieces, marks as items, and nothing else changed."""
 
-from __future__ import annotations
-
 import io
 import json
 import logging

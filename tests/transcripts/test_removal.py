@@ -1,7 +1,5 @@
 """Words that are removed from files: the white space that they leave, and what stays of cues, segments and lines."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """The page for review: it holds the text, whatever is in it; it needs nothing from outside; the commands."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import io

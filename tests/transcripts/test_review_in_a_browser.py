@@ -1,7 +1,5 @@
 """The page for review in a real browser: pictures, clicks and keys.  Needs chromium (apt-get install chromium)."""
 
-from __future__ import annotations
-
 import io
 import json
 import time

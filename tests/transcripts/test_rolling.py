@@ -1,7 +1,5 @@
 """Rolling captions: words are read once, and written wherever they are shown."""
 
-from __future__ import annotations
-
 import re
 from itertools import pairwise
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Every format: a file read and written without changes is the same file; with marks, it differs in marks and case."""
 
-from __future__ import annotations
-
 import io
 import json
 import re

@@ -1,7 +1,5 @@
 """Tables: the column of words is known or the table is refused, and marks that have rows of their own are marks."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """What becomes of a transcript on its way: spellings, pauses, paragraphs, other formats, new cues."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """Plans against a plan made by brute force, and the counting promises of Minixhofer 2021, section 3."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 import pytest

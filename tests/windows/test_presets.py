@@ -1,7 +1,5 @@
 """Presets hold the values of the papers they are named after, and do what those papers do."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """One rule of capitals: what begins a sentence has one, and nothing else has one for that reason."""
 
-from __future__ import annotations
-
 import pytest
 
 from t5punct.text.marks import Case

@@ -1,7 +1,5 @@
 """Files are read whatever they are wrapped in, or refused in one line, and written whole or not at all; folders too."""
 
-from __future__ import annotations
-
 import errno
 import gzip
 import io

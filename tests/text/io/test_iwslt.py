@@ -1,7 +1,5 @@
 """IWSLT files: rows as they stand, and clitics joined to the word before them."""
 
-from __future__ import annotations
-
 import gzip
 from pathlib import Path
 

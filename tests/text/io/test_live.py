@@ -1,7 +1,5 @@
 """Words as they arrive through a pipe, cut anywhere, in the middle of a letter's bytes too."""
 
-from __future__ import annotations
-
 import itertools
 import os
 import re
