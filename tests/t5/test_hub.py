@@ -110,8 +110,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    "source",
-    ["runs/nomodel", "./nomodel", "../nomodel", "~/nomodel", "~nobody/nomodel", "/nomodel", "a/b/c", "file"],
+    "source", ["runs/nomodel", "./nomodel", "../nomodel", "~/nomodel", "~nobody/nomodel", "/nomodel", "a/b/c", "file"]
 )
 def test_what_looks_like_a_path_is_not_asked_of_the_hub(
     source: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, asked: list[str]

@@ -27,10 +27,7 @@ from t5punct.t5 import int8 as int8_module
 from t5punct.t5.folder import FLOAT_FILE, INT8_FILE
 from t5punct.t5.inference import read_network
 from t5punct.t5.int8 import Int8Rows
-from t5punct.t5.int8_linear import (
-    Int8Linear,
-    in_int8,
-)
+from t5punct.t5.int8_linear import Int8Linear, in_int8
 from t5punct.windows.votes import Vote
 
 

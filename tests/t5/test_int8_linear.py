@@ -17,14 +17,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from t5punct.t5 import int8_linear
 from t5punct.t5.int8 import Int8Rows
-from t5punct.t5.int8_linear import (
-    Int8Linear,
-    RoundedRows,
-    has_wide_sums,
-    largest_sums,
-    multiply,
-    pack_weight,
-)
+from t5punct.t5.int8_linear import Int8Linear, RoundedRows, has_wide_sums, largest_sums, multiply, pack_weight
 
 
 def linear(n_in: int, n_out: int, *, bias: bool = True) -> nn.Linear:

@@ -70,10 +70,7 @@ def test_positions_are_told_apart() -> None:
 
 
 def test_a_code_has_the_same_product_with_every_embedding() -> None:
-    memory, embeddings = (
-        WordMemory(6, 4, silent_ids=[]),
-        torch.randn(5, 6) * torch.tensor([[1.0, 3, 9, 27, 81]]).T,
-    )
+    memory, embeddings = (WordMemory(6, 4, silent_ids=[]), torch.randn(5, 6) * torch.tensor([[1.0, 3, 9, 27, 81]]).T)
     products = (memory.codes(embeddings) * memory.code(embeddings)).sum(-1)
     assert torch.allclose(products[2:], torch.full((3,), 4.0), rtol=0.05)
 

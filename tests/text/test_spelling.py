@@ -10,13 +10,7 @@ from t5punct.errors import ModelError
 from t5punct.text import spelling
 from t5punct.text.marks import Alphabet, Case, case_forms
 from t5punct.text.render import Decision, RenderConfig, render_word
-from t5punct.text.spelling import (
-    is_first_person,
-    is_spoken,
-    keeps_letters,
-    owns_full_stop,
-    takes_capital,
-)
+from t5punct.text.spelling import is_first_person, is_spoken, keeps_letters, owns_full_stop, takes_capital
 from t5punct.text.spelling_table import SpellingTable, read_table, write_table
 from t5punct.text.words import split
 from t5punct.training.data.spellings import learn_table

@@ -14,14 +14,7 @@ from hypothesis import strategies as st
 from t5punct.errors import ConfigError
 from t5punct.text.marks import Case
 from t5punct.text.words import Word
-from t5punct.windows.combine import (
-    METHODS,
-    CombineConfig,
-    WindowVotes,
-    add_votes,
-    choose_marks,
-    decide,
-)
+from t5punct.windows.combine import METHODS, CombineConfig, WindowVotes, add_votes, choose_marks, decide
 from t5punct.windows.plan import WindowConfig, views_of
 from t5punct.windows.votes import Distribution, Vote, end_sentence, entropy, most_probable, normalise
 

@@ -110,10 +110,7 @@ def test_a_window_may_have_so_many_words() -> None:
         ({"window": 0}, "a window of 0 words"),
         ({"window": 8, "mask_left": 4, "mask_right": 4}, "masks of 4 and 4; expected masks of 0 or more that leave"),
         ({"mask_left": -1}, "masks of -1 and 0"),
-        (
-            {"window": 8, "overlap": 9},
-            "9 votes a slot; expected 1 to 8, .*; raise window, set stride or take another",
-        ),
+        ({"window": 8, "overlap": 9}, "9 votes a slot; expected 1 to 8, .*; raise window, set stride or take another"),
         ({"overlap": 0}, "0 votes a slot"),
         ({"window": 8, "mask_left": 2, "stride": 7}, "a stride of 7 words; expected 1 to 6"),
         ({"stride": 0}, "a stride of 0 words"),
