@@ -158,15 +158,12 @@ def test_only_a_model_that_knows_them_is_asked(tagged_model: Model, signing_mode
         RenderConfig(disfluencies="mark", keep_marks=True)
 
 
-@pytest.mark.parametrize(
-    ("labels", "left"),
-    [
-        (["", "~"], [""]), ([",", "~."], ["."]), (["?", "~.", "~!"], ["?"]), (["", "~", "~-", ""], ["-", ""]),
-        (["", "~,"], [""]),  # the comma set the filler off
-        (["~.", ""], [""]),  # nothing is before it
-        (["", "~;", "~?", ",", "~"], ["?", ","]),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("labels", "left"), [
+    (["", "~"], [""]), ([",", "~."], ["."]), (["?", "~.", "~!"], ["?"]), (["", "~", "~-", ""], ["-", ""]),
+    (["", "~,"], [""]),  # the comma set the filler off
+    (["~.", ""], [""]),  # nothing is before it
+    (["", "~;", "~?", ",", "~"], ["?", ","]),
+])  # fmt: skip
 def test_marks_behind_what_is_removed(labels: list[str], left: list[str]) -> None:
     decisions = [Decision(label.replace("~", ""), Case.LOWER, 0.5, 1.0, disfluent="~" in label) for label in labels]
     moved = list(move_marks_of_removed_words(decisions))
@@ -174,10 +171,9 @@ def test_marks_behind_what_is_removed(labels: list[str], left: list[str]) -> Non
     assert [decision.marks for decision in moved if not decision.disfluent] == left
 
 
-@pytest.mark.parametrize(
-    ("text", "label", "marked"),
-    [("um", ",", "um~,"), ('"um"', ".", '"um~."'), ("um", "-", "um~ -"), ("um", "", "um~"), ("(um)", "", "(um~)")],
-)
+@pytest.mark.parametrize(("text", "label", "marked"), [
+    ("um", ",", "um~,"), ('"um"', ".", '"um~."'), ("um", "-", "um~ -"), ("um", "", "um~"), ("(um)", "", "(um~)"),
+])  # fmt: skip
 def test_the_sign_stands_behind_the_word(text: str, label: str, marked: str) -> None:
     (word,) = split(f"{text[:-1]}.{text[-1]}" if text[-1] in '")' else text).words
     decision = Decision(label, Case.LOWER, 0.5, 1.0, disfluent=True)

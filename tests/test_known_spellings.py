@@ -65,14 +65,10 @@ def test_i_has_a_capital_whatever_decides(small: Punctuator, decoder: str) -> No
     assert first_persons(punctuator.punctuate(FIRST_PERSON)) == SPELLED
 
 
-@pytest.mark.parametrize(
-    "config",
-    [
-        StreamConfig(lookahead=1),
-        StreamConfig("fixed", "classify", window=8, lookahead=1),
-        StreamConfig("delay", lookahead=1),
-    ],
-)
+@pytest.mark.parametrize("config", [
+    StreamConfig(lookahead=1), StreamConfig("fixed", "classify", window=8, lookahead=1),
+    StreamConfig("delay", lookahead=1),
+])  # fmt: skip
 def test_i_has_a_capital_in_streams(small: Punctuator, config: StreamConfig) -> None:
     stream = StreamingPunctuator(small, config)
     committed = [*stream.push(FIRST_PERSON.split()), *stream.finish()]

@@ -53,10 +53,9 @@ def bare_of_openings(text: str) -> str:
     return re.sub(f"[{''.join(OPENING)}]", "", text)
 
 
-@pytest.mark.parametrize(
-    ("text", "kept"),
-    [("¿qué", "¿qué."), ("qué", "¡qué."), ("qué?", "¡qué?"), ('"¿qué,"', '"¿qué,"'), ("qué!!)", "¡qué!!)")],
-)
+@pytest.mark.parametrize(("text", "kept"), [
+    ("¿qué", "¿qué."), ("qué", "¡qué."), ("qué?", "¡qué?"), ('"¿qué,"', '"¿qué,"'), ("qué!!)", "¡qué!!)"),
+])  # fmt: skip
 def test_with_keep_marks_what_is_there_stays_and_others_are_added(text: str, kept: str) -> None:
     (word,) = split(text).words
     decision = Decision(".", Case.LOWER, 1.0, 1.0, opening="¡")
@@ -98,16 +97,11 @@ FILES = {
 SPOKEN = st.sampled_from(["qué", "¿qué", "¡no", "sí?", "hola,", "(¿dónde", "a", "3,5", "«¿tú?»", "vamos!", "¿Qué"])
 
 
-@pytest.mark.parametrize(
-    ("raw", "opening", "written"),
-    [
-        ("&quot;qu<i>é", "¿", "&quot;¿Qu<i>é,"),
-        ("&quot;¿qu<i>é", "", "&quot;Qu<i>é,"),
-        ("¿q<b>ué</b>?", "¡", "¡Q<b>ué,</b>"),
-        ("<i>¿</i>qué", "", "<i></i>Qué,"),
-        ("&quot;<i>¿</i>qué", "", "&quot;<i></i>Qué,"),
-    ],
-)
+@pytest.mark.parametrize(("raw", "opening", "written"), [
+    ("&quot;qu<i>é", "¿", "&quot;¿Qu<i>é,"), ("&quot;¿qu<i>é", "", "&quot;Qu<i>é,"),
+    ("¿q<b>ué</b>?", "¡", "¡Q<b>ué,</b>"), ("<i>¿</i>qué", "", "<i></i>Qué,"),
+    ("&quot;<i>¿</i>qué", "", "&quot;<i></i>Qué,"),
+])  # fmt: skip
 def test_tags_and_entities_stay_where_they_are(raw: str, opening: str, written: str) -> None:
     decision = Decision(",", Case.CAPITALISED, 1, 1, opening=opening)
     new, _ = decided(f"1\n00:00:01,000 --> 00:00:02,000\n{raw}\n", "srt", lambda: decision)

@@ -64,10 +64,9 @@ def test_every_file_imports_what_its_extras_install() -> None:
     assert import_faults(SOURCES) == []
 
 
-@pytest.mark.parametrize(
-    ("path", "name"),
-    [("model.py", "accelerate"), ("cli/tune.py", "matplotlib"), ("training/loop.py", "evaluate"), ("x.py", "requests")],
-)
+@pytest.mark.parametrize(("path", "name"), [
+    ("model.py", "accelerate"), ("cli/tune.py", "matplotlib"), ("training/loop.py", "evaluate"), ("x.py", "requests"),
+])  # fmt: skip
 def test_an_import_of_what_is_not_installed_is_found(path: str, name: str) -> None:
     planted = {path: SOURCES.get(path, "") + f"\ndef f() -> None:\n    from {name}.a import b\n"}
     assert import_faults(planted) == [f"{path} imports {name}"]

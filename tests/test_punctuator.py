@@ -204,17 +204,14 @@ def _told(words: str, cases: str, labels: dict[str, str], config: PunctuatorConf
     return " ".join(word.text for word in punctuator.write_words(transcript, decided))
 
 
-@pytest.mark.parametrize(
-    ("words", "cases", "labels", "written"),
-    [
-        ("so that is that", "llll", {"so": "."}, "So. That is that."), ("3 is odd", "lll", {}, "3 is odd."),
-        ("- hello there", "lll", {}, "- Hello there."), ("done 🙂", "ll", {}, "Done 🙂."),
-        ("done 🙂", "ll", {"done": ".", "🙂": "!"}, "Done. 🙂"),
-        ("🙂 hello 🙂 🙂 you", "lllll", {"hello": ".", "🙂": "."}, "🙂 Hello. 🙂 🙂 You."),
-        ("minimizer can", "ul", {}, "Minimizer can."), ("nasa can", "ul", {}, "NASA can."),
-        ("in the U.S. they vs. them", "llulll", {"U.S.": "."}, "In the U.S. They vs. them."),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("words", "cases", "labels", "written"), [
+    ("so that is that", "llll", {"so": "."}, "So. That is that."),
+    ("3 is odd", "lll", {}, "3 is odd."), ("- hello there", "lll", {}, "- Hello there."),
+    ("done 🙂", "ll", {}, "Done 🙂."), ("done 🙂", "ll", {"done": ".", "🙂": "!"}, "Done. 🙂"),
+    ("🙂 hello 🙂 🙂 you", "lllll", {"hello": ".", "🙂": "."}, "🙂 Hello. 🙂 🙂 You."),
+    ("minimizer can", "ul", {}, "Minimizer can."), ("nasa can", "ul", {}, "NASA can."),
+    ("in the U.S. they vs. them", "llulll", {"U.S.": "."}, "In the U.S. They vs. them."),
+])  # fmt: skip
 def test_a_sentence_begins_with_a_capital_and_ends_once(
     tiny_model: Model, words: str, cases: str, labels: dict[str, str], written: str
 ) -> None:
@@ -301,14 +298,11 @@ def test_who_does_not_ask_does_not_pay(tiny_model: Model, monkeypatch: pytest.Mo
         Punctuator(tiny_model, PunctuatorConfig(render=RenderConfig(alternatives=1))).annotate(SENTENCES)
 
 
-@pytest.mark.parametrize(
-    ("text", "config", "named"),
-    [
-        ("know", RenderConfig(), [".", ","]), ("know", RenderConfig(keep_marks=True), [".", ","]),
-        ("know;", RenderConfig(), [".", ","]), ("know;", RenderConfig(keep_marks=True), []),
-        (":)", RenderConfig(), []), ("U.S", RenderConfig(), [","]),  # U.S. would be another word
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("text", "config", "named"), [
+    ("know", RenderConfig(), [".", ","]), ("know", RenderConfig(keep_marks=True), [".", ","]),
+    ("know;", RenderConfig(), [".", ","]), ("know;", RenderConfig(keep_marks=True), []), (":)", RenderConfig(), []),
+    ("U.S", RenderConfig(), [","]),  # U.S. would be another word
+])  # fmt: skip
 def test_only_what_can_be_written_is_named(text: str, config: RenderConfig, named: list[str]) -> None:
     decision = Decision("", Case.LOWER, 0.5, 1.0, alternatives=(Alternative(".", 0.3), Alternative(",", 0.2)))
     word = render_word(split(text).words[0], decision, config, Alphabet())

@@ -44,15 +44,10 @@ def test_files_of_one_name_from_several_folders_do_not_collide(tree: Path) -> No
     assert named(jobs) == [("in/a.txt", "out/in/a.txt", "text"), ("other/a.txt", "out/other/a.txt", "text")]
 
 
-@pytest.mark.parametrize(
-    ("output", "names"),
-    [
-        ("json", ["a.txt.json", "b/a.srt.json", "b/c.JSON.json"]),
-        ("vtt", ["a.vtt", "b/a.vtt", "b/c.vtt"]),
-        ("text", ["a.txt", "b/a.txt", "b/c.txt"]),
-        ("srt", ["a.srt", "b/a.srt", "b/c.srt"]),
-    ],
-)
+@pytest.mark.parametrize(("output", "names"), [
+    ("json", ["a.txt.json", "b/a.srt.json", "b/c.JSON.json"]), ("vtt", ["a.vtt", "b/a.vtt", "b/c.vtt"]),
+    ("text", ["a.txt", "b/a.txt", "b/c.txt"]), ("srt", ["a.srt", "b/a.srt", "b/c.srt"]),
+])  # fmt: skip
 def test_an_output_has_the_suffix_of_its_format(tree: Path, output: str, names: list[str]) -> None:
     jobs = plan_jobs(["in"], OutputConfig(folder=Path("out"), format=output)).jobs
     assert [str(job.target) for job in jobs] == [f"out/{name}" for name in names]

@@ -75,15 +75,12 @@ def never() -> Punctuator:
     raise RuntimeError("no kernel")
 
 
-@pytest.mark.parametrize(
-    ("changed", "message"),
-    [
-        ({"cwd": "nowhere"}, "does not see nowhere; expected a file system that all machines share"),
-        ({"folder": Path("other")}, "does not see other; expected a file system that all machines share"),
-        ({"version": "0.0.1"}, "and 0.0.1 where the batch was started; expected one version"),
-        ({}, "no kernel"),
-    ],
-)
+@pytest.mark.parametrize(("changed", "message"), [
+    ({"cwd": "nowhere"}, "does not see nowhere; expected a file system that all machines share"),
+    ({"folder": Path("other")}, "does not see other; expected a file system that all machines share"),
+    ({"version": "0.0.1"}, "and 0.0.1 where the batch was started; expected one version"),
+    ({}, "no kernel"),
+])  # fmt: skip
 def test_worker__what_concerns_all_files_is_told(worker: PartWorker, changed: dict[str, object], message: str) -> None:
     error = pickle.loads(pickle.dumps(replace(worker, load=never, **changed).done(PART)))  # type: ignore[arg-type]  # noqa: S301
     assert message in str(error)
@@ -103,14 +100,11 @@ def test_worker__an_exception_that_cannot_be_sent_is_told(worker: PartWorker) ->
     assert (type(error), str(error)) == (RuntimeError, "_Sealed: ab")
 
 
-@pytest.mark.parametrize(
-    ("config", "n_workers"),
-    [
-        (RayConfig("auto"), 8), (RayConfig("auto", n_cpus=3), 2), (RayConfig("auto", n_workers=5), 5),
-        (RayConfig("auto", n_workers=50), 8), (RayConfig("auto", n_gpus=1), 3), (RayConfig(n_cpus=9), None),
-        (RayConfig(n_gpus=4), None),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("config", "n_workers"), [
+    (RayConfig("auto"), 8), (RayConfig("auto", n_cpus=3), 2), (RayConfig("auto", n_workers=5), 5),
+    (RayConfig("auto", n_workers=50), 8), (RayConfig("auto", n_gpus=1), 3), (RayConfig(n_cpus=9), None),
+    (RayConfig(n_gpus=4), None),
+])  # fmt: skip
 def test_cluster__workers_are_as_many_as_there_is_room_for(config: RayConfig, n_workers: int | None) -> None:
     room = {"CPU": 8.0, "GPU": 3.0}
     if n_workers is None:  # Ray would wait for ever

@@ -93,15 +93,13 @@ def test_utf_16_is_read_and_written_as_utf_8(invoke: Invoke, folder: str, tmp_pa
 UNKNOWN = "does not know, so its marks will be poor; "
 
 
-@pytest.mark.parametrize(
-    ("name", "text", "warning"),
-    [
-        ("large", GERMAN, f"in German, which the model large {UNKNOWN}--model multi knows"),
-        ("multi", RUSSIAN, f"in Cyrillic letters, which the model multi {UNKNOWN}no bund"),
-        ("multi", GERMAN, ""), ("large", "how are you today and what do you think of it\n", ""),
-        ("runs/mine", GERMAN, ""), ("large", "hola maria\n", ""),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("name", "text", "warning"), [
+    ("large", GERMAN, f"in German, which the model large {UNKNOWN}--model multi knows"),
+    ("multi", RUSSIAN, f"in Cyrillic letters, which the model multi {UNKNOWN}no bund"),
+    ("multi", GERMAN, ""),
+    ("large", "how are you today and what do you think of it\n", ""),
+    ("runs/mine", GERMAN, ""), ("large", "hola maria\n", ""),
+])  # fmt: skip
 def test_a_language_that_the_model_does_not_know_is_said_once(
     name: str, text: str, warning: str, tagged_model: models.Model, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:

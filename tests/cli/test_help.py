@@ -98,17 +98,10 @@ def test_every_option_that_takes_a_value_says_its_default(invoke: Invoke, comman
     assert silent == []
 
 
-@pytest.mark.parametrize(
-    ("option", "choices"),
-    [
-        ("style", read_task(bundled_folder()).styles),
-        ("decoder", DECODERS),
-        ("combine", METHODS),
-        ("policy", POLICIES),
-        ("model", bundled_names()),
-        ("disfluencies", DISFLUENCIES),
-    ],
-)
+@pytest.mark.parametrize(("option", "choices"), [
+    ("style", read_task(bundled_folder()).styles), ("decoder", DECODERS), ("combine", METHODS), ("policy", POLICIES),
+    ("model", bundled_names()), ("disfluencies", DISFLUENCIES),
+])  # fmt: skip
 def test_help_names_every_choice_of_an_option(option: str, choices: Sequence[str]) -> None:
     assert [choice for choice in choices if choice not in HELP[option]] == []
 

@@ -47,10 +47,9 @@ def test_glibc_takes_every_setting() -> None:
     assert process.keep_freed_memory()
 
 
-@pytest.mark.parametrize(
-    ("largest", "setting", "threshold"),
-    [(2**31, "OTHER", 2**30), (2**25, "OTHER", 2**25), (0, "OTHER", None), (2**31, "MALLOC_TOP_PAD_", None)],
-)
+@pytest.mark.parametrize(("largest", "setting", "threshold"), [
+    (2**31, "OTHER", 2**30), (2**25, "OTHER", 2**25), (0, "OTHER", None), (2**31, "MALLOC_TOP_PAD_", None),
+])  # fmt: skip
 def test_the_largest_threshold_that_is_taken_is_set_unless_the_user_has_chosen(
     monkeypatch: pytest.MonkeyPatch, largest: int, setting: str, threshold: int | None
 ) -> None:
@@ -84,17 +83,11 @@ def test_a_command_seldom_looks_for_cycles(monkeypatch: pytest.MonkeyPatch) -> N
 LONE = {"ACCELERATE_USE_CPU": "True", "MASTER_ADDR": "127.0.0.1"}
 
 
-@pytest.mark.parametrize(
-    "environment",
-    [
-        {},
-        {"MASTER_ADDR": "127.0.0.1"},
-        {"ACCELERATE_USE_CPU": "True"},  # one process was asked for
-        {**LONE, "ACCELERATE_USE_CPU": "False"},
-        {**LONE, "LOCAL_RANK": "0"},
-        {**LONE, "OMPI_COMM_WORLD_SIZE": "2"},
-    ],
-)
+@pytest.mark.parametrize("environment", [
+    {}, {"MASTER_ADDR": "127.0.0.1"},
+    {"ACCELERATE_USE_CPU": "True"},  # one process was asked for
+    {**LONE, "ACCELERATE_USE_CPU": "False"}, {**LONE, "LOCAL_RANK": "0"}, {**LONE, "OMPI_COMM_WORLD_SIZE": "2"},
+])  # fmt: skip
 def test_all_other_processes_are_left_as_they_are(environment: dict[str, str]) -> None:
     check_launched(environment)
 
@@ -116,22 +109,18 @@ def test_a_training_that_has_ended_leaves_its_group() -> None:
 V1 = "4:cpu,cpuacct:/docker/x\n3:memory:/docker/x\n"
 
 
-@pytest.mark.parametrize(
-    ("groups", "files", "expected"),
-    [
-        ("0::/a/b\n", {"a/b/cpu.max": "150000 100000\n"}, 1.5),
-        ("0::/a/b\n", {"a/b/cpu.max": "max 100000\n", "a/cpu.max": "200000 100000\n"}, 2.0),
-        ("0::/a/b\n", {"a/b/cpu.max": "400000 100000\n", "a/cpu.max": "300000 100000\n"}, 3.0),
-        ("0::/\n", {"cpu.max": "50000 100000\n"}, 0.5),  # in a container
-        ("0::/\n", {"other/cpu.max": "50000 100000\n"}, math.inf),
-        ("0::/\n", {"cpu.max": "max 100000\n"}, math.inf),
-        (V1, {"cpu,cpuacct/docker/x/cpu.cfs_quota_us": "50", "cpu,cpuacct/docker/x/cpu.cfs_period_us": "25"}, 2.0),
-        (V1, {"cpu,cpuacct/cpu.cfs_quota_us": "100", "cpu,cpuacct/cpu.cfs_period_us": "25"}, 4.0),
-        (V1, {"cpu,cpuacct/cpu.cfs_quota_us": "-1", "cpu,cpuacct/cpu.cfs_period_us": "25"}, math.inf),
-        (V1, {"memory/docker/x/cpu.cfs_quota_us": "50", "memory/docker/x/cpu.cfs_period_us": "25"}, math.inf),
-        ("", {}, math.inf),
-    ],
-)
+@pytest.mark.parametrize(("groups", "files", "expected"), [
+    ("0::/a/b\n", {"a/b/cpu.max": "150000 100000\n"}, 1.5),
+    ("0::/a/b\n", {"a/b/cpu.max": "max 100000\n", "a/cpu.max": "200000 100000\n"}, 2.0),
+    ("0::/a/b\n", {"a/b/cpu.max": "400000 100000\n", "a/cpu.max": "300000 100000\n"}, 3.0),
+    ("0::/\n", {"cpu.max": "50000 100000\n"}, 0.5),  # in a container
+    ("0::/\n", {"other/cpu.max": "50000 100000\n"}, math.inf), ("0::/\n", {"cpu.max": "max 100000\n"}, math.inf),
+    (V1, {"cpu,cpuacct/docker/x/cpu.cfs_quota_us": "50", "cpu,cpuacct/docker/x/cpu.cfs_period_us": "25"}, 2.0),
+    (V1, {"cpu,cpuacct/cpu.cfs_quota_us": "100", "cpu,cpuacct/cpu.cfs_period_us": "25"}, 4.0),
+    (V1, {"cpu,cpuacct/cpu.cfs_quota_us": "-1", "cpu,cpuacct/cpu.cfs_period_us": "25"}, math.inf),
+    (V1, {"memory/docker/x/cpu.cfs_quota_us": "50", "memory/docker/x/cpu.cfs_period_us": "25"}, math.inf),
+    ("", {}, math.inf),
+])  # fmt: skip
 def test_a_quota_is_read_from_the_groups_of_this_process(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, groups: str, files: dict[str, str], expected: float
 ) -> None:
@@ -197,15 +186,10 @@ PUNCTUATING, TRAINING = (
 )
 
 
-@pytest.mark.parametrize(
-    ("arguments", "environment", "expected"),
-    [
-        (PUNCTUATING, {}, "passive"),
-        (TRAINING, {}, "passive"),
-        (PUNCTUATING, {"OMP_WAIT_POLICY": "active"}, "active"),
-        (PUNCTUATING, {"GOMP_SPINCOUNT": "7"}, "None"),
-    ],
-)
+@pytest.mark.parametrize(("arguments", "environment", "expected"), [
+    (PUNCTUATING, {}, "passive"), (TRAINING, {}, "passive"), (PUNCTUATING, {"OMP_WAIT_POLICY": "active"}, "active"),
+    (PUNCTUATING, {"GOMP_SPINCOUNT": "7"}, "None"),
+])  # fmt: skip
 def test_threads_sleep_while_they_wait_unless_the_user_says_otherwise(
     tmp_path: Path, arguments: list[str], environment: dict[str, str], expected: str
 ) -> None:

@@ -11,13 +11,10 @@ from t5punct.text.marks import Case
 LOWER, CAPITALISED, UPPER = Case.LOWER, Case.CAPITALISED, Case.UPPER
 
 
-@pytest.mark.parametrize(
-    ("mark", "case", "inside", "drafted"),
-    [
-        ("", CAPITALISED, LOWER, CAPITALISED), ("", LOWER, CAPITALISED, LOWER), (",", CAPITALISED, LOWER, LOWER),
-        (",", LOWER, CAPITALISED, CAPITALISED), (".", LOWER, LOWER, CAPITALISED), ("?", LOWER, UPPER, UPPER),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("mark", "case", "inside", "drafted"), [
+    ("", CAPITALISED, LOWER, CAPITALISED), ("", LOWER, CAPITALISED, LOWER), (",", CAPITALISED, LOWER, LOWER),
+    (",", LOWER, CAPITALISED, CAPITALISED), (".", LOWER, LOWER, CAPITALISED), ("?", LOWER, UPPER, UPPER),
+])  # fmt: skip
 def test_the_case_of_a_word_fits_the_mark_before_it(
     tiny_model: Model, mark: str, case: Case, inside: Case, drafted: Case
 ) -> None:

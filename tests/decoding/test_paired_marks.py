@@ -84,22 +84,19 @@ def said(marks: dict[int, float], openings: Sequence[float] = (1.0, 0.0, 0.0)) -
 SPOKEN, LAST = said({NONE: 0.95}), said({STOP: 0.5, QUESTION: 0.4})
 
 
-@pytest.mark.parametrize(
-    ("words", "way"),
-    [
-        # the opening mark is sure: a full stop becomes a question mark, and it stands inside the sentence
-        ([said({COMMA: 0.9}), said({NONE: 0.95}, (0.2, 0.8, 0.0)), LAST], [(0, COMMA), (1, NONE), (0, QUESTION)]),
-        # the closing mark is sure
-        ([said({NONE: 0.95}, (0.8, 0.2, 0.0)), said({QUESTION: 0.9})], [(1, NONE), (0, QUESTION)]),
-        # neither is
-        ([said({NONE: 0.95}, (0.9, 0.1, 0.0)), said({STOP: 0.8, QUESTION: 0.15})], [(0, NONE), (0, STOP)]),
-        # a language without opening marks
-        ([said({NONE: 0.95}, (0.995, 0.005, 0.0)), said({QUESTION: 0.5, STOP: 0.4})], [(0, NONE), (0, QUESTION)]),
-        # the sentence goes on behind the window
-        ([SPOKEN, said({NONE: 0.95}, (0.2, 0.8, 0.0)), SPOKEN], [(0, NONE), (1, NONE), (0, NONE)]),
-        ([], []),
-    ],
-)
+@pytest.mark.parametrize(("words", "way"), [
+    # the opening mark is sure: a full stop becomes a question mark, and it stands inside the sentence
+    ([said({COMMA: 0.9}), said({NONE: 0.95}, (0.2, 0.8, 0.0)), LAST], [(0, COMMA), (1, NONE), (0, QUESTION)]),
+    # the closing mark is sure
+    ([said({NONE: 0.95}, (0.8, 0.2, 0.0)), said({QUESTION: 0.9})], [(1, NONE), (0, QUESTION)]),
+    # neither is
+    ([said({NONE: 0.95}, (0.9, 0.1, 0.0)), said({STOP: 0.8, QUESTION: 0.15})], [(0, NONE), (0, STOP)]),
+    # a language without opening marks
+    ([said({NONE: 0.95}, (0.995, 0.005, 0.0)), said({QUESTION: 0.5, STOP: 0.4})], [(0, NONE), (0, QUESTION)]),
+    # the sentence goes on behind the window
+    ([SPOKEN, said({NONE: 0.95}, (0.2, 0.8, 0.0)), SPOKEN], [(0, NONE), (1, NONE), (0, NONE)]),
+    ([], []),
+])  # fmt: skip
 def test_pairs(words: list[SaidOfWord], way: Way) -> None:
     assert way_of(pair_marks(words, PAIRS)) == way
 

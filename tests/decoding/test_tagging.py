@@ -108,13 +108,10 @@ def test_a_capital_that_a_sentence_end_explains_is_taken_back_without_one(tagged
     assert second.inside is not None and tuple(second.inside.values()) == pytest.approx((0.5, 0.5, 0.0), abs=1e-5)
 
 
-@pytest.mark.parametrize(
-    ("mark", "text", "expected"),
-    [
-        (",", "so turn", "lower"), (",", "so turn's", "lower"), ("-", "so turn", "lower"), (";", "so turn", "lower"),
-        (",", "so maria", "capitalised"), ("", "so turn", "capitalised"), (":", "so turn", "capitalised"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("mark", "text", "expected"), [
+    (",", "so turn", "lower"), (",", "so turn's", "lower"), ("-", "so turn", "lower"), (";", "so turn", "lower"),
+    (",", "so maria", "capitalised"), ("", "so turn", "capitalised"), (":", "so turn", "capitalised"),
+])  # fmt: skip
 def test_behind_a_comma_a_word_that_has_small_letters_everywhere_has_no_capital(
     tagged_model: Model, mark: str, text: str, expected: str
 ) -> None:
@@ -139,10 +136,9 @@ def test_a_sentence_end_that_was_nearly_written_explains_no_capital(tagged_model
     assert [word.text for word in punctuator.annotate("so we go")][1:] == ["we", "go"]
 
 
-@pytest.mark.parametrize(
-    ("capital", "odds", "expected"),
-    [(0.1, 1.0, "We. Inc. is. So."), (0.9, 1.0, "We. Inc. Is. So."), (0.9, 1e-6, "We inc is so.")],
-)
+@pytest.mark.parametrize(("capital", "odds", "expected"), [
+    (0.1, 1.0, "We. Inc. is. So."), (0.9, 1.0, "We. Inc. Is. So."), (0.9, 1e-6, "We inc is so."),
+])  # fmt: skip
 def test_behind_an_abbreviation_with_a_full_stop_the_model_says_whether_a_capital_follows(
     tagged_model: Model, capital: float, odds: float, expected: str
 ) -> None:

@@ -19,15 +19,13 @@ def count_pairs(pairs: list[tuple[Slot, Slot]]) -> Counts:
     return count([wanted for wanted, _ in pairs], [predicted for _, predicted in pairs])
 
 
-@pytest.mark.parametrize(
-    ("label", "name"),
-    [
-        ("", None), (",", "COMMA"), (":", "COMMA"), ("-", "COMMA"), (".", "PERIOD"), ("!", "PERIOD"), (";", "PERIOD"),
-        ("?", "QUESTION"), ("?!", "QUESTION"), ("!?", "PERIOD"), ("...", "PERIOD"), (",-", "COMMA"), (":?", "COMMA"),
-        ("/", None), ("/?", "QUESTION"),  # a mark outside the classes is passed over
-        ("،", "COMMA"), ("؛", "PERIOD"), ("؟", "QUESTION"), ("۔", "PERIOD"), ("।", "PERIOD"), ("。", "PERIOD"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("label", "name"), [
+    ("", None), (",", "COMMA"), (":", "COMMA"), ("-", "COMMA"), (".", "PERIOD"), ("!", "PERIOD"), (";", "PERIOD"),
+    ("?", "QUESTION"), ("?!", "QUESTION"), ("!?", "PERIOD"), ("...", "PERIOD"), (",-", "COMMA"), (":?", "COMMA"),
+    ("/", None),
+    ("/?", "QUESTION"),  # a mark outside the classes is passed over
+    ("،", "COMMA"), ("؛", "PERIOD"), ("؟", "QUESTION"), ("۔", "PERIOD"), ("।", "PERIOD"), ("。", "PERIOD"),
+])  # fmt: skip
 def test_the_first_mark_that_maps_decides_the_class(label: str, name: str | None) -> None:
     assert class_of(label) == name
 
@@ -95,18 +93,12 @@ def test_counts_by_hand() -> None:
     )  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("output", "changed", "inserted", "dropped"),
-    [
-        ("We know this now.", 0, 0, 0),
-        ("we, KNOW this: now", 0, 0, 0),  # marks and capitals are no words
-        ("We knew this now.", 1, 0, 0),
-        ("We know now.", 0, 0, 1),
-        ("We know this, right now.", 0, 1, 0),
-        ("They know all this", 1, 1, 1),
-        ("", 0, 0, 4),
-    ],
-)
+@pytest.mark.parametrize(("output", "changed", "inserted", "dropped"), [
+    ("We know this now.", 0, 0, 0),
+    ("we, KNOW this: now", 0, 0, 0),  # marks and capitals are no words
+    ("We knew this now.", 1, 0, 0), ("We know now.", 0, 0, 1), ("We know this, right now.", 0, 1, 0),
+    ("They know all this", 1, 1, 1), ("", 0, 0, 4),
+])  # fmt: skip
 def test_changed_inserted_and_dropped_words_are_counted(output: str, changed: int, inserted: int, dropped: int) -> None:
     counts = compare("We know this now.", output)
     assert (counts.words_changed, counts.words_inserted, counts.words_dropped) == (changed, inserted, dropped)

@@ -68,21 +68,14 @@ def test_an_iwslt_file_is_scored_by_its_own_rows(tiny_model: Model) -> None:
     assert report.micro_interval is None  # one document tells no spread
 
 
-@pytest.mark.parametrize(
-    ("name", "content", "output", "n_words"),
-    [
-        (
-            "marks of rows.tsv", "dr.\tO\nwho\tPERIOD\n--\tO\nand\tO\ndaughter,\tCOMMA\nu.s.\tPERIOD\n",
-            "dr, who. x and daughter, us.", 6,
-        ),
-        (
-            "smileys and odd quotes.txt", 'Well done :) I agree. Really (?) now ;-) so …(3 "\'Tis"!\n',
-            "Well done x I agree. Really x now x so 3 Tis!", 12,
-        ),
-        ("an elision with a capital.txt", "'tis true.\n", "'Tis true.", 2),
-        ("empty lines before rows.dat", "\n\nwe\tO\nknow\tPERIOD\n", "we know.", 2),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("name", "content", "output", "n_words"), [
+    ("marks of rows.tsv", "dr.\tO\nwho\tPERIOD\n--\tO\nand\tO\ndaughter,\tCOMMA\nu.s.\tPERIOD\n",
+     "dr, who. x and daughter, us.", 6),
+    ("smileys and odd quotes.txt", 'Well done :) I agree. Really (?) now ;-) so …(3 "\'Tis"!\n',
+     "Well done x I agree. Really x now x so 3 Tis!", 12),
+    ("an elision with a capital.txt", "'tis true.\n", "'Tis true.", 2),
+    ("empty lines before rows.dat", "\n\nwe\tO\nknow\tPERIOD\n", "we know.", 2),
+])  # fmt: skip
 def test_no_word_of_an_odd_file_is_called_changed(
     tiny_model: Model, tmp_path: Path, name: str, content: str, output: str, n_words: int
 ) -> None:
@@ -188,16 +181,11 @@ def test_the_report_carries_its_settings(tiny_model: Model) -> None:
     assert as_json(generated)["generated_words"]["words"] == 10  # joined words
 
 
-@pytest.mark.parametrize(
-    ("decoder", "tagged", "longest", "runs"),
-    [
-        ("auto", ["talk"], None, "decoder:tagger|"),
-        ("auto", ["chat"], None, "decoder:slots|"),
-        ("auto", ["talk"], 3, "decoder:slots|"),
-        ("slots", ["talk"], None, "decoder:slots|"),
-        ("tagger", [], None, "decoder:tagger|"),
-    ],
-)
+@pytest.mark.parametrize(("decoder", "tagged", "longest", "runs"), [
+    ("auto", ["talk"], None, "decoder:tagger|"), ("auto", ["chat"], None, "decoder:slots|"),
+    ("auto", ["talk"], 3, "decoder:slots|"), ("slots", ["talk"], None, "decoder:slots|"),
+    ("tagger", [], None, "decoder:tagger|"),
+])  # fmt: skip
 def test_the_signature_names_the_decoder_that_ran(
     tagged_model: Model,
     decoder: str,
@@ -235,21 +223,16 @@ def test_json_has_the_published_keys_and_a_table_ends_with_the_signature(tiny_mo
         assert _printed(report, width).splitlines()[-1] == report.signature, "whole, whatever its length"
 
 
-@pytest.mark.parametrize(
-    ("name", "content", "message"),
-    [
-        ("missing.txt", None, "no file"),
-        ("empty.txt", "", r"empty.txt holds no words; expected punctuated text"),
-        ("empty.txt", "\n\n", r"empty.txt holds no words; expected punctuated text"),
-        ("bad.tsv", "we\tO\nknow\tDOT\n", r"bad.tsv line 2: .*expected word TAB one of O, COMMA"),
-        ("bad.tsv", "Word\tLabel\nwe\tO\n", r"bad.tsv line 1: .*expected word TAB one of O, COMMA"),
-        ("bad.tsv", "we O\nknow PERIOD\n", r"bad.tsv line 1: .*expected word TAB one of O, COMMA"),
-        (
-            "a.srt", "1\n00:00:01,000 --> 00:00:02,000\nWe know.\n",
-            r"a\.srt, whose times .*; make text of the \.srt first: t5punct punctuate",
-        ),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("name", "content", "message"), [
+    ("missing.txt", None, "no file"),
+    ("empty.txt", "", r"empty.txt holds no words; expected punctuated text"),
+    ("empty.txt", "\n\n", r"empty.txt holds no words; expected punctuated text"),
+    ("bad.tsv", "we\tO\nknow\tDOT\n", r"bad.tsv line 2: .*expected word TAB one of O, COMMA"),
+    ("bad.tsv", "Word\tLabel\nwe\tO\n", r"bad.tsv line 1: .*expected word TAB one of O, COMMA"),
+    ("bad.tsv", "we O\nknow PERIOD\n", r"bad.tsv line 1: .*expected word TAB one of O, COMMA"),
+    ("a.srt", "1\n00:00:01,000 --> 00:00:02,000\nWe know.\n",
+     r"a\.srt, whose times .*; make text of the \.srt first: t5punct punctuate"),
+])  # fmt: skip
 def test_what_cannot_be_scored_is_refused(
     tiny_model: Model, tmp_path: Path, name: str, content: str | None, message: str
 ) -> None:

@@ -47,13 +47,10 @@ def test_missed_marks_have_recall_and_f1_of_zero_but_no_precision() -> None:
     assert scores_of(count([Slot("")], [Slot(",")])).per_class["COMMA"] == ClassScores(0.0, None, 0.0, 0)
 
 
-@pytest.mark.parametrize(
-    ("wanted", "predicted"),
-    [
-        ([".", ","], [".", ""]),  # PERIOD 100, COMMA 0; QUESTION, which neither side has, is left out
-        ([".", ""], [".", "?"]),  # PERIOD 100, QUESTION 0: only predicted; no COMMA
-    ],
-)
+@pytest.mark.parametrize(("wanted", "predicted"), [
+    ([".", ","], [".", ""]),  # PERIOD 100, COMMA 0; QUESTION, which neither side has, is left out
+    ([".", ""], [".", "?"]),  # PERIOD 100, QUESTION 0: only predicted; no COMMA
+])  # fmt: skip
 def test_macro_is_the_mean_over_the_classes_that_a_side_has(wanted: list[str], predicted: list[str]) -> None:
     scores = scores_of(count([Slot(label) for label in wanted], [Slot(label) for label in predicted]))
     assert scores.macro_f1 == 50.0

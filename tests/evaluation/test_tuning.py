@@ -120,15 +120,11 @@ def test_tuning_tries_the_whole_grid(tiny_model: Model) -> None:
     assert [trial.strategy for trial in trials] == [*config.strategies(4), *config.strategies(8)]
 
 
-@pytest.mark.parametrize(
-    ("values", "message"),
-    [
-        ({"budget": 0.5}, "a budget of 0.5; expected 1 or more"),
-        ({"windows": [30]}, "windows of 30 words with grain 8; expected windows that the grain divides"),
-        ({"windows": []}, "an empty grid"),
-        ({"methods": ["median"]}, "combination 'median'"),
-    ],
-)
+@pytest.mark.parametrize(("values", "message"), [
+    ({"budget": 0.5}, "a budget of 0.5; expected 1 or more"),
+    ({"windows": [30]}, "windows of 30 words with grain 8; expected windows that the grain divides"),
+    ({"windows": []}, "an empty grid"), ({"methods": ["median"]}, "combination 'median'"),
+])  # fmt: skip
 def test_an_impossible_grid_is_refused(values: dict[str, object], message: str) -> None:
     with pytest.raises(ConfigError, match=message):
         TuneConfig(**values)  # type: ignore[arg-type]

@@ -13,13 +13,10 @@ STREAM = "ws://127.0.0.1:8008/v1/stream"  # a test client has another name
 SAID = {"found", "expected", "fix"}  # of every refusal
 
 
-@pytest.mark.parametrize(
-    ("host", "status"),
-    [
-        ("127.0.0.1:8008", 200), ("localhost", 200), ("[::1]:8008", 200), ("evil.example", 421),
-        ("127.0.0.1.evil.example", 421), ("", 421),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("host", "status"), [
+    ("127.0.0.1:8008", 200), ("localhost", 200), ("[::1]:8008", 200), ("evil.example", 421),
+    ("127.0.0.1.evil.example", 421), ("", 421),
+])  # fmt: skip
 def test_only_known_names_call_it(engine: Engine, host: str, status: int) -> None:
     with client(engine) as served:
         answer = served.get("/healthz", headers={"host": host})
@@ -27,16 +24,10 @@ def test_only_known_names_call_it(engine: Engine, host: str, status: int) -> Non
     assert status == 200 or answer.json()["error"].keys() == SAID
 
 
-@pytest.mark.parametrize(
-    ("origin", "status"),
-    [
-        (None, 200),
-        ("http://127.0.0.1:8008", 200),
-        ("https://good.example", 200),
-        ("https://evil.example", 403),
-        ("null", 403),
-    ],
-)
+@pytest.mark.parametrize(("origin", "status"), [
+    (None, 200), ("http://127.0.0.1:8008", 200), ("https://good.example", 200), ("https://evil.example", 403),
+    ("null", 403),
+])  # fmt: skip
 def test_pages_of_other_sites_may_not_use_it(engine: Engine, origin: str | None, status: int) -> None:
     headers = {"origin": origin} if origin else {}
     with client(engine, ServeConfig(origins=("https://good.example",))) as served:

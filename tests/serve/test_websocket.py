@@ -44,15 +44,11 @@ def without_times(events: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return [{**event, "decision_ms": 0.0} for event in events if "text" in event]
 
 
-@pytest.mark.parametrize(
-    ("query", "config"),
-    [
-        ("", StreamConfig()),
-        ("?policy=fixed&lookahead=1", StreamConfig(lookahead=1)),
-        ("?policy=entropy&threshold=0.2", StreamConfig("entropy", thresholds=[0.2])),
-        ("?policy=sentence&after=2", StreamConfig("sentence", after=2)),
-    ],
-)
+@pytest.mark.parametrize(("query", "config"), [
+    ("", StreamConfig()), ("?policy=fixed&lookahead=1", StreamConfig(lookahead=1)),
+    ("?policy=entropy&threshold=0.2", StreamConfig("entropy", thresholds=[0.2])),
+    ("?policy=sentence&after=2", StreamConfig("sentence", after=2)),
+])  # fmt: skip
 def test_events_are_those_of_the_command(engine: Engine, query: str, config: StreamConfig) -> None:
     with client(engine) as served, opened(served, query) as socket:
         for word in WORDS:
@@ -90,15 +86,12 @@ def test_a_stream_goes_on_where_another_was(engine: Engine) -> None:
     assert without_times(events) == events_alone(engine, StreamConfig())
 
 
-@pytest.mark.parametrize(
-    ("query", "message", "says"),
-    [
-        ("?policy=dely", "so", "dely"), ("?lookahed=3", "so", "lookahed"),
-        ("?policy=delay&decoder=generate", "so", "generate"), ("", '{"word": "so"}', "message"),
-        ("", '{"words": [{"start": 1}]}', "message"), ("", '{"state": {"words": "x"}}', "message"),
-        ("", "{" * 2_000, "message"), ("", '{"words": 3, "end": true}', "message"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("query", "message", "says"), [
+    ("?policy=dely", "so", "dely"), ("?lookahed=3", "so", "lookahed"),
+    ("?policy=delay&decoder=generate", "so", "generate"), ("", '{"word": "so"}', "message"),
+    ("", '{"words": [{"start": 1}]}', "message"), ("", '{"state": {"words": "x"}}', "message"),
+    ("", "{" * 2_000, "message"), ("", '{"words": 3, "end": true}', "message"),
+])  # fmt: skip
 def test_what_is_wrong_ends_the_stream_with_a_reason(engine: Engine, query: str, message: str, says: str) -> None:
     with (
         server(engine) as (address, _),

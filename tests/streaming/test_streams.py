@@ -216,25 +216,20 @@ def test_a_text_is_pushed_as_words_and_every_stream_is_given_some(punctuator: Pu
         Streams(punctuator).push([StreamState(), StreamState()], [["we"]])
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "", "{}", '{"words": [{"txt": "a"}]}', '{"words": [], "seen": 3}', "[1]", '{"words": [], "n_seen": "3"}',
-        '{"words": [], "n_committed": 9}', '{"words": [{"text": 5}], "n_seen": 1}',
-        '{"words": [{"text": "a", "n_closers": "1"}], "n_seen": 1}',
-        '{"words": [{"text": "a", "n_closers": 1.0}], "n_seen": 1}',
-        '{"words": [{"text": "a", "n_closers": 2}], "n_seen": 1}',
-        '{"words": [{"text": "a", "pause": 3}], "n_seen": 1}',
-        '{"words": [{"text": "a", "dotted": null}], "n_seen": 1}', '{"words": [{"text": ""}], "n_seen": 1}',
-        '{"words": [{"text": "a b"}], "n_seen": 1}', '{"words": {}}', '{"words": "", "n_seen": 0}',
-        '{"words": [], "n_seen": true}', '{"words": [], "sentence_start": 1}', '{"words": [], "sentence_start": -1}',
-        '{"words": [], "end_ms": 1.5}', '{"words": [], "finished": 0}', '{"words": [], "in_doubt": 1}',
-        '{"words": [], "times": [{"start_ms": 1, "end_ms": 2}]}',
-        '{"words": [{"text": "a"}], "n_seen": 1, "times": [{"start_ms": "1"}]}',
-        '{"words": [], "times": 5}',
-        "[" * 100_000,
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize("text", [
+    "", "{}", '{"words": [{"txt": "a"}]}', '{"words": [], "seen": 3}', "[1]", '{"words": [], "n_seen": "3"}',
+    '{"words": [], "n_committed": 9}', '{"words": [{"text": 5}], "n_seen": 1}',
+    '{"words": [{"text": "a", "n_closers": "1"}], "n_seen": 1}',
+    '{"words": [{"text": "a", "n_closers": 1.0}], "n_seen": 1}',
+    '{"words": [{"text": "a", "n_closers": 2}], "n_seen": 1}', '{"words": [{"text": "a", "pause": 3}], "n_seen": 1}',
+    '{"words": [{"text": "a", "dotted": null}], "n_seen": 1}', '{"words": [{"text": ""}], "n_seen": 1}',
+    '{"words": [{"text": "a b"}], "n_seen": 1}', '{"words": {}}', '{"words": "", "n_seen": 0}',
+    '{"words": [], "n_seen": true}', '{"words": [], "sentence_start": 1}', '{"words": [], "sentence_start": -1}',
+    '{"words": [], "end_ms": 1.5}', '{"words": [], "finished": 0}', '{"words": [], "in_doubt": 1}',
+    '{"words": [], "times": [{"start_ms": 1, "end_ms": 2}]}',
+    '{"words": [{"text": "a"}], "n_seen": 1, "times": [{"start_ms": "1"}]}',
+    '{"words": [], "times": 5}', "[" * 100_000,
+])  # fmt: skip
 def test_a_damaged_state_is_refused(text: str) -> None:
     with pytest.raises(InputError, match="a stream state that reads"):
         StreamState.from_json(text)

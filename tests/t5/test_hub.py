@@ -127,11 +127,10 @@ def test_what_looks_like_a_path_is_not_asked_of_the_hub(
     assert asked == []
 
 
-@pytest.mark.parametrize(
-    ("source", "fix"),
-    [("larg", "did you mean large?"), ("Smal", "did you mean small?"), ("mutli", "did you mean multi?"),
-     ("t5-small", "check the name"), ("whisper", "check the name")],
-)  # fmt: skip
+@pytest.mark.parametrize(("source", "fix"), [
+    ("larg", "did you mean large?"), ("Smal", "did you mean small?"), ("mutli", "did you mean multi?"),
+    ("t5-small", "check the name"), ("whisper", "check the name"),
+])  # fmt: skip
 def test_a_mistyped_name_is_not_asked_of_the_hub_and_the_nearest_is_named(
     source: str, fix: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, asked: list[str]
 ) -> None:

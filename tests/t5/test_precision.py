@@ -47,15 +47,10 @@ def test_a_model_that_is_loaded_by_name_has_what_auto_takes_and_a_given_one_its_
     assert Punctuator(tiny_model).model.precision == "fp32"
 
 
-@pytest.mark.parametrize(
-    ("capabilities", "expected"),
-    [
-        ({"avx512_bf16": True}, True),
-        ({"amx_bf16": True}, True),
-        ({"avx512_bf16": False, "avx2": True}, False),
-        ({}, False),
-    ],
-)
+@pytest.mark.parametrize(("capabilities", "expected"), [
+    ({"avx512_bf16": True}, True), ({"amx_bf16": True}, True), ({"avx512_bf16": False, "avx2": True}, False),
+    ({}, False),
+])  # fmt: skip
 def test_a_processor_is_asked_what_it_can(
     monkeypatch: pytest.MonkeyPatch, capabilities: dict[str, bool], expected: bool
 ) -> None:

@@ -142,25 +142,18 @@ def test_a_style_may_have_shorter_labels_than_the_task() -> None:
         most_marks("opera")
 
 
-@pytest.mark.parametrize(
-    ("values", "found"),
-    [
-        ({"prefix": "{foo}: "}, r"prefix '{foo}: '; expected text, with or without {style} in it; correct the prefix"),
-        ({"prefix": "{0}"}, "prefix '{0}'"),
-        ({"prefix": "{style"}, "prefix '{style'"),
-        ({"prefix": "{style.foo}"}, "prefix '{style.foo}'"),
-        (
-            {"default_style": "opera"},
-            r"default_style 'opera'; expected one of the styles \(talk, meeting, prose, chat\)",
-        ),
-        ({"styles": []}, r"default_style 'talk'; expected one of the styles \(there are none\)"),
-        ({"marks": "ab"}, "marks 'ab'; expected distinct symbols"),
-        ({"max_marks": 0}, "max_marks 0; expected 1 or more"),
-        ({"style_max_marks": {"opera": 1}}, "style_max_marks opera: 1; expected some of talk, .*, each with 1 to 3"),
-        ({"style_max_marks": {"talk": 4}}, "style_max_marks talk: 4"),
-        ({"style_max_marks": {"talk": 0}}, "style_max_marks talk: 0"),
-    ],
-)
+@pytest.mark.parametrize(("values", "found"), [
+    ({"prefix": "{foo}: "}, r"prefix '{foo}: '; expected text, with or without {style} in it; correct the prefix"),
+    ({"prefix": "{0}"}, "prefix '{0}'"), ({"prefix": "{style"}, "prefix '{style'"),
+    ({"prefix": "{style.foo}"}, "prefix '{style.foo}'"),
+    ({"default_style": "opera"}, r"default_style 'opera'; expected one of the styles \(talk, meeting, prose, chat\)"),
+    ({"styles": []}, r"default_style 'talk'; expected one of the styles \(there are none\)"),
+    ({"marks": "ab"}, "marks 'ab'; expected distinct symbols"),
+    ({"max_marks": 0}, "max_marks 0; expected 1 or more"),
+    ({"style_max_marks": {"opera": 1}}, "style_max_marks opera: 1; expected some of talk, .*, each with 1 to 3"),
+    ({"style_max_marks": {"talk": 4}}, "style_max_marks talk: 4"),
+    ({"style_max_marks": {"talk": 0}}, "style_max_marks talk: 0"),
+])  # fmt: skip
 def test_a_task_that_cannot_be_written_is_refused(values: dict[str, Any], found: str) -> None:
     with pytest.raises(ConfigError, match=found):
         TaskConfig(**values)

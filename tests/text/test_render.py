@@ -31,23 +31,19 @@ LOWER, CAPITAL, UPPER, AS_GIVEN = Case.LOWER, Case.CAPITALISED, Case.UPPER, Case
 KEEP = RenderConfig(keep_marks=True)
 
 
-@pytest.mark.parametrize(
-    ("text", "choices", "config", "written"),
-    [
-        ("\twe  know\nthat ", [("", CAPITAL), (",", LOWER), ("?!", UPPER)], None, "\tWe  know,\nTHAT?! "),
-        ("We know; that!", [("", AS_GIVEN), ("", AS_GIVEN), (".", LOWER)], None, "We know that."),
-        ("we KNOW", [("", CAPITAL), (".", LOWER)], RenderConfig(case=False), "we KNOW."),
-        ("we NASA", [("", CAPITAL), ("", LOWER)], None, "We nasa"),
-        ("we NASA", [("", CAPITAL), ("", LOWER)], RenderConfig(keep_case=True), "We NASA"),
-        # marks are kept: empty slots alone are filled
-        ('so "we," she  … said', [(",", CAPITAL), ("!", LOWER), ("?", CAPITAL), (".", LOWER)], KEEP,
-         'So, "we," She  … said.'),
-        # the full stop of an abbreviation stays, and is no mark of the slot
-        ("vs. a", [("?", LOWER)] * 2, KEEP, "vs.? a?"),
-        ("vs., a", [("?", LOWER)] * 2, KEEP, "vs., a?"),
-        ("vs., a", [("?", LOWER)] * 2, None, "vs.? a?"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("text", "choices", "config", "written"), [
+    ("\twe  know\nthat ", [("", CAPITAL), (",", LOWER), ("?!", UPPER)], None, "\tWe  know,\nTHAT?! "),
+    ("We know; that!", [("", AS_GIVEN), ("", AS_GIVEN), (".", LOWER)], None, "We know that."),
+    ("we KNOW", [("", CAPITAL), (".", LOWER)], RenderConfig(case=False), "we KNOW."),
+    ("we NASA", [("", CAPITAL), ("", LOWER)], None, "We nasa"),
+    ("we NASA", [("", CAPITAL), ("", LOWER)], RenderConfig(keep_case=True), "We NASA"),
+    # marks are kept: empty slots alone are filled
+    ('so "we," she  … said', [(",", CAPITAL), ("!", LOWER), ("?", CAPITAL), (".", LOWER)], KEEP,
+     'So, "we," She  … said.'),
+    # the full stop of an abbreviation stays, and is no mark of the slot
+    ("vs. a", [("?", LOWER)] * 2, KEEP, "vs.? a?"), ("vs., a", [("?", LOWER)] * 2, KEEP, "vs., a?"),
+    ("vs., a", [("?", LOWER)] * 2, None, "vs.? a?"),
+])  # fmt: skip
 def test_decided_marks_and_case_are_put_on_and_white_space_stays(
     text: str, choices: list[tuple[str, Case]], config: RenderConfig | None, written: str
 ) -> None:
@@ -87,14 +83,11 @@ def test_a_spelling_of_the_users_is_written_whole_between_what_stood_around_it(
             assert written.text == before + spelling + after + tail[has_own:]
 
 
-@pytest.mark.parametrize(
-    ("spelling", "label", "expected", "ends"),
-    [
-        ("Inc.", ",", "Inc.,", False), ("Inc.", ".", "Inc.", True), ("Inc.", "?", "Inc.?", True),
-        ("Yahoo!", "", "Yahoo!", False), ("Yahoo!", ".", "Yahoo!", True), ("Yahoo!", "?!", "Yahoo!", True),
-        ("Yahoo!", ",", "Yahoo!,", False), ("Yahoo!", "?", "Yahoo!", True), ("Who?", "?", "Who?", True),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("spelling", "label", "expected", "ends"), [
+    ("Inc.", ",", "Inc.,", False), ("Inc.", ".", "Inc.", True), ("Inc.", "?", "Inc.?", True),
+    ("Yahoo!", "", "Yahoo!", False), ("Yahoo!", ".", "Yahoo!", True), ("Yahoo!", "?!", "Yahoo!", True),
+    ("Yahoo!", ",", "Yahoo!,", False), ("Yahoo!", "?", "Yahoo!", True), ("Who?", "?", "Who?", True),
+])  # fmt: skip
 def test_a_spelling_that_ends_in_a_mark_takes_others_but_no_second_end(
     spelling: str, label: str, expected: str, ends: bool
 ) -> None:
@@ -131,13 +124,12 @@ def test_a_full_stop_that_belongs_to_the_word_stays(text: str) -> None:
     assert rendered(text, nothing) == text
 
 
-@pytest.mark.parametrize(
-    ("text", "label", "written", "told"),
-    [
-        ("etc.", ".", "etc.", "."), ("etc.", "", "etc.", ""),  # its own full stop may end a sentence too
-        (":)", "?", ":)", ""), ("yes", "?", "yes?", "?"),  # a mark that was not written is not reported
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("text", "label", "written", "told"), [
+    ("etc.", ".", "etc.", "."),
+    ("etc.", "", "etc.", ""),  # its own full stop may end a sentence too
+    (":)", "?", ":)", ""),
+    ("yes", "?", "yes?", "?"),  # a mark that was not written is not reported
+])  # fmt: skip
 def test_the_label_that_is_told_is_the_one_that_was_written(text: str, label: str, written: str, told: str) -> None:
     (word,) = split(text).words
     rendered_word = render_word(word, decided(label), RenderConfig(), Alphabet())
@@ -150,15 +142,12 @@ def test_addresses_paths_and_code_keep_every_letter(case: Case, text: str) -> No
     assert rendered(text, [decided("", case)]) == text
 
 
-@pytest.mark.parametrize(
-    ("text", "opening", "written"),
-    [
-        ("qué", "¿", "¿qué"), ("¿qué", "", "qué"), ("qué", "", "qué"), ("¿qué", "¿", "¿qué"), ("¿qué", "¡", "¡qué"),
-        ("¡¿qué", "¿", "¿qué"), ('"(¡qué', "¿", '"(¿qué'), ('"qué', "¿", '"¿qué'), ('¿"qué"', "¿", '"¿qué"'),
-        ("(¿qué)", "", "(qué)"), ("¿qué", None, "¿qué"),
-        ("42", "¿", "¿42"), ("¿", "¡", "¿"), ('"¿', "", '"¿'), (":)", "¿", ":)"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("text", "opening", "written"), [
+    ("qué", "¿", "¿qué"), ("¿qué", "", "qué"), ("qué", "", "qué"), ("¿qué", "¿", "¿qué"), ("¿qué", "¡", "¡qué"),
+    ("¡¿qué", "¿", "¿qué"), ('"(¡qué', "¿", '"(¿qué'), ('"qué', "¿", '"¿qué'), ('¿"qué"', "¿", '"¿qué"'),
+    ("(¿qué)", "", "(qué)"), ("¿qué", None, "¿qué"), ("42", "¿", "¿42"), ("¿", "¡", "¿"), ('"¿', "", '"¿'),
+    (":)", "¿", ":)"),
+])  # fmt: skip
 def test_an_opening_mark_stands_before_the_core(text: str, opening: str | None, written: str) -> None:
     (word,) = split(text).words
     decision = Decision("", Case.LOWER, 1.0, 1.0, opening=opening)  # None: of a model that knows none

@@ -164,49 +164,30 @@ def unnamed(text: str, name: str = "talk.txt") -> Transcript:
     return transcript_of(io.StringIO(text, newline="\n"), name=name)
 
 
-@pytest.mark.parametrize(
-    ("text", "format", "words"),
-    [
-        ("0.000000\t2.500000\tso what\n2.500000\t3.250000\tyes\n", "tsv", ["so what yes"]),  # Audacity's labels
-        ("word\tstart\tend\nso\t0.1\t0.2\nwhat\t0.2\t0.4\n", "tsv", ["so what"]),
-        (";; by hand\ntalk 1 0.5 0.2 so\ntalk 1 0.7 0.1 what 0.9\n", "ctm", ["so what"]),
-        ("we met 3 4 times\nso\n", "text", ["we met 3 4 times so"]),
-        ("utt-1\tso what\nutt-2\tyes\n", "text", ["so what yes"]),
-        ("Ann:\tso what\nTom:\tyes\n", "text", ["so what", "yes"]),
-        ("\tso what\n\tyes\n", "text", ["so what yes"]),
-        ("so\twhat\nyes\n", "text", ["so what yes"]),
-        ("so\twhat\n", "text", ["so what"]),
-    ],
-)
+@pytest.mark.parametrize(("text", "format", "words"), [
+    ("0.000000\t2.500000\tso what\n2.500000\t3.250000\tyes\n", "tsv", ["so what yes"]),  # Audacity's labels
+    ("word\tstart\tend\nso\t0.1\t0.2\nwhat\t0.2\t0.4\n", "tsv", ["so what"]),
+    (";; by hand\ntalk 1 0.5 0.2 so\ntalk 1 0.7 0.1 what 0.9\n", "ctm", ["so what"]),
+    ("we met 3 4 times\nso\n", "text", ["we met 3 4 times so"]),
+    ("utt-1\tso what\nutt-2\tyes\n", "text", ["so what yes"]),
+    ("Ann:\tso what\nTom:\tyes\n", "text", ["so what", "yes"]),
+    ("\tso what\n\tyes\n", "text", ["so what yes"]), ("so\twhat\nyes\n", "text", ["so what yes"]),
+    ("so\twhat\n", "text", ["so what"]),
+])  # fmt: skip
 def test_a_table_with_tabs_is_read_as_one_whatever_its_name(text: str, format: str, words: list[str]) -> None:
     transcript = unnamed(text)
     assert (transcript.format, unchanged(transcript)) == (format, text)
     assert [" ".join(word.text for word in words) for words in transcript.texts] == words
 
 
-@pytest.mark.parametrize(
-    ("text", "name", "message"),
-    [
-        (
-            "ann\t12 may\tso what\ntom\t13 may\tyes\n",
-            "talk.txt",
-            "columns ann, 12 may, so what: it is not clear which of",
-        ),
-        (
-            "@UTF8\n@Begin\n*MOT:\tso what ?\n@End\n",
-            "talk.txt",
-            "CHAT in talk.txt, whose codes stand inside words; exp",
-        ),
-        (
-            "@Begin\n*MOT:\tso what ?\n",
-            "-",
-            "CHAT in standard input, whose codes stand inside words; expected text; exp",
-        ),
-        ("so", "talk.docx", "document with layout (.docx); expected one of text, lines, srt"),
-        ("so", "talk.pdf", "; save its text as .txt in the program that opens it"),
-        ("*MOT:\tso what ?\n", "talk.cha", "talk.cha, whose name says that it is a transcript with times (.cha)"),
-    ],
-)
+@pytest.mark.parametrize(("text", "name", "message"), [
+    ("ann\t12 may\tso what\ntom\t13 may\tyes\n", "talk.txt", "columns ann, 12 may, so what: it is not clear which of"),
+    ("@UTF8\n@Begin\n*MOT:\tso what ?\n@End\n", "talk.txt", "CHAT in talk.txt, whose codes stand inside words; exp"),
+    ("@Begin\n*MOT:\tso what ?\n", "-", "CHAT in standard input, whose codes stand inside words; expected text; exp"),
+    ("so", "talk.docx", "document with layout (.docx); expected one of text, lines, srt"),
+    ("so", "talk.pdf", "; save its text as .txt in the program that opens it"),
+    ("*MOT:\tso what ?\n", "talk.cha", "talk.cha, whose name says that it is a transcript with times (.cha)"),
+])  # fmt: skip
 def test_structure_that_cannot_be_kept_is_refused_in_one_line(text: str, name: str, message: str) -> None:
     with pytest.raises(InputError) as refused:
         unnamed(text, name)
@@ -273,16 +254,13 @@ def _shown(items: Iterable[Item]) -> list[str]:
     return [text for text in shown if text]
 
 
-@pytest.mark.parametrize(
-    ("line", "shown"),
-    [
-        ("<i>MARY: so</i> it is", "[MARY:] so it is"), ("<i>MARY:</i> so", "[MARY:] so"),
-        ("<b>MA</b>RY: so", "[MARY:] so"), ("{\\an8}JOHN: so", "[JOHN:] so"), ("&gt;&gt; so", "[>>] so"),
-        ("&gt;&gt;so", "[>>] so"), (">>JOHN: so", "[>>JOHN:] so"), (">>so", "[>>] so"), ("<i>- no</i>", "[-] no"),
-        ("yes <i>[laughs]</i> no", "yes [[laughs]] no"), ("<i>[door opens]</i>", "[[door opens]]"),
-        ("{\\an8}♪ so it goes ♪", "[♪] so it goes [♪]"), ("a <i>MARY: so</i>", "a MARY so"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("line", "shown"), [
+    ("<i>MARY: so</i> it is", "[MARY:] so it is"), ("<i>MARY:</i> so", "[MARY:] so"), ("<b>MA</b>RY: so", "[MARY:] so"),
+    ("{\\an8}JOHN: so", "[JOHN:] so"), ("&gt;&gt; so", "[>>] so"), ("&gt;&gt;so", "[>>] so"),
+    (">>JOHN: so", "[>>JOHN:] so"), (">>so", "[>>] so"), ("<i>- no</i>", "[-] no"),
+    ("yes <i>[laughs]</i> no", "yes [[laughs]] no"), ("<i>[door opens]</i>", "[[door opens]]"),
+    ("{\\an8}♪ so it goes ♪", "[♪] so it goes [♪]"), ("a <i>MARY: so</i>", "a MARY so"),
+])  # fmt: skip
 def test_labels_and_directions_are_seen_behind_tags(line: str, shown: str) -> None:
     assert " ".join(_shown(read_line(line, markup=TAGS, dashes=True))) == shown
 

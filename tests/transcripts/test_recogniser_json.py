@@ -188,19 +188,13 @@ def test_what_stands_under_a_key_that_comes_again_changes_too() -> None:
     )
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        '{"text": "", "segments": []}',
-        '{"text": "[Music]", "segments": [{"text": "[Music]"}]}',
-        '{"transcription": [{"offsets": {"from": 0, "to": 10}, "text": " [BLANK_AUDIO]"}]}',
-        '{"results": {"transcripts": [{"transcript": ""}], "items": []}}',
-        '{"results": {"channels": [{"alternatives": [{"transcript": "", "words": []}]}]}}',
-        '{"segments": []}\n',
-        '\ufeff{"results": {"channels": []}}',
-        '{"text": null}',
-    ],
-)
+@pytest.mark.parametrize("text", [
+    '{"text": "", "segments": []}', '{"text": "[Music]", "segments": [{"text": "[Music]"}]}',
+    '{"transcription": [{"offsets": {"from": 0, "to": 10}, "text": " [BLANK_AUDIO]"}]}',
+    '{"results": {"transcripts": [{"transcript": ""}], "items": []}}',
+    '{"results": {"channels": [{"alternatives": [{"transcript": "", "words": []}]}]}}',
+    '{"segments": []}\n', '\ufeff{"results": {"channels": []}}', '{"text": null}',
+])  # fmt: skip
 def test_a_recording_in_which_nothing_was_said_comes_out_as_it_is(text: str, caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.WARNING):
         assert by_chance(text, 1) == (text, [])
@@ -270,45 +264,40 @@ def test_words_have_the_times_that_recognisers_give(
     assert written(source) == source
 
 
-@pytest.mark.parametrize(
-    ("said", "pieces", "new", "expected"),  # words and pieces, with | between them
-    [
-        # words in pieces, as tokens of Whisper, a space before which says that a word begins
-        ("it costs 1,000 u.s.", " it| costs| 1|,000| u|.s.", "It|costs|1,000.|U.S.", " It| costs| 1|,000.| U|.S."),
-        ("so 1,000", " so| 1|,|000", "So|1,000,", " So| 1|,|000,"),
-        ("so 1,000 we", " so| 1|,|000| we", "So|1,000,|we", " So| 1|,|000,| we"),
-        ("so 10:30 we", " so| 10|:|30| we", "So|10:30,|we", " So| 10|:|30,| we"),
-        ("so C++", " so| C|++", "So|C++,", " So| C|++,"),
-        ("by 50% we", " by| 50|%| we", "By|50%.|We", " By| 50|%.| We"),
-        ("by 50%", " by| 50|%", "By|50%.", " By| 50|%."),
-        ("so http://a.b/c?d we", " so| http|://|a|.b|/c|?|d| we", "So|http://a.b/c?d,|we",
-         " So| http|://|a|.b|/c|?|d,| we"),
-        ("the U.S. at a.b.com", " the| U|.|S|.| at| a|.b|.|com", "The|U.S.,|at|a.b.com?",
-         " The| U|.|S|.,| at| a|.b|.|com?"),
-        ("in İstanbul", "in|İs|tan|bul", "In|İstanbul.", "In|İs|tan|bul."),  # whose lower case is longer
-        # nothing is forced where words are cut in other places
-        ("so 1,000 ab c it", "so|1|000|a|bc|it", "So|1,000.|Ab|C,|It", "So|1|000|a|bc|It"),
-        # quotes and brackets belong to each place
-        ('he said "hello"', "he|said|hello", 'He|said|"Hello",', "He|said|Hello,"),
-        ("he said hello.", 'he|said|("hello.")', "He|said -|hello!", 'He|said -|("hello!")'),
-        ('a "b" c', ' a| "|b|"| c', 'A|"B",|c.', ' A| "|B,|"| c.'),
-        ('he "hello"', 'he| "|hel|lo|"', 'He|"Hello",', 'He| "|Hel|lo,|"'),
-        ("he 'hello'", "he| '|hel|lo|'", "He|'Hello',", "He| '|Hel|lo,|'"),
-        ("he (hello)", "he| (|hel|lo|)", "He|(Hello),", "He| (|Hel|lo,|)"),
-        ("'quote me'", "quote| me", "'Quote|me'.", "Quote| me."),
-        ("'quote me'", " '|quo|te| me|'", "'Quote|me'.", " '|Quo|te| me.|'"),
-        ("quote me", " '|quo|te| me|'", "Quote|me.", " '|Quo|te| me.|'"),
-        ("'quote me'", "quo|te| me", "'Quote|me'.", "Quo|te| me."),
-        ("o'clock dogs'", "o|'|clock| dogs", "O'clock|dogs'.", "O|'|clock| dogs."),
-        # a mark with a place of its own is no word
-        ("so, what -", "so|,|what| -", "so?|what", "so|?|what|"),
-        ("so, what -", "so|,|what| -", "so|what!", "so||what|!"),
-        ("so, what -", "so|,|what| -", "so -|what, -", "so| -|what|, -"),
-        ("so-. we", "so|-|.|we", "So-|we", "So|-||we"),
-        ("so-. we", "so|-|.|we", "So- -|we", "So|-| -|we"),
-        ("so-. we", "so|-|.|we", "So-?|we", "So|-|?|we"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("said", "pieces", "new", "expected"), [
+    # words in pieces, as tokens of Whisper, a space before which says that a word begins
+    ("it costs 1,000 u.s.", " it| costs| 1|,000| u|.s.", "It|costs|1,000.|U.S.", " It| costs| 1|,000.| U|.S."),
+    ("so 1,000", " so| 1|,|000", "So|1,000,", " So| 1|,|000,"),
+    ("so 1,000 we", " so| 1|,|000| we", "So|1,000,|we", " So| 1|,|000,| we"),
+    ("so 10:30 we", " so| 10|:|30| we", "So|10:30,|we", " So| 10|:|30,| we"),
+    ("so C++", " so| C|++", "So|C++,", " So| C|++,"),
+    ("by 50% we", " by| 50|%| we", "By|50%.|We", " By| 50|%.| We"),
+    ("by 50%", " by| 50|%", "By|50%.", " By| 50|%."),
+    ("so http://a.b/c?d we", " so| http|://|a|.b|/c|?|d| we", "So|http://a.b/c?d,|we",
+     " So| http|://|a|.b|/c|?|d,| we"),
+    ("the U.S. at a.b.com", " the| U|.|S|.| at| a|.b|.|com", "The|U.S.,|at|a.b.com?",
+     " The| U|.|S|.,| at| a|.b|.|com?"),
+    ("in İstanbul", "in|İs|tan|bul", "In|İstanbul.", "In|İs|tan|bul."),  # whose lower case is longer
+    # nothing is forced where words are cut in other places
+    ("so 1,000 ab c it", "so|1|000|a|bc|it", "So|1,000.|Ab|C,|It", "So|1|000|a|bc|It"),
+    # quotes and brackets belong to each place
+    ('he said "hello"', "he|said|hello", 'He|said|"Hello",', "He|said|Hello,"),
+    ("he said hello.", 'he|said|("hello.")', "He|said -|hello!", 'He|said -|("hello!")'),
+    ('a "b" c', ' a| "|b|"| c', 'A|"B",|c.', ' A| "|B,|"| c.'),
+    ('he "hello"', 'he| "|hel|lo|"', 'He|"Hello",', 'He| "|Hel|lo,|"'),
+    ("he 'hello'", "he| '|hel|lo|'", "He|'Hello',", "He| '|Hel|lo,|'"),
+    ("he (hello)", "he| (|hel|lo|)", "He|(Hello),", "He| (|Hel|lo,|)"),
+    ("'quote me'", "quote| me", "'Quote|me'.", "Quote| me."),
+    ("'quote me'", " '|quo|te| me|'", "'Quote|me'.", " '|Quo|te| me.|'"),
+    ("quote me", " '|quo|te| me|'", "Quote|me.", " '|Quo|te| me.|'"),
+    ("'quote me'", "quo|te| me", "'Quote|me'.", "Quo|te| me."),
+    ("o'clock dogs'", "o|'|clock| dogs", "O'clock|dogs'.", "O|'|clock| dogs."),
+    # a mark with a place of its own is no word
+    ("so, what -", "so|,|what| -", "so?|what", "so|?|what|"), ("so, what -", "so|,|what| -", "so|what!", "so||what|!"),
+    ("so, what -", "so|,|what| -", "so -|what, -", "so| -|what|, -"),
+    ("so-. we", "so|-|.|we", "So-|we", "So|-||we"), ("so-. we", "so|-|.|we", "So- -|we", "So|-| -|we"),
+    ("so-. we", "so|-|.|we", "So-?|we", "So|-|?|we"),
+])  # fmt: skip
 def test_pieces_quoted_words_and_places_of_marks_get_their_marks(
     said: str, pieces: str, new: str, expected: str
 ) -> None:

@@ -38,15 +38,11 @@ def _without(text: str, name: str = "text", to: str | None = None) -> str:
     return "".join(written_pieces(transcript, transcript.with_words(words), WriterConfig(to), "talk"))
 
 
-@pytest.mark.parametrize(
-    ("text", "left"),
-    [
-        ("we um know", "we know"), ("um we know um", "we know"), ("we um\nknow", "we\nknow"),
-        ("we\num know", "we\nknow"), ("we\num\nknow\n", "we\nknow\n"), ("we um uh know\n", "we know\n"),
-        ("we\n\num\n\nknow", "we\n\n\nknow"), ("um", ""), ("JOHN: um yes\n", "JOHN: yes\n"),
-        ("so um [laughs] yes", "so [laughs] yes"), ("we know", "we know"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("text", "left"), [
+    ("we um know", "we know"), ("um we know um", "we know"), ("we um\nknow", "we\nknow"), ("we\num know", "we\nknow"),
+    ("we\num\nknow\n", "we\nknow\n"), ("we um uh know\n", "we know\n"), ("we\n\num\n\nknow", "we\n\n\nknow"),
+    ("um", ""), ("JOHN: um yes\n", "JOHN: yes\n"), ("so um [laughs] yes", "so [laughs] yes"), ("we know", "we know"),
+])  # fmt: skip
 def test_white_space_is_joined(text: str, left: str) -> None:
     assert _without(text) == left
 
@@ -54,18 +50,15 @@ def test_white_space_is_joined(text: str, left: str) -> None:
 CUE, VTT_CUE = "1\n00:00:01,000 --> 00:00:02,000\n", "WEBVTT\n\n00:01.000 --> 00:02.000\n"
 
 
-@pytest.mark.parametrize(
-    ("name", "text", "to", "left"),
-    [
-        ("lines", "hi\num\nyes um\n", None, "hi\n\nyes\n"),  # lines of their own stay lines
-        ("srt", f"{CUE}um <i>we know</i>\n", None, f"{CUE}<i>we know</i>\n"),
-        ("vtt", f"{VTT_CUE}um<00:01.500><c> know</c>\n", None, f"{VTT_CUE}<00:01.500><c>know</c>\n"),
-        # tags are not shown in another format
-        ("text", "JOHN: um <i>yes</i>\n", "text", "JOHN: <i>yes</i>\n"),
-        ("srt", f"{CUE}JOHN: um <i>we know</i>\n", "text", "JOHN: we know\n"),
-        ("vtt", f"{VTT_CUE}[laughs] um <00:01.500><c>so</c>\n", "text", "[laughs] so\n"),
-    ],
-)
+@pytest.mark.parametrize(("name", "text", "to", "left"), [
+    ("lines", "hi\num\nyes um\n", None, "hi\n\nyes\n"),  # lines of their own stay lines
+    ("srt", f"{CUE}um <i>we know</i>\n", None, f"{CUE}<i>we know</i>\n"),
+    ("vtt", f"{VTT_CUE}um<00:01.500><c> know</c>\n", None, f"{VTT_CUE}<00:01.500><c>know</c>\n"),
+    # tags are not shown in another format
+    ("text", "JOHN: um <i>yes</i>\n", "text", "JOHN: <i>yes</i>\n"),
+    ("srt", f"{CUE}JOHN: um <i>we know</i>\n", "text", "JOHN: we know\n"),
+    ("vtt", f"{VTT_CUE}[laughs] um <00:01.500><c>so</c>\n", "text", "[laughs] so\n"),
+])  # fmt: skip
 def test_lines_and_tags_of_a_removed_word_stay(name: str, text: str, to: str | None, left: str) -> None:
     assert _without(text, name, to) == left
 

@@ -122,16 +122,14 @@ def test_odd_times_are_times(times: str) -> None:
     assert times in punctuated(text, "srt", seed=1)
 
 
-@pytest.mark.parametrize(
-    ("text", "new", "expected"),
-    [
-        ('"<i>hello.</i>"', '"Hello?"', '"<i>Hello?</i>"'), ('"<i>hello</i>"', '"Hello".', '"<i>Hello</i>".'),
-        ('<i>"hello"</i>', '"Hello."', '<i>"Hello."</i>'), ("<i>hello</i>,", "Hello,", "<i>Hello</i>,"),
-        ("<i>hello,</i>", "Hello -", "<i>Hello -</i>"), ("(<b>hello</b>).", "(Hello)", "(<b>Hello</b>)"),
-        ("<i>hello,&#39;</i>", "Hello' -", "<i>Hello&#39; -</i>"), ("hello,&quot;", 'Hello?" -', "Hello?&quot; -"),
-        ("hello.&rlm;", "Hello\u200f -", "Hello&rlm; -"), ("hello.&#39;&quot;", "Hello?'\" -", "Hello?&#39;&quot; -"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("text", "new", "expected"), [
+    ('"<i>hello.</i>"', '"Hello?"', '"<i>Hello?</i>"'), ('"<i>hello</i>"', '"Hello".', '"<i>Hello</i>".'),
+    ('<i>"hello"</i>', '"Hello."', '<i>"Hello."</i>'), ("<i>hello</i>,", "Hello,", "<i>Hello</i>,"),
+    ("<i>hello,</i>", "Hello -", "<i>Hello -</i>"), ("(<b>hello</b>).", "(Hello)", "(<b>Hello</b>)"),
+    ("<i>hello,&#39;</i>", "Hello' -", "<i>Hello&#39; -</i>"), ("hello,&quot;", 'Hello?" -', "Hello?&quot; -"),
+    ("hello.&rlm;", "Hello\u200f -", "Hello&rlm; -"),
+    ("hello.&#39;&quot;", "Hello?'\" -", "Hello?&#39;&quot; -"),
+])  # fmt: skip
 def test_a_closing_quote_stays_where_it_stood_among_the_tags(text: str, new: str, expected: str) -> None:
     source = f"1\n00:00:01,000 --> 00:00:02,000\n{text}\n"
     (word,) = spoken(reading(source, "srt").items)
@@ -211,14 +209,12 @@ def test_no_sentence_goes_on_over_a_speaker_or_a_direction(text: str, name: str,
     assert [" ".join(word.text for word in words) for words in reading(text, name).texts] == expected
 
 
-@pytest.mark.parametrize(
-    ("format", "text", "warns"),
-    [
-        ("srt", "how are you today\n", True), ("vtt", "WEBVTT\n\nhow are you\n", True), ("srt", " \n\n", False),
-        ("srt", "1\n00:00:01,000 --> 00:00:02,000\n[Music]\n", True), ("text", "...\n", False),
-        ("srt", "1\n00:00:01,000 --> 00:00:02,000\nhow are you\n", False),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("format", "text", "warns"), [
+    ("srt", "how are you today\n", True), ("vtt", "WEBVTT\n\nhow are you\n", True), ("srt", " \n\n", False),
+    ("srt", "1\n00:00:01,000 --> 00:00:02,000\n[Music]\n", True),
+    ("text", "...\n", False),
+    ("srt", "1\n00:00:01,000 --> 00:00:02,000\nhow are you\n", False),
+])  # fmt: skip
 def test_a_file_of_which_nothing_can_be_read_gives_a_warning(
     format: str, text: str, warns: bool, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -226,18 +222,15 @@ def test_a_file_of_which_nothing_can_be_read_gives_a_warning(
     assert caplog.messages == [f"talk: no words were found in it as {format}"] * warns
 
 
-@pytest.mark.parametrize(
-    ("format", "text"),
-    [
-        *((name, FILES[name]) for name in ("srt", "vtt", "ass")), ("srt", "\ufeff" + FILES["srt"]),
-        ("json", '{"text": "how are you"}'), ("json", '[\n  {\n    "word": "how"\n  }\n]\n'),
-        ("json", '[\n\n[\n{\n"start-ms":\n1, "word": "how"}]]'), ("json", '{"is_final": true, "text": "how"}\n'),
-        ("srt", "\n\n" + FILES["srt"]), ("srt", "1\n00:00:01-->00:00:02\nhow\n"),
-        ("srt", FILES["srt"].replace("\n", "\r\n")),
-        ("srt", "00:01.000 --> 00:02.000 align:start position:0%\nhow\n"),
-        ("srt", "00:01,000\t-->\t00:02,000  X1:10\nhow\n"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("format", "text"), [
+    *((name, FILES[name]) for name in ("srt", "vtt", "ass")), ("srt", "\ufeff" + FILES["srt"]),
+    ("json", '{"text": "how are you"}'), ("json", '[\n  {\n    "word": "how"\n  }\n]\n'),
+    ("json", '[\n\n[\n{\n"start-ms":\n1, "word": "how"}]]'), ("json", '{"is_final": true, "text": "how"}\n'),
+    ("srt", "\n\n" + FILES["srt"]), ("srt", "1\n00:00:01-->00:00:02\nhow\n"),
+    ("srt", FILES["srt"].replace("\n", "\r\n")),
+    ("srt", "00:01.000 --> 00:02.000 align:start position:0%\nhow\n"),
+    ("srt", "00:01,000\t-->\t00:02,000  X1:10\nhow\n"),
+])  # fmt: skip
 def test_what_is_no_text_is_not_read_as_one(format: str, text: str, tmp_path: Path) -> None:
     path = tmp_path / "talk.txt"  # or a pipe, which has no name
     path.write_text(text, encoding="utf-8")
@@ -246,13 +239,10 @@ def test_what_is_no_text_is_not_read_as_one(format: str, text: str, tmp_path: Pa
     assert unchanged(read_transcript(path, format="text")) == text
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        *("[Music]\nhow", "[00:01.123 --> 00:07.000]  how", "00:01.123 --> 00:07.000 how", "00:01.123 --> how"),
-        *("{\nhow are you", '["how"]', '{"name": is what you write', '"so": 1', "webvtt", "1\n2\nhow", "\n" * 30),
-    ],
-)
+@pytest.mark.parametrize("text", [
+    *("[Music]\nhow", "[00:01.123 --> 00:07.000]  how", "00:01.123 --> 00:07.000 how", "00:01.123 --> how"),
+    *("{\nhow are you", '["how"]', '{"name": is what you write', '"so": 1', "webvtt", "1\n2\nhow", "\n" * 30),
+])  # fmt: skip
 def test_a_text_that_begins_oddly_is_a_text(text: str, tmp_path: Path) -> None:
     (path := tmp_path / "talk.txt").write_text(text, encoding="utf-8")
     assert unchanged(read_transcript(path)) == text
@@ -278,14 +268,11 @@ def test_times_that_cannot_be_read_and_numbers_are_no_speech(damage: str) -> Non
         assert words[-3].start_ms == 3000
 
 
-@pytest.mark.parametrize(
-    ("name", "text"),
-    [
-        ("srt", "1\n{hours}:00:00,000 --> 00:00:02,000\nhow are you\n"),
-        ("vtt", "WEBVTT\n\n00:01.000 --> 00:02.000\nhow <{hours}:00:01.500>are you\n"),
-        ("ass", "Dialogue: 0,{hours}:00:00.00,0:00:02.00,,,0,0,0,,how are you\n"),
-    ],
-)
+@pytest.mark.parametrize(("name", "text"), [
+    ("srt", "1\n{hours}:00:00,000 --> 00:00:02,000\nhow are you\n"),
+    ("vtt", "WEBVTT\n\n00:01.000 --> 00:02.000\nhow <{hours}:00:01.500>are you\n"),
+    ("ass", "Dialogue: 0,{hours}:00:00.00,0:00:02.00,,,0,0,0,,how are you\n"),
+])  # fmt: skip
 def test_an_hour_of_thousands_of_digits_is_a_time_that_cannot_be_read(name: str, text: str) -> None:
     text = text.format(hours="9" * 5000)
     words = spoken(reading(text, name).items)

@@ -134,16 +134,12 @@ def test_a_direction_in_a_cue_of_its_own_stays_there() -> None:
 PARAGRAPHS = ParagraphConfig(sentences=1)
 
 
-@pytest.mark.parametrize(
-    ("name", "source", "config"),
-    [
-        *(("text", "so what. fine.\nand you. yes\n", WriterConfig(to, PARAGRAPHS)) for to in (None, "text")),
-        ("srt", SRT, WriterConfig("text", PARAGRAPHS)),
-        ("srt", SRT, WriterConfig("srt")),
-        ("srt", SRT, WriterConfig("srt", resegment=ResegmentConfig())),
-        ("tsv", "word\tstart\nso\t1\n", WriterConfig("tsv")),
-    ],
-)
+@pytest.mark.parametrize(("name", "source", "config"), [
+    *(("text", "so what. fine.\nand you. yes\n", WriterConfig(to, PARAGRAPHS)) for to in (None, "text")),
+    ("srt", SRT, WriterConfig("text", PARAGRAPHS)), ("srt", SRT, WriterConfig("srt")),
+    ("srt", SRT, WriterConfig("srt", resegment=ResegmentConfig())),
+    ("tsv", "word\tstart\nso\t1\n", WriterConfig("tsv")),
+])  # fmt: skip
 def test_lines_of_text_and_of_the_same_format_end_as_those_of_the_input(
     name: str, source: str, config: WriterConfig
 ) -> None:
@@ -171,18 +167,14 @@ def test_a_format_that_needs_times_says_so(to: str) -> None:
         converted("so what", "text", WriterConfig(to, resegment=ResegmentConfig()))
 
 
-@pytest.mark.parametrize(
-    ("source", "config", "expected"),
-    [
-        ("one. two. three. four", ParagraphConfig(sentences=2), "one. two.\n\nthree. four"),
-        ("one.\n\ntwo. three. four.", ParagraphConfig(sentences=2), "one.\n\ntwo. three.\n\nfour."),
-        ("so what. fine.\nand you. yes\n", PARAGRAPHS, "so what.\n\nfine.\n\nand you.\n\nyes\n"),
-        ("one. JOHN two. ", PARAGRAPHS, "one.\n\nJOHN two. "),
-        ("one two three", PARAGRAPHS, "one two three"),
-        ("Mr. and Mrs. Who. two", PARAGRAPHS, "Mr. and Mrs. Who.\n\ntwo"),
-        ("Ms. John F. Who of St. Ives Inc. one. two", PARAGRAPHS, "Ms. John F. Who of St. Ives Inc. one.\n\ntwo"),
-    ],
-)
+@pytest.mark.parametrize(("source", "config", "expected"), [
+    ("one. two. three. four", ParagraphConfig(sentences=2), "one. two.\n\nthree. four"),
+    ("one.\n\ntwo. three. four.", ParagraphConfig(sentences=2), "one.\n\ntwo. three.\n\nfour."),
+    ("so what. fine.\nand you. yes\n", PARAGRAPHS, "so what.\n\nfine.\n\nand you.\n\nyes\n"),
+    ("one. JOHN two. ", PARAGRAPHS, "one.\n\nJOHN two. "), ("one two three", PARAGRAPHS, "one two three"),
+    ("Mr. and Mrs. Who. two", PARAGRAPHS, "Mr. and Mrs. Who.\n\ntwo"),
+    ("Ms. John F. Who of St. Ives Inc. one. two", PARAGRAPHS, "Ms. John F. Who of St. Ives Inc. one.\n\ntwo"),
+])  # fmt: skip
 def test_paragraphs_end_after_so_many_sentences(source: str, config: ParagraphConfig, expected: str) -> None:
     assert converted(source, "text", WriterConfig(paragraphs=config)) == expected
 

@@ -217,14 +217,11 @@ def test_entropy_is_measured_against_the_most_that_the_outcomes_allow() -> None:
     assert decide([even, even], CombineConfig("entropy")).marks == ",", "what knows nothing still has some weight"
 
 
-@pytest.mark.parametrize(
-    ("values", "message"),
-    [
-        ({"method": "median"}, "combination 'median'; expected one of mean, entropy, hamming, vote"),
-        ({"threshold": 1.0}, "threshold 1.0; expected 0 <= threshold < 1"),
-        ({"threshold": -0.1}, "threshold -0.1"),
-    ],
-)
+@pytest.mark.parametrize(("values", "message"), [
+    ({"method": "median"}, "combination 'median'; expected one of mean, entropy, hamming, vote"),
+    ({"threshold": 1.0}, "threshold 1.0; expected 0 <= threshold < 1"),
+    ({"threshold": -0.1}, "threshold -0.1"),
+])  # fmt: skip
 def test_an_impossible_combination_is_refused(values: dict[str, object], message: str) -> None:
     with pytest.raises(ConfigError, match=message):
         CombineConfig(**values)  # type: ignore[arg-type]

@@ -103,21 +103,17 @@ def test_a_window_may_have_so_many_words() -> None:
     assert WindowConfig(MOST_WORDS).stride_words == MOST_WORDS
 
 
-@pytest.mark.parametrize(
-    ("values", "message"),
-    [
-        ({"window": MOST_WORDS + 1}, "a window of"),
-        ({"window": 0}, "a window of 0 words"),
-        ({"window": 8, "mask_left": 4, "mask_right": 4}, "masks of 4 and 4; expected masks of 0 or more that leave"),
-        ({"mask_left": -1}, "masks of -1 and 0"),
-        ({"window": 8, "overlap": 9}, "9 votes a slot; expected 1 to 8, .*; raise window, set stride or take another"),
-        ({"overlap": 0}, "0 votes a slot"),
-        ({"window": 8, "mask_left": 2, "stride": 7}, "a stride of 7 words; expected 1 to 6"),
-        ({"stride": 0}, "a stride of 0 words"),
-        ({"window": 8, "mask_left": 3, "lead_in": 2}, "a lead-in of 2 words; expected 0, or 3 to 7"),
-        ({"window": 8, "mask_right": 3, "lead_in": 5}, "a lead-in of 5 words; expected 0, or 1 to 4"),
-    ],
-)
+@pytest.mark.parametrize(("values", "message"), [
+    ({"window": MOST_WORDS + 1}, "a window of"), ({"window": 0}, "a window of 0 words"),
+    ({"window": 8, "mask_left": 4, "mask_right": 4}, "masks of 4 and 4; expected masks of 0 or more that leave"),
+    ({"mask_left": -1}, "masks of -1 and 0"),
+    ({"window": 8, "overlap": 9}, "9 votes a slot; expected 1 to 8, .*; raise window, set stride or take another"),
+    ({"overlap": 0}, "0 votes a slot"),
+    ({"window": 8, "mask_left": 2, "stride": 7}, "a stride of 7 words; expected 1 to 6"),
+    ({"stride": 0}, "a stride of 0 words"),
+    ({"window": 8, "mask_left": 3, "lead_in": 2}, "a lead-in of 2 words; expected 0, or 3 to 7"),
+    ({"window": 8, "mask_right": 3, "lead_in": 5}, "a lead-in of 5 words; expected 0, or 1 to 4"),
+])  # fmt: skip
 def test_a_plan_that_would_leave_slots_undecided_is_refused(values: dict[str, int], message: str) -> None:
     with pytest.raises(ConfigError, match=message):
         WindowConfig(**values)

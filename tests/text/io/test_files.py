@@ -52,30 +52,23 @@ def test_lines_are_read_one_by_one(tmp_path: Path) -> None:
         next(lines)
 
 
-@pytest.mark.parametrize(
-    ("name", "data", "message"),
-    [
-        ("latin1.txt", b"ok\ncaf\xe9\n", "line 2 is not UTF-8 .*; expected UTF-8 text; convert it"),
-        ("utf16.txt", "hello".encode("utf-16")[:-1], "utf16.txt is no whole UTF-16 text"),
-        ("zero.bin", b"ab\0cd", "zero.bin holds zero bytes; expected a text file"),
-        ("utf16le.txt", "hello".encode("utf-16-le"), "holds zero bytes"),
-        ("pdf.txt", b"%PDF-1.7\n%\xe2\xe3\n", "pdf.txt is a PDF; expected a text file; save its text as .txt in"),
-        ("docx.txt", b"PK\3\4\x14\0", "docx.txt is a zip file, as .docx, .odt and .epub are; expected a text file"),
-        ("rtf.txt", b"{\\rtf1\\ansi so}\n", "rtf.txt is a document in RTF"),
-        ("doc.txt", b"\xd0\xcf\x11\xe0\xa1\xb1", "doc.txt is a document of Word's old kind"),
-        ("not.gz", b"plain text", "not.gz cannot be unpacked"),
-        ("not.xz", b"plain text", "not.xz cannot be unpacked"),
-        # without a time, so that all processes that share the tests out give them the same names
-        (
-            "cut.gz",
-            gzip.compress("".join(map(chr, range(33, 127))).encode() * 2, mtime=0)[:60],
-            "cut.gz cannot be unpacked",
-        ),
-        ("cut.xz", lzma.compress(b"word " * 99)[:-20], "cut.xz cannot be unpacked"),
-        ("broken.gz", gzip.compress(b"word " * 99, mtime=0)[:10] + b"\xff" * 40, "broken.gz cannot be unpacked"),
-        ("sum.gz", gzip.compress(b"word", mtime=0)[:-8] + b"\0" * 8, "sum.gz cannot be unpacked"),
-    ],
-)
+@pytest.mark.parametrize(("name", "data", "message"), [
+    ("latin1.txt", b"ok\ncaf\xe9\n", "line 2 is not UTF-8 .*; expected UTF-8 text; convert it"),
+    ("utf16.txt", "hello".encode("utf-16")[:-1], "utf16.txt is no whole UTF-16 text"),
+    ("zero.bin", b"ab\0cd", "zero.bin holds zero bytes; expected a text file"),
+    ("utf16le.txt", "hello".encode("utf-16-le"), "holds zero bytes"),
+    ("pdf.txt", b"%PDF-1.7\n%\xe2\xe3\n", "pdf.txt is a PDF; expected a text file; save its text as .txt in"),
+    ("docx.txt", b"PK\3\4\x14\0", "docx.txt is a zip file, as .docx, .odt and .epub are; expected a text file"),
+    ("rtf.txt", b"{\\rtf1\\ansi so}\n", "rtf.txt is a document in RTF"),
+    ("doc.txt", b"\xd0\xcf\x11\xe0\xa1\xb1", "doc.txt is a document of Word's old kind"),
+    ("not.gz", b"plain text", "not.gz cannot be unpacked"), ("not.xz", b"plain text", "not.xz cannot be unpacked"),
+    # without a time, so that all processes that share the tests out give them the same names
+    ("cut.gz", gzip.compress("".join(map(chr, range(33, 127))).encode() * 2, mtime=0)[:60],
+     "cut.gz cannot be unpacked"),
+    ("cut.xz", lzma.compress(b"word " * 99)[:-20], "cut.xz cannot be unpacked"),
+    ("broken.gz", gzip.compress(b"word " * 99, mtime=0)[:10] + b"\xff" * 40, "broken.gz cannot be unpacked"),
+    ("sum.gz", gzip.compress(b"word", mtime=0)[:-8] + b"\0" * 8, "sum.gz cannot be unpacked"),
+])  # fmt: skip
 def test_what_is_not_text_is_refused_in_one_line(tmp_path: Path, name: str, data: bytes, message: str) -> None:
     (tmp_path / name).write_bytes(data)
     with pytest.raises(InputError, match=message) as caught:

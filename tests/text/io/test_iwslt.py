@@ -15,16 +15,13 @@ rows = st.lists(
 )
 
 
-@pytest.mark.parametrize(
-    ("words", "joined", "last_rows"),
-    [
-        (("i", "'m", "here"), ("i'm", "here"), (1, 2)),
-        (("we", "should", "n't", "'ve"), ("we", "shouldn't've"), (0, 3)),
-        (("get", "'em", "'the", "he", "’LL"), ("get", "'em", "'the", "he’LL"), (0, 1, 2, 4)),
-        *((("'s", "go"), ("'s", "go"), (0, 1)), (("n't",), ("n't",), (0,)), ((), (), ())),
-        *((("a", "", "b"), ("a", "b"), (1, 2)), (("", "b"), ("?", "b"), (0, 1))),
-    ],
-)
+@pytest.mark.parametrize(("words", "joined", "last_rows"), [
+    (("i", "'m", "here"), ("i'm", "here"), (1, 2)),
+    (("we", "should", "n't", "'ve"), ("we", "shouldn't've"), (0, 3)),
+    (("get", "'em", "'the", "he", "’LL"), ("get", "'em", "'the", "he’LL"), (0, 1, 2, 4)),
+    *((("'s", "go"), ("'s", "go"), (0, 1)), (("n't",), ("n't",), (0,)), ((), (), ())),
+    *((("a", "", "b"), ("a", "b"), (1, 2)), (("", "b"), ("?", "b"), (0, 1))),
+])  # fmt: skip
 def test_clitics_are_joined_to_the_word_before(
     words: tuple[str, ...], joined: tuple[str, ...], last_rows: tuple[int, ...]
 ) -> None:

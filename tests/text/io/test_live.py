@@ -69,14 +69,11 @@ def test_events_have_times_in_milliseconds() -> None:
     assert _words(events, timed=True) == [TimedWord("we", 1200, 1500), TimedWord("know", None, 2000), TimedWord("x")]
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
-        b"we know\n", b"[1]\n", b'{"said": "we"}\n', b'{"text": 1}\n', b'{"result": 1}\n', b'{"alternatives": []}\n',
-        b'{"word": "we", "end": "soon"}\n', b'{"word": null}\n',
-        b'{"word": "we", "start": 1e400}\n', b'{"word": "\\ud800"}\n', b"[" * 60_000 + b"\n",
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize("line", [
+    b"we know\n", b"[1]\n", b'{"said": "we"}\n', b'{"text": 1}\n', b'{"result": 1}\n', b'{"alternatives": []}\n',
+    b'{"word": "we", "end": "soon"}\n', b'{"word": null}\n', b'{"word": "we", "start": 1e400}\n',
+    b'{"word": "\\ud800"}\n', b"[" * 60_000 + b"\n",
+])  # fmt: skip
 def test_a_line_that_is_no_event_is_told_and_ends_nothing(line: bytes) -> None:
     event = b'{"word": "we"}\n'
     for descriptor in _piped([event + line + event]):
@@ -116,15 +113,12 @@ def test_a_silence_is_told_once_and_makes_the_word_before_it_whole() -> None:
     assert arrived[2] == Arrival()
 
 
-@pytest.mark.parametrize(
-    ("before", "after", "timed", "rest"),
-    [
-        (b"how ar", b"e you i", False, ["are", "you", "i"]),
-        (b"how yo", b"", False, ["yo"]),  # what was read is whole
-        (b'{"word": "how"}\n{"wo', b'rd": "are"}\n{"word": "you"}\n{"word"', True, ["are", "you"]),
-        (b'{"word": "how"}\n{"word": "a', b"", True, []),  # an event that is not whole is no mistake
-    ],
-)
+@pytest.mark.parametrize(("before", "after", "timed", "rest"), [
+    (b"how ar", b"e you i", False, ["are", "you", "i"]),
+    (b"how yo", b"", False, ["yo"]),  # what was read is whole
+    (b'{"word": "how"}\n{"wo', b'rd": "are"}\n{"word": "you"}\n{"word"', True, ["are", "you"]),
+    (b'{"word": "how"}\n{"word": "a', b"", True, []),  # an event that is not whole is no mistake
+])  # fmt: skip
 def test_when_told_to_stop_what_has_arrived_is_still_read(
     before: bytes, after: bytes, timed: bool, rest: list[str]
 ) -> None:
