@@ -180,23 +180,8 @@ def test_a_loaded_command_keeps_what_there_is_and_collects_as_usual(no_model: No
         gc.set_threshold(*usual)
 
 
-PUNCTUATING, TRAINING = (
-    ["punctuate", "--model", "{tmp}"],
-    ["train", "data.path={tmp}", "tokenizer=none", "output={tmp}/x"],
-)
-
-
-@pytest.mark.parametrize(("arguments", "environment", "expected"), [
-    (PUNCTUATING, {}, "passive"), (TRAINING, {}, "passive"), (PUNCTUATING, {"OMP_WAIT_POLICY": "active"}, "active"),
-    (PUNCTUATING, {"GOMP_SPINCOUNT": "7"}, "None"),
-])  # fmt: skip
-def test_threads_sleep_while_they_wait_unless_the_user_says_otherwise(
-    tmp_path: Path, arguments: list[str], environment: dict[str, str], expected: str
-) -> None:
-    assert _policy_told([argument.format(tmp=tmp_path) for argument in arguments], environment) == f"{expected}\n"
-
-
-def _policy_told(arguments: list[str], environment: dict[str, str]) -> str:
+@pytest.mark.parametrize("command", ["punctuate --model {tmp}", "train data.path={tmp} tokenizer=none output={tmp}/x"])
+def test_threads_sleep_while_they_wait(tmp_path: Path, command: str) -> None:
     """What OMP_WAIT_POLICY is when a command loads torch, at which it ends."""
     code = (
         "import os, sys, importlib.abc\n"
@@ -206,17 +191,23 @@ def _policy_told(arguments: list[str], environment: dict[str, str]) -> str:
         "            print(os.environ.get('OMP_WAIT_POLICY'), flush=True)\n"
         "            os._exit(0)\n"
         "sys.meta_path.insert(0, Watch())\n"
-        f"from t5punct.cli import main; main({arguments!r})"
+        f"from t5punct.cli import main; main({command.format(tmp=tmp_path).split()!r})"
     )
     clean = {name: value for name, value in os.environ.items() if name not in process.WAITING}
-    command = [sys.executable, "-c", code]
-    return subprocess.run(
-        command, input="we know", capture_output=True, text=True, env=clean | environment, check=True
-    ).stdout
+    run = [sys.executable, "-c", code]
+    ended = subprocess.run(run, input="we know", capture_output=True, text=True, env=clean, check=True)
+    assert ended.stdout == "passive\n"
 
 
-def test_nothing_is_set_where_torch_is_loaded_already(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in process.WAITING:
-        monkeypatch.delenv(name, raising=False)
+@pytest.mark.parametrize("name", ["torch", *process.WAITING])
+def test_nothing_is_set_where_the_user_has_chosen_or_torch_is_loaded_already(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for variable in process.WAITING:
+        monkeypatch.delenv(variable, raising=False)
+    if name != "torch":
+        monkeypatch.delitem(sys.modules, "torch")
+        monkeypatch.setenv(name, "7")
+    before = {**os.environ}
     assert not process.wait_asleep()
-    assert "OMP_WAIT_POLICY" not in os.environ
+    assert os.environ == before

@@ -31,16 +31,12 @@ WITH = {
 }
 
 
-@pytest.mark.parametrize("language", [*WITHOUT, *WITH])
-def test_text_without_spaces_is_seen_and_text_with_spaces_is_read(language: str) -> None:
-    assert is_unspaced((WITHOUT | WITH)[language]) == (language in WITHOUT)
+def test_text_without_spaces_is_seen_and_text_with_spaces_is_read() -> None:
+    assert {name for name, text in (WITHOUT | WITH).items() if is_unspaced(text)} == WITHOUT.keys()
 
 
 def test_the_command_says_so_of_any_format(tmp_path: Path) -> None:
-    cues = "\n\n".join(
-        f"{number}\n00:00:0{number},000 --> 00:00:0{number},900\n{cue}"
-        for number, cue in enumerate(WITHOUT["Chinese"].split(), 1)
-    )
+    cues = "\n\n".join(f"1\n00:00:01,000 --> 00:00:02,000\n{cue}" for cue in WITHOUT["Chinese"].split())
     for name, text in (("talk.txt", WITHOUT["Chinese"]), ("talk.srt", cues)):
         path = tmp_path / name
         path.write_text(text, encoding="utf-8")

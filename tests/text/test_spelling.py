@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from t5punct.errors import ModelError
 from t5punct.text import spelling
 from t5punct.text.marks import Alphabet, Case, case_forms
-from t5punct.text.render import Decision, RenderConfig, render_word
+from t5punct.text.render import AnnotatedWord, Decision, RenderConfig, render_word
 from t5punct.text.spelling import is_first_person, is_spoken, keeps_letters, owns_full_stop, takes_capital
 from t5punct.text.spelling_table import SpellingTable, read_table, write_table
 from t5punct.text.words import split
@@ -27,25 +27,21 @@ PLAIN = (
 )  # fmt: skip
 
 
-@pytest.mark.parametrize("word", KEPT)
-def test_addresses_paths_and_code_have_one_form(word: str) -> None:
-    assert keeps_letters(word)
-    assert list(case_forms(word).items()) == [(Case.VERBATIM, word)]
-    assert not takes_capital(word)
+def test_addresses_paths_and_code_have_one_form_and_plain_words_are_not_taken_for_them() -> None:
+    for word in KEPT:
+        assert keeps_letters(word) and not takes_capital(word), word
+        assert list(case_forms(word).items()) == [(Case.VERBATIM, word)]
+    for word in ("U.S.", "U.S", "J.K.", "C.S.'s", "A.M."):
+        assert keeps_letters(word) and not takes_capital(word), "an initialism in capitals keeps them"
+    assert [word for word in PLAIN if keeps_letters(split(word).words[0].core)] == []
 
 
-@pytest.mark.parametrize("word", PLAIN)
-def test_plain_words_are_not_taken_for_code(word: str) -> None:
-    assert not keeps_letters(split(word).words[0].core)
-
-
-def test_abbreviations_and_initials_own_their_full_stop_and_a_number_where_a_line_begins() -> None:
+def test_abbreviations_and_initials_own_their_full_stop_and_a_number_where_a_line_begins(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     stems = ("vs", "VS", "Dr", "ph.d", "etc", "J", "I", "a", "no", "word", "12", "1953", "3.5")
     assert [stem for stem in stems if owns_full_stop(stem)] == ["vs", "VS", "Dr", "ph.d", "etc", "J"]
     assert [stem for stem in ("12", "1953") if owns_full_stop(stem, opens_line=True)] == ["12"], "not a year"
-
-
-def test_the_list_can_be_added_to(monkeypatch: pytest.MonkeyPatch) -> None:
     assert split("bzw. a").words[0].given == "."
     monkeypatch.setattr(spelling, "ABBREVIATIONS", {*spelling.ABBREVIATIONS, "bzw"})
     assert split("bzw. a").words[0].given == ""
@@ -58,19 +54,17 @@ def test_what_begins_a_sentence_and_how() -> None:
     assert [word for word in ("i", "I'm", "i’ll", "it", "ii") if is_first_person(word)] == ["i", "I'm", "i’ll"]
 
 
-@pytest.mark.parametrize("word", ["U.S.", "U.S", "J.K.", "C.S.'s", "A.M."])
-def test_an_initialism_in_capitals_keeps_them(word: str) -> None:
-    assert keeps_letters(word)
-    assert not takes_capital(word)
-
-
 TABLE = SpellingTable(("I", "iPhone", "PhD", "Coca-Cola", "Italia", "Jean", "Paul", "al-Qaeda", "NASA", "Mr"))
 
 
-def written(text: str, decided: Case, label: str = "", **config: bool) -> str:
+def rendered(text: str, decided: Case, label: str = "", **config: bool) -> AnnotatedWord:
     (word,) = split(text).words
     decision = Decision(label, decided, 1.0, 1.0)
-    return render_word(word, decision, RenderConfig(**config), Alphabet(), TABLE).text
+    return render_word(word, decision, RenderConfig(**config), Alphabet(), TABLE)
+
+
+def written(text: str, decided: Case, label: str = "", **config: bool) -> str:
+    return rendered(text, decided, label, **config).text
 
 
 @pytest.mark.parametrize(("text", "lower", "capitalised"), [
@@ -89,21 +83,12 @@ def test_what_the_table_has_is_written_so_and_the_rest_as_it_was_decided(
     assert written(text, Case.LOWER, ",") == lower + ","
 
 
-def test_case_that_is_kept_is_kept() -> None:
+def test_case_that_is_kept_is_kept_and_that_of_the_output_is_reported() -> None:
     assert [written(text, Case.LOWER, case=False) for text in ("i", "iphone", "IPHONE")] == ["i", "iphone", "IPHONE"]
     assert [written(text, Case.LOWER, keep_case=True) for text in ("i", "Iphone")] == ["I", "Iphone"]
-    (word,) = split('"iphone,"').words
-    decision = Decision("", Case.LOWER, 1.0, 1.0)
-    assert render_word(word, decision, RenderConfig(keep_marks=True), Alphabet(), TABLE).text == '"iPhone,"'
-
-
-def test_the_case_that_is_reported_is_that_of_the_output() -> None:
-    cases = {}
-    for text in ("i", "nasa", "iphone", "so"):
-        (word,) = split(text).words
-        decision = Decision("", Case.LOWER, 1.0, 1.0)
-        cases[text] = render_word(word, decision, RenderConfig(), Alphabet(), TABLE).case
-    assert cases == {"i": Case.CAPITALISED, "nasa": Case.UPPER, "iphone": Case.VERBATIM, "so": Case.LOWER}
+    assert rendered('"iphone,"', Case.LOWER, keep_marks=True).text == '"iPhone,"'
+    cases = [rendered(text, Case.LOWER).case for text in ("i", "nasa", "iphone", "so")]
+    assert cases == [Case.CAPITALISED, Case.UPPER, Case.VERBATIM, Case.LOWER]
 
 
 @given(st.text(st.characters(categories=["L", "N", "P"]), max_size=12))

@@ -40,16 +40,26 @@ def test_text_is_read_whatever_it_is_packed_in(
     assert "".join(source_lines_with_ends(str(tmp_path / name))) == TEXT + "\n"
 
 
-def test_a_byte_order_mark_counts_only_at_the_very_start() -> None:
-    assert list(decode(io.BytesIO("\ufeffa\n\ufeffb".encode()), "here")) == ["a\n", "\ufeffb"]
-
-
-def test_lines_are_read_one_by_one(tmp_path: Path) -> None:
+def test_lines_are_read_one_by_one_and_a_byte_order_mark_counts_only_at_the_very_start(tmp_path: Path) -> None:
     (tmp_path / "late.txt").write_bytes(b"good\n\xff\n")
     lines = read_lines(tmp_path / "late.txt")
     assert next(lines) == "good"
     with pytest.raises(InputError, match="line 2 is not UTF-8"):
         next(lines)
+    assert list(decode(io.BytesIO("\ufeffa\n\ufeffb".encode()), "here")) == ["a\n", "\ufeffb"]
+    with open_writer(tmp_path / "out.txt") as put:
+        put(["\ufeff", "so\n"])
+        put(["\ufeff", "we\n"])
+    assert (tmp_path / "out.txt").read_text(encoding="utf-8") == "\ufeffso\nwe\n"
+
+
+def test_names_may_be_long_and_say_how_a_file_is_packed(tmp_path: Path) -> None:
+    for name in ("x" * 255, f"Vol.2 {'a' * 230}"):  # as long as can be, and of a long suffix
+        with writing(tmp_path / name) as handle:
+            handle.write("new")
+        assert (tmp_path / name).read_text() == "new"
+    packed = {"d/a.txt": "a.txt", "a.txt.gz": "a.txt", "a.xz": "a", ".gz": ".gz", "gz": "gz"}
+    assert {path: unpacked_name(path) for path in packed} == packed
 
 
 @pytest.mark.parametrize(("name", "data", "message"), [
@@ -95,13 +105,6 @@ def test_a_pipe_is_read_once_and_refused_where_it_would_be_read_again() -> None:
         assert list(source_lines(pipe)) == ["we", "know"]
 
 
-@pytest.mark.parametrize(
-    ("path", "name"), [("d/a.txt", "a.txt"), ("a.txt.gz", "a.txt"), ("a.xz", "a"), (".gz", ".gz"), ("gz", "gz")]
-)
-def test_the_name_of_packed_text_without_its_packing(path: str, name: str) -> None:
-    assert unpacked_name(path) == name
-
-
 def test_a_link_stays_a_link_and_a_file_keeps_its_mode(tmp_path: Path) -> None:
     path, link, loose = tmp_path / "out.txt", tmp_path / "link", tmp_path / "loose"
     path.touch()
@@ -114,13 +117,6 @@ def test_a_link_stays_a_link_and_a_file_keeps_its_mode(tmp_path: Path) -> None:
         assert target.is_symlink()
     assert path.read_text() == (tmp_path / "new.txt").read_text() == "new"
     assert stat.S_IMODE(path.stat().st_mode) == 0o640
-
-
-@pytest.mark.parametrize("name", ["x" * 255, f"Vol.2 {'a' * 230}"], ids=["as long as can be", "of a long suffix"])
-def test_a_long_name_is_written(tmp_path: Path, name: str) -> None:
-    with writing(tmp_path / name) as handle:
-        handle.write("new")
-    assert (tmp_path / name).read_text() == "new"
 
 
 def test_what_comes_when_a_file_has_taken_its_place_is_raised_as_it_is(
@@ -216,8 +212,7 @@ def test_permissions_are_found_without_a_change_of_the_umask(
 
 def test_what_replaces_a_private_file_is_private_from_the_start(tmp_path: Path) -> None:
     path = tmp_path / "out.txt"
-    path.write_text("old")
-    path.chmod(0o600)
+    path.touch(0o600)
     with writing(path) as handle:
         assert {stat.S_IMODE(file.stat().st_mode) for file in tmp_path.iterdir()} == {0o600}
         handle.write("new")
@@ -278,10 +273,3 @@ def test_nothing_appears_after_an_error_and_leftovers_of_a_killed_run_go(tmp_pat
         _written(beside, "a")
         raise ValueError("no")
     assert list(tmp_path.iterdir()) == []
-
-
-def test_texts_in_one_file_have_one_byte_order_mark(tmp_path: Path) -> None:
-    with open_writer(tmp_path / "out.txt") as put:
-        put(["\ufeff", "so\n"])
-        put(["\ufeff", "we\n"])
-    assert (tmp_path / "out.txt").read_text(encoding="utf-8") == "\ufeffso\nwe\n"
