@@ -9,6 +9,7 @@ window's decoder may write only what `candidates` allows, so the words of the ou
 from collections.abc import Sequence
 from typing import Any
 
+import pytest
 import torch
 from transformers.modeling_outputs import BaseModelOutput
 
@@ -17,7 +18,7 @@ from t5punct.decoding.draft import ChoiceAccumulator
 from t5punct.decoding.inputs import DecodingConfig, WindowInput, encoder_input, sources_of
 from t5punct.model import Model
 from t5punct.t5.word_memory import embed_targets
-from t5punct.windows.votes import Vote
+from t5punct.windows.votes import Distribution, Vote
 
 
 class SlotWriter:
@@ -110,3 +111,24 @@ def _step(writer: SlotWriter, logits: torch.Tensor, model: Model) -> int:
     best = max(range(len(allowed)), key=probabilities.__getitem__)
     writer.take(best, probabilities)
     return allowed[best]
+
+
+def assert_same_votes(
+    votes: Sequence[Sequence[Vote]], wanted: Sequence[Sequence[Vote]], tolerance: float = 1e-4
+) -> None:
+    """Votes of some windows are those of a reference: outcomes in their order, and chances but for rounding."""
+    assert list(map(len, votes)) == list(map(len, wanted))
+    for window, other_window in zip(votes, wanted, strict=True):
+        for vote, other in zip(window, other_window, strict=True):
+            _assert_same(vote.marks, other.marks, tolerance)
+            _assert_same(vote.cases, other.cases, tolerance)
+            _assert_same(vote.inside, other.inside, tolerance)
+            _assert_same(vote.openings, other.openings, tolerance)
+            assert (vote.left_words, vote.right_words) == (other.left_words, other.right_words)
+
+
+def _assert_same(chances: Distribution | None, wanted: Distribution | None, tolerance: float) -> None:
+    assert (chances is None) == (wanted is None)
+    if chances is not None and wanted is not None:
+        assert tuple(chances) == tuple(wanted)
+        assert tuple(chances.values()) == pytest.approx(tuple(wanted.values()), abs=tolerance)

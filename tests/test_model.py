@@ -12,7 +12,7 @@ import pytest
 import torch
 from safetensors import SafetensorError
 from safetensors.torch import load_file
-from stepwise import decode_stepwise
+from stepwise import assert_same_votes, decode_stepwise
 from tiny import TINY_SHAPE, tiny_text
 from transformers import ByT5Tokenizer
 from transformers.utils import logging as transformers_logging
@@ -57,10 +57,15 @@ def test_bf16_halves_the_file_and_loads_as_float32(tiny_model: Model, tmp_path: 
     assert json.loads((tmp_path / "half/config.json").read_text())["dtype"] == "bfloat16"
 
 
-def test_a_folder_without_a_task_has_the_default_one(tiny_model: Model, tmp_path: Path) -> None:
+def test_a_folder_without_a_task_has_the_default_one_and_one_in_the_home_is_found(
+    tiny_model: Model, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     models.save(tiny_model, tmp_path)
     (tmp_path / models.TASK_FILE).unlink()
     assert models.load(tmp_path).task == TaskConfig()
+    models.save(tiny_model, tmp_path / "mine")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert models.load("~/mine").task == TaskConfig()
 
 
 def test_a_fresh_model_is_the_same_for_the_same_seed(tiny_model: Model) -> None:
@@ -213,24 +218,13 @@ def test_loading_and_saving_draw_nothing(tiny_model: Model, tmp_path: Path, capf
     assert transformers_logging.is_progress_bar_enabled(), "as it was before"
 
 
-def test_a_folder_in_the_home_is_found(tiny_model: Model, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    models.save(tiny_model, tmp_path / "mine")
-    monkeypatch.setenv("HOME", str(tmp_path))
-    assert models.load("~/mine").task == TaskConfig()
-
-
 def test_a_model_of_another_family_decodes(tmp_path: Path) -> None:
     torch.manual_seed(5)
     tokenizer = TaskTokenizer(ByT5Tokenizer(), TaskConfig())
     models.save(models.fresh(TINY_SHAPE, tokenizer), tmp_path)
     model = models.load(tmp_path)
     windows = [WINDOW, WindowInput.of("naïve iPhone o'clock".split())]
-    for solution, wanted in zip(SlotDecoder(model).decode(windows), decode_stepwise(model, windows), strict=True):
-        assert len(solution.votes) == len(wanted)
-        for vote, other in zip(solution.votes, wanted, strict=True):
-            assert tuple(vote.marks) == tuple(other.marks)
-            assert tuple(vote.marks.values()) == pytest.approx(tuple(other.marks.values()), abs=1e-4)
-            assert tuple(vote.cases.values()) == pytest.approx(tuple(other.cases.values()), abs=1e-4)
+    assert_same_votes(SlotDecoder(model).votes(windows), decode_stepwise(model, windows))
 
 
 def test_a_tagger_is_saved_with_its_model_and_left_out_with_a_warning_where_it_learned_other_marks(

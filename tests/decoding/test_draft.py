@@ -2,11 +2,12 @@
 
 import pytest
 
-from t5punct.decoding.candidates import Candidates, Option
-from t5punct.decoding.draft import Draft, Guess
+from t5punct.decoding.candidates import Candidates, Choice, Option
+from t5punct.decoding.draft import ChoiceAccumulator, Draft, Guess
 from t5punct.decoding.inputs import WindowInput
 from t5punct.model import Model
 from t5punct.text.marks import Case
+from t5punct.windows.combine import choose_marks
 
 LOWER, CAPITALISED, UPPER = Case.LOWER, Case.CAPITALISED, Case.UPPER
 
@@ -36,6 +37,22 @@ def test_the_end_may_follow_any_mark(tiny_model: Model) -> None:
     for mark in ("", ",", "."):
         *_, end = _second_place(tiny_model, ["so"], [Guess(mark)])
         assert (end.mark, end.case) == (None, None)
+
+
+def test_of_equal_marks_a_tally_s_vote_goes_to_the_one_that_was_taken() -> None:
+    """bf16 ties often; what was decided must be what the decoder went on from."""
+    marks = [Option((8 + number,), mark=mark) for number, mark in enumerate(",.?")]
+    choice = Choice.of([Option((5,), case=Case.LOWER), *marks])
+    end = Choice.of([Option((1,))])
+    for taken, masses in ((",", [0.2, 0.4, 0.4, 0.0]), (".", [0.2, 0.4, 0.4, 0.0]), (None, [0.4, 0.2, 0.4, 0.0])):
+        accumulator = ChoiceAccumulator(1)
+        accumulator.count(Choice.of([Option((7,), case=Case.LOWER)]).paths[0], [1.0])
+        path = choice.marks[taken] if taken else choice.form(Case.LOWER)
+        accumulator._cases.append({"lower": 1.0})
+        accumulator.count(path, masses)
+        if taken:
+            accumulator.count(end.paths[0], [1.0])
+        assert choose_marks([accumulator._slots[0]], [1.0])[0] == (taken or "")
 
 
 def _second_place(model: Model, words: list[str], guesses: list[Guess]) -> list[Option]:

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
+from stepwise import assert_same_votes
 from tiny import TINY_SHAPE, t5_network, tiny_text
 from tiny_encoders import FAMILIES, save_tiny_encoder
 
@@ -79,11 +80,7 @@ def test_states_votes_and_scale_are_those_of_transformers(folder: Path) -> None:
     mask = (torch.arange(30) < torch.tensor([[30], [7], [19]])).long()
     with torch.inference_mode():
         assert torch.allclose(lean.encode(ids, mask), whole.encode(ids, mask), atol=1e-5)
-    for votes, wanted in zip(SlotDecoder(lean).votes(WINDOWS), SlotDecoder(whole).votes(WINDOWS), strict=True):
-        for vote, wanted_vote in zip(votes, wanted, strict=True):
-            assert tuple(vote.marks) == tuple(wanted_vote.marks)
-            assert tuple(vote.marks.values()) == pytest.approx(tuple(wanted_vote.marks.values()), abs=1e-4)
-            assert tuple(vote.cases.values()) == pytest.approx(tuple(wanted_vote.cases.values()), abs=1e-4)
+    assert_same_votes(SlotDecoder(lean).votes(WINDOWS), SlotDecoder(whole).votes(WINDOWS))
 
 
 def test_a_padded_batch_has_the_states_of_one_end_to_end(folder: Path) -> None:

@@ -1,6 +1,5 @@
 """Weights in int8: rows on disk are as near as a scale allows, and in layers no token depends on another."""
 
-from collections.abc import Sequence
 from copy import deepcopy
 from dataclasses import replace
 from pathlib import Path
@@ -12,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from safetensors.torch import load_file, save_file
 from share_weights import share_weights
-from stepwise import decode_stepwise
+from stepwise import assert_same_votes, decode_stepwise
 from tiny import TINY_SHAPE
 from torch import nn
 
@@ -28,7 +27,6 @@ from t5punct.t5.folder import FLOAT_FILE, INT8_FILE
 from t5punct.t5.inference import read_network
 from t5punct.t5.int8 import Int8Rows
 from t5punct.t5.int8_linear import Int8Linear, in_int8
-from t5punct.windows.votes import Vote
 
 
 def made_of(model: Model, folder: Path) -> Model:
@@ -109,8 +107,7 @@ def test_weights_in_common_are_read_from_the_folder_that_holds_them(wide_model: 
     assert (tmp_path / "base" / INT8_FILE).stat().st_size < 0.7 * n_bytes
     for precision in (None, "fp32"):
         read = models.load(tmp_path / "base", precision=precision)
-        for votes, wanted in zip(SlotDecoder(read).votes(WINDOWS), SlotDecoder(pupil).votes(WINDOWS), strict=True):
-            assert_same(votes, wanted, 1e-5)
+        assert_same_votes(SlotDecoder(read).votes(WINDOWS), SlotDecoder(pupil).votes(WINDOWS), 1e-5)
     for name, weight in pupil.network.state_dict().items():
         assert torch.equal(models.load(tmp_path / "base").network.state_dict()[name], weight), name
     models.save(models.load(tmp_path / "base"), tmp_path / "whole", int8=True)
@@ -201,19 +198,11 @@ def test_the_network_stays_as_it_is_and_its_embeddings_are_shared(tagged_model: 
     assert not any(isinstance(layer, nn.Linear) for layer in rounded.encoder.modules())
 
 
-def assert_same(votes: Sequence[Vote], others: Sequence[Vote], tolerance: float) -> None:
-    for vote, other in zip(votes, others, strict=True):
-        assert tuple(vote.marks) == tuple(other.marks)
-        assert tuple(vote.marks.values()) == pytest.approx(tuple(other.marks.values()), abs=tolerance)
-
-
 def test_slots_equal_step_by_step_and_a_batch_its_windows_alone(tagged_model: Model) -> None:
     model = with_precision(tagged_model, "int8")
     slots = SlotDecoder(model).votes(WINDOWS)
-    for votes, wanted in zip(slots, decode_stepwise(model, WINDOWS), strict=True):
-        assert_same(votes, wanted, 1e-5)
-    for window, votes in zip(WINDOWS, slots, strict=True):
-        assert_same(SlotDecoder(model).votes([window])[0], votes, 1e-5)
+    assert_same_votes(slots, decode_stepwise(model, WINDOWS), 1e-5)
+    assert_same_votes([SlotDecoder(model).votes([window])[0] for window in WINDOWS], slots, 1e-5)
     assert SlotDecoder(tagged_model).votes(WINDOWS) != slots, "it is another computation"
 
 
@@ -243,8 +232,8 @@ def test_with_a_delay_it_computes_in_int8_too(tagged_model: Model) -> None:
     model = with_precision(plain, "int8")
     tags = TagDecoder(model, config).votes(WINDOWS)
     assert tags != TagDecoder(plain, config).votes(WINDOWS)
-    for window, votes in zip(WINDOWS, tags, strict=True):  # other sums here, whose last digit may turn a rounding
-        assert_same(TagDecoder(model, config).votes([window])[0], votes, 0.05)
+    # other sums here, whose last digit may turn a rounding
+    assert_same_votes([TagDecoder(model, config).votes([window])[0] for window in WINDOWS], tags, 0.05)
 
 
 def test_rows_that_come_from_int8_on_disk_are_rounded_to_the_same_integers() -> None:

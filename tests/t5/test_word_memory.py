@@ -5,13 +5,13 @@ from typing import Any
 
 import pytest
 import torch
-from stepwise import decode_stepwise
+from stepwise import assert_same_votes, decode_stepwise
 from tiny_encoders import save_tiny_encoder
 from torch import nn
 
 from t5punct import model as models
 from t5punct.decoding.generate import generate_texts
-from t5punct.decoding.inputs import DecodingConfig, WindowInput, encoder_input, sources_of
+from t5punct.decoding.inputs import WindowInput, encoder_input, sources_of
 from t5punct.decoding.slots import SlotDecoder
 from t5punct.model import Model
 from t5punct.t5.encoder_t5 import EncoderT5, EncoderT5Config
@@ -91,10 +91,7 @@ def test_slots_equal_step_by_step_with_transformers_and_without(folder: Path) ->
     whole, lean = models.load(folder), models.load(folder, precision="fp32")
     expected = decode_stepwise(whole, WINDOWS)
     for model in (whole, lean):
-        for votes, wanted in zip(SlotDecoder(model, DecodingConfig()).votes(WINDOWS), expected, strict=True):
-            for vote, wanted_vote in zip(votes, wanted, strict=True):
-                assert tuple(vote.marks) == tuple(wanted_vote.marks)
-                assert tuple(vote.marks.values()) == pytest.approx(tuple(wanted_vote.marks.values()), abs=1e-4)
+        assert_same_votes(SlotDecoder(model).votes(WINDOWS), expected)
 
 
 def test_it_is_stored_in_int8(folder: Path, tmp_path: Path) -> None:

@@ -1,11 +1,8 @@
 """Distributions; and their combination, against sums written out by hand.  Ties decide nothing by chance."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given, settings
@@ -14,12 +11,9 @@ from hypothesis import strategies as st
 from t5punct.errors import ConfigError
 from t5punct.text.marks import Case
 from t5punct.text.words import Word
-from t5punct.windows.combine import METHODS, CombineConfig, WindowVotes, add_votes, choose_marks, decide
+from t5punct.windows.combine import METHODS, CombineConfig, WindowVotes, add_votes, decide
 from t5punct.windows.plan import WindowConfig, views_of
 from t5punct.windows.votes import Distribution, Vote, end_sentence, entropy, most_probable, normalise
-
-if TYPE_CHECKING:
-    from t5punct.model import Model
 
 quick = settings(max_examples=150, deadline=None)
 LABELS = ["", ",", ".", "?", "?!", "?!!", "!"]
@@ -84,25 +78,6 @@ def test_the_mean_decodes_mark_by_mark_as_an_ensemble_does(slot: list[Vote]) -> 
         prefix += mark
     assert prefix == decision.marks
     assert decision.confidence == pytest.approx(confidence)
-
-
-def test_of_equal_marks_a_tally_s_vote_goes_to_the_one_that_was_taken(tiny_model: Model) -> None:
-    """bf16 ties often; what was decided must be what the decoder went on from."""
-    from t5punct.decoding.candidates import Choice, Option
-    from t5punct.decoding.draft import ChoiceAccumulator
-
-    tokenizer = tiny_model.tokenizer
-    choice = Choice.of([Option((5,), case=Case.LOWER), *(Option(tokenizer.mark_ids[m], mark=m) for m in ",.?")])
-    end = Choice.of([Option((1,))])
-    for taken, masses in ((",", [0.2, 0.4, 0.4, 0.0]), (".", [0.2, 0.4, 0.4, 0.0]), (None, [0.4, 0.2, 0.4, 0.0])):
-        accumulator = ChoiceAccumulator(1)
-        accumulator.count(Choice.of([Option((7,), case=Case.LOWER)]).paths[0], [1.0])
-        path = choice.marks[taken] if taken else choice.form(Case.LOWER)
-        accumulator._cases.append({"lower": 1.0})
-        accumulator.count(path, masses)
-        if taken:
-            accumulator.count(end.paths[0], [1.0])
-        assert choose_marks([accumulator._slots[0]], [1.0])[0] == (taken or "")
 
 
 @quick
@@ -282,16 +257,10 @@ def test_weights_become_probabilities_in_the_order_they_came(given_weights: dict
     assert -1e-9 <= entropy(distribution) <= math.log(len(given_weights)) + 1e-9
 
 
-def test_of_equally_probable_outcomes_the_first_is_best() -> None:
+def test_weights_of_zero_give_equal_shares_and_certainty_has_no_entropy() -> None:
     assert most_probable(normalise({"?": 1.0, ".": 1.0})) == "?"
     assert most_probable(normalise({".": 0.0, "?": 0.0})) == "."
-
-
-def test_all_zero_weights_give_equal_shares() -> None:
     assert normalise({".": 0.0, "?": 0.0}) == {".": 0.5, "?": 0.5}
-
-
-def test_certainty_has_no_entropy_and_even_odds_have_log_two() -> None:
     assert str(entropy({",": 1.0})) == "0.0"
     assert entropy(normalise({",": 3.0, "": 3.0})) == pytest.approx(math.log(2))
 

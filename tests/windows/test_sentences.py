@@ -1,12 +1,11 @@
 """One rule of capitals: what begins a sentence has one, and nothing else has one for that reason."""
 
-import pytest
-
 from t5punct.text.marks import Case
 from t5punct.text.words import Word, split
 from t5punct.windows.votes import Vote, apply_sentence_position, begins_next, most_probable, normalise
 
 SAYS_LOWER = Vote(normalise({".": 0.6, "": 0.4}), normalise({"lower": 0.8, "capitalised": 0.2}))
+SHOUTED = Vote({"": 1.0}, {"upper": 1.0})
 AFTER_AN_END = Vote({"": 1.0}, {"capitalised": 1.0}, inside={"lower": 1.0})
 
 
@@ -15,34 +14,23 @@ def case_of_vote(text: str, vote: Vote, begins: bool | None) -> str:
     return most_probable(apply_sentence_position(vote, word, begins).cases)
 
 
-def test_a_word_that_begins_a_sentence_has_a_capital() -> None:
+def test_a_word_has_a_capital_where_it_begins_a_sentence_and_none_that_an_end_before_it_explains() -> None:
     assert case_of_vote("how", SAYS_LOWER, True) == Case.CAPITALISED
     assert case_of_vote("how", SAYS_LOWER, False) == Case.LOWER
     assert case_of_vote("how", SAYS_LOWER, None) == Case.LOWER
-
-
-def test_a_word_inside_a_sentence_has_no_capital_that_an_end_before_it_explains() -> None:
     assert case_of_vote("how", AFTER_AN_END, False) == Case.LOWER
     assert case_of_vote("how", AFTER_AN_END, None) == Case.CAPITALISED
     assert case_of_vote("how", AFTER_AN_END, True) == Case.CAPITALISED
-
-
-def test_behind_an_opening_quote_a_sentence_may_begin() -> None:
     assert [case_of_vote(text, AFTER_AN_END, False) for text in ('"how', "“how", "(how", "how")] == [
         "capitalised", "capitalised", "lower", "lower"
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize("text", ["iPhone", "foo.com", "3rd", "$5m", "42"])
-def test_some_words_begin_a_sentence_as_they_are(text: str) -> None:
-    assert case_of_vote(text, SAYS_LOWER, True) == Case.LOWER
-
-
-def test_a_first_word_is_shouted_only_where_it_can_be_an_acronym() -> None:
-    shouted = Vote({"": 1.0}, {"upper": 1.0})
-    assert [case_of_vote(text, shouted, True) for text in ("nasa", "minimizer", "o'neil")] == [
-        "upper", "capitalised", "capitalised"
-    ]  # fmt: skip
+def test_some_words_begin_a_sentence_as_they_are_and_one_is_shouted_only_where_it_can_be_an_acronym() -> None:
+    for text in ("iPhone", "foo.com", "3rd", "$5m", "42"):
+        assert case_of_vote(text, SAYS_LOWER, True) == Case.LOWER
+    shouted = [case_of_vote(text, SHOUTED, True) for text in ("nasa", "minimizer", "o'neil")]
+    assert shouted == ["upper", "capitalised", "capitalised"]
 
 
 def test_a_dash_or_an_emoji_leaves_the_beginning_to_the_next_word() -> None:
@@ -62,17 +50,16 @@ def test_abbreviations_in_lower_case_have_a_capital_only_at_the_start() -> None:
     assert apply_sentence_position(doubtful, word, False).cases == {"lower": 1.0}
     lower = Vote({"": 1.0}, {"lower": 1.0})
     assert apply_sentence_position(lower, word, False).cases == lower.cases
-    shouted = Vote({"": 1.0}, {"upper": 1.0})
-    small = [case_of_vote(text, shouted, False) for text in ("a.m.", "p.m", "e.g.", "vs", "vs.", "etc.")]
+    small = [case_of_vote(text, SHOUTED, False) for text in ("a.m.", "p.m", "e.g.", "vs", "vs.", "etc.")]
     assert small == [Case.LOWER] * 6
-    assert case_of_vote("a.m.", shouted, True) == Case.CAPITALISED
-    assert [case_of_vote(text, shouted, False) for text in ("u.s.", "mr")] == [Case.UPPER] * 2
+    assert case_of_vote("a.m.", SHOUTED, True) == Case.CAPITALISED
+    assert [case_of_vote(text, SHOUTED, False) for text in ("u.s.", "mr")] == [Case.UPPER] * 2
     assert case_of_vote("ph.d.", capital, False) == Case.CAPITALISED
 
 
-@pytest.mark.parametrize("word", ["Mr", "inc", "st"])
-def test_a_sentence_may_go_on_behind_an_abbreviation(word: str) -> None:
-    assert [begins_next(False, Word(word), label) for label in ("", ",", ".", "?")] == [False, False, None, True]
+def test_a_sentence_may_go_on_behind_an_abbreviation() -> None:
+    for word in ("Mr", "inc", "st"):
+        assert [begins_next(False, Word(word), label) for label in ("", ",", ".", "?")] == [False, False, None, True]
     assert begins_next(False, Word("f"), "."), "`John F. Kennedy` has a capital in any case"
 
 
