@@ -58,10 +58,16 @@ def test_threads_that_share_an_instance_load_its_model_once(folder: str, monkeyp
     assert len(punctuators) == 1
 
 
-def test_a_text_is_no_column_and_no_batch() -> None:
+def test_a_mistake_is_said(folder: str) -> None:
     for batch, told in (({"text": TEXTS[0]}, "one text as column text"), (TEXTS[0], "a batch of type str"), (7, "int")):
         with pytest.raises(InputError, match=told):
             BatchPunctuator("no/where")(batch)  # type: ignore[call-overload]
+    punctuate = BatchPunctuator(folder, style="meeting", device="cpu", precision="fp32")
+    assert punctuate.punctuator.config.decoding.style == "meeting", "settings are those of from_pretrained"
+    with pytest.raises(InputError, match="columns id, said; expected one named text; set column="):
+        punctuate({"id": [1], "said": ["a"]})
+    with pytest.raises(InputError):
+        punctuate({"text": [7]})
 
 
 def test_frames_keep_index_and_columns(folder: str, expected: list[str]) -> None:
@@ -93,11 +99,6 @@ def test_a_missing_text_stays_missing(folder: str, expected: list[str]) -> None:
     assert all(punctuated[place] is texts[place] for place in (0, 2, 3))
 
 
-def test_settings_are_those_of_from_pretrained(folder: str) -> None:
-    punctuate = BatchPunctuator(folder, style="meeting", device="cpu", precision="fp32")
-    assert punctuate.punctuator.config.decoding.style == "meeting"
-
-
 def test_what_is_sent_to_workers_holds_no_model(folder: str, expected: list[str]) -> None:
     punctuate = BatchPunctuator(folder)
     punctuate({"text": TEXTS})
@@ -119,12 +120,4 @@ def test_forked_processes_punctuate_after_their_parent_has() -> None:
         finally:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)  # its own session: those that hang
-    assert (out, process.returncode) == ("32\n", 0), errors
-
-
-def test_a_mistake_is_said(folder: str) -> None:
-    punctuate = BatchPunctuator(folder)
-    with pytest.raises(InputError, match="columns id, said; expected one named text; set column="):
-        punctuate({"id": [1], "said": ["a"]})
-    with pytest.raises(InputError):
-        punctuate({"text": [7]})
+    assert (out, process.returncode) == ("16\n", 0), errors

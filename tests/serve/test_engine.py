@@ -18,16 +18,16 @@ from t5punct.serve.requests import StreamSettings
 from t5punct.streaming import StreamConfig, StreamingPunctuator, Streams, StreamState, TimedWord
 from t5punct.text.words import Word
 
-TEXTS = [[Word(f"word{n % 7}") for n in range(length)] for length in (1, 5, 700, 64, 0, 130)]
+TEXTS = [[Word(f"word{n % 7}") for n in range(length)] for length in (1, 5, 250, 64, 0, 90)]
 
 
 def test_texts_of_many_requests_are_what_each_is_alone(engine: Engine) -> None:
     alone = Punctuator(engine.model, FP32).annotate_texts(TEXTS)
     with ThreadPoolExecutor(6) as pool:
-        together = list(pool.map(lambda text: list(engine.annotate([text], FP32)), TEXTS * 3))
-    assert [[word.text for word in words] for words in together] == [
+        together = list(pool.map(lambda text: list(engine.annotate([text], FP32)), TEXTS * 2))
+    assert [[word.text for word in words] for words in together] == 2 * [
         [word.text for word in words] for words in alone
-    ] * 3
+    ]
 
 
 def test_requests_with_other_settings_keep_their_own(engine: Engine) -> None:
@@ -68,7 +68,7 @@ def test_short_texts_gather_while_others_are_decided_and_none_waits_for_a_long_o
 
 def test_streams_together_are_what_each_is_alone(engine: Engine) -> None:
     settings = StreamSettings(StreamConfig(lookahead=2), FP32)
-    said = [[f"w{stream}{n % 5}" for n in range(20 + stream)] for stream in range(8)]
+    said = [[f"w{stream}{n % 5}" for n in range(8 + stream)] for stream in range(5)]
 
     async def stream(words: list[str]) -> list[str]:
         state, texts = StreamState(), list[str]()
@@ -140,7 +140,7 @@ def test_settings_that_the_model_cannot_have_are_said(engine: Engine) -> None:
     assert list(engine.annotate([TEXTS[1]], FP32))
 
 
-def test_a_text_that_nobody_waits_for_is_dropped(engine: Engine) -> None:
+def test_a_text_that_nobody_waits_for_is_dropped_and_one_that_nobody_draws_is_not_decided(engine: Engine) -> None:
     words = engine.annotate([[Word("so")] * 20_000], FP32)
     next(words)
     words.close()  # type: ignore[attr-defined]  # a generator
@@ -148,8 +148,5 @@ def test_a_text_that_nobody_waits_for_is_dropped(engine: Engine) -> None:
     threading.Thread(target=lambda: (list(engine.annotate([TEXTS[1]], FP32)), ended.set())).start()
     assert ended.wait(60)
     assert engine.n_waiting_words == 0
-
-
-def test_a_text_that_nobody_draws_is_not_decided(engine: Engine) -> None:
     engine.annotate([[Word("so")] * 20_000], FP32)  # as of a request that is refused before its first piece
     assert engine.n_waiting_words == 0

@@ -7,7 +7,8 @@ from contextlib import suppress
 from typing import Any
 
 import pytest
-from services import FP32, GERMAN, GERMAN_WARNING, WORDS, client, server
+from services import FP32, GERMAN, GERMAN_WARNING, client, server
+from services import WORDS as LECTURE
 from starlette.testclient import TestClient, WebSocketTestSession
 from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import connect
@@ -18,7 +19,7 @@ from t5punct.serve.engine import Engine, one_thread
 from t5punct.streaming import StreamConfig, StreamingPunctuator, Streams
 from t5punct.streaming.streams import committed_events
 
-END = '{"end": true}'
+END, WORDS = '{"end": true}', LECTURE[:24]
 PATIENCE_S = 120  # an answer takes milliseconds, and on a machine under load much longer
 
 
@@ -72,7 +73,7 @@ def test_times_silences_and_provisional_words(engine: Engine) -> None:
 def test_a_stream_goes_on_where_another_was(engine: Engine) -> None:
     with client(engine) as served:
         with opened(served, "?state_every=10") as socket:
-            socket.send_text(" ".join(WORDS[:20]))
+            socket.send_text(" ".join(WORDS[:15]))
             events = [socket.receive_json()]
             while "state" not in events[-1]:
                 events.append(socket.receive_json())
@@ -80,46 +81,41 @@ def test_a_stream_goes_on_where_another_was(engine: Engine) -> None:
         assert saved["n_messages"] == 1
         with opened(served) as socket:
             socket.send_text(json.dumps({name: saved[name] for name in ("state", "n_chars")}))
-            socket.send_text(" ".join(WORDS[20:]))
+            socket.send_text(" ".join(WORDS[15:]))
             socket.send_text(END)
             events += events_to_end(socket)
     assert without_times(events) == events_alone(engine, StreamConfig())
 
 
+def closed_with(address: str, query: str, *messages: str) -> tuple[int, str]:
+    """The code and the reason with which a stream is closed."""
+    with connect(f"ws://{address}/v1/stream{query}") as socket, pytest.raises(ConnectionClosed) as closed:
+        for message in messages:
+            socket.send(message)
+        for _ in range(2):
+            socket.recv(timeout=PATIENCE_S)
+    assert closed.value.rcvd is not None
+    return closed.value.rcvd.code, closed.value.rcvd.reason
+
+
 @pytest.mark.parametrize(("query", "message", "says"), [
-    ("?policy=dely", "so", "dely"), ("?lookahed=3", "so", "lookahed"),
-    ("?policy=delay&decoder=generate", "so", "generate"), ("", '{"word": "so"}', "message"),
-    ("", '{"words": [{"start": 1}]}', "message"), ("", '{"state": {"words": "x"}}', "message"),
-    ("", "{" * 2_000, "message"), ("", '{"words": 3, "end": true}', "message"),
+    ("?policy=dely", "so", "dely"), ("?lookahed=3", "so", "lookahed"), ("", '{"word": "so"}', "message"),
+    ("?policy=delay&decoder=generate", "so", "generate"), ("", '{"words": [{"start": 1}]}', "message"),
+    ("", '{"state": {"words": "x"}}', "message"), ("", "{" * 2_000, "message"),
+    ("", '{"words": 3, "end": true}', "message"),
 ])  # fmt: skip
 def test_what_is_wrong_ends_the_stream_with_a_reason(engine: Engine, query: str, message: str, says: str) -> None:
-    with (
-        server(engine) as (address, _),
-        connect(f"ws://{address}/v1/stream{query}") as socket,
-        pytest.raises(ConnectionClosed) as closed,
-    ):
-        socket.send(message)
-        socket.recv(timeout=PATIENCE_S)
-        socket.recv(timeout=PATIENCE_S)
-    assert closed.value.rcvd is not None
-    assert closed.value.rcvd.code == 1008
-    assert says in closed.value.rcvd.reason
+    with server(engine) as (address, _):
+        code, reason = closed_with(address, query, message)
+    assert code == 1008 and says in reason
 
 
 def test_limits_close_a_stream_with_their_codes(engine: Engine) -> None:
-    def code_of(address: str, message: str = "") -> int:
-        with connect(f"ws://{address}/v1/stream") as socket, pytest.raises(ConnectionClosed) as closed:
-            if message:
-                socket.send(message)
-            socket.recv(timeout=PATIENCE_S)
-        assert closed.value.rcvd is not None
-        return closed.value.rcvd.code
-
     with server(engine, ServeConfig(port=0, max_streams=1)) as (address, _), connect(f"ws://{address}/v1/stream"):
-        assert code_of(address) == 1013, "busy"
+        assert closed_with(address, "")[0] == 1013, "busy"
     with server(engine, ServeConfig(port=0, max_message_bytes=1_000, idle_s=0.5)) as (address, _):
-        assert code_of(address, "s" * 1_001) == 1009, "too large"
-        assert code_of(address) == 1001, "idle"
+        assert closed_with(address, "", "s" * 1_001)[0] == 1009, "too large"
+        assert closed_with(address, "")[0] == 1001, "idle"
 
 
 def test_a_service_that_ends_tells_the_last_words(engine: Engine) -> None:
@@ -141,7 +137,8 @@ def test_a_client_that_never_reads_is_held_back_and_keeps_no_other_waiting(engin
         small = sockets.create_connection(address.split(":"))  # type: ignore[arg-type]
         for buffer in (sockets.SO_RCVBUF, sockets.SO_SNDBUF):
             small.setsockopt(sockets.SOL_SOCKET, buffer, 4_096)
-        deaf = connect(f"ws://{address}/v1/stream?state_every=1", max_queue=1, sock=small)  # states are long
+        query = "?state_every=1&decoder=tagger"  # states are long
+        deaf = connect(f"ws://{address}/v1/stream{query}", max_queue=1, sock=small)
 
         def say() -> None:
             with suppress(ConnectionClosed):
@@ -180,7 +177,7 @@ def test_a_client_that_goes_is_let_go_and_what_it_said_is_dropped(
     monkeypatch.setattr(Streams, "push", slow)
     with server(engine) as (address, run):
         socket = connect(f"ws://{address}/v1/stream", close_timeout=20)
-        for text in [" ".join(WORDS * 5)] if as_one_message else WORDS * 5:
+        for text in [" ".join(WORDS * 9)] if as_one_message else WORDS * 9:
             socket.send(text)
         assert begun.wait(20)
         socket.close()  # waits for the answer to its close frame
