@@ -42,23 +42,21 @@ def cases(alignment: Alignment) -> list[str]:
 
 @quick
 @given(short_words, short_words)
-def test_inserted_dropped_and_changed_words_account_for_both_sides(words: list[str], other: list[str]) -> None:
+def test_words_and_letters_of_both_sides_are_accounted_for_and_links_never_cross(
+    words: list[str], other: list[str]
+) -> None:
     alignment = align(words, " ".join(other))
     total = alignment.n_inserted + alignment.n_dropped + alignment.n_changed
     assert total >= distance(tuple(words), tuple(other))
     assert len(other) - len(words) == alignment.n_inserted - alignment.n_dropped
     n_exact = sum(link.exact for link in alignment.links)
     assert n_exact + alignment.n_changed + alignment.n_dropped == len(words)
-
-
-@quick
-@given(short_words, short_words)
-def test_the_quality_is_the_likeness_of_the_letters(words: list[str], other: list[str]) -> None:
     letters, other_letters = "".join(words), "".join(other)
     longer = max(len(letters), len(other_letters))
-    assert align(words, " ".join(other)).quality == pytest.approx(
-        1 - distance(tuple(letters), tuple(other_letters)) / longer if longer else 1.0
-    )
+    likeness = 1 - distance(tuple(letters), tuple(other_letters)) / longer if longer else 1.0
+    assert alignment.quality == pytest.approx(likeness)
+    ends = [link.marks_index for link in alignment.links if link.marks_index is not None]
+    assert ends == sorted(ends)
 
 
 @quick
@@ -72,13 +70,6 @@ def test_every_input_word_gets_exactly_one_vote_whatever_was_generated(words: li
         (place, len(words) - place - 1) for place in range(len(words))
     ]
     assert all(vote.weight in (0.0, 0.5, 1.0) for vote in word_votes)
-
-
-@quick
-@given(short_words, short_words)
-def test_links_never_cross(words: list[str], other: list[str]) -> None:
-    ends = [link.marks_index for link in align(words, " ".join(other)).links if link.marks_index is not None]
-    assert ends == sorted(ends)
 
 
 @quick
@@ -115,14 +106,13 @@ def test_marks_find_their_place_whatever_the_generator_did_to_the_words(words: s
     assert marked(alignment) == expected
 
 
-def test_of_a_merged_word_the_first_piece_gets_the_capital_and_the_last_the_mark() -> None:
+def test_the_first_piece_has_the_capital_and_the_last_the_mark_and_a_lost_word_keeps_its_case() -> None:
     alignment = align(["can", "not", "go"], "Cannot, go.")
     assert cases(alignment) == ["capitalised", "verbatim", "lower"]
     assert [vote.weight for vote in votes(alignment)] == [0.5, 0.5, 1.0]
-
-
-def test_of_a_split_word_the_first_piece_shows_the_capital_and_the_last_the_mark() -> None:
     assert cases(align(["cannot", "go"], "Can not, go.")) == ["capitalised", "lower"]
+    lost = votes(align(["we", "know", "nasa"], "We know."))[2]
+    assert (most_probable(lost.marks), most_probable(lost.cases), lost.weight) == ("", "verbatim", 0.0)
 
 
 def test_a_mark_behind_an_inserted_word_counts_half_and_only_where_the_word_before_has_none() -> None:
@@ -139,14 +129,11 @@ def test_a_mark_behind_an_inserted_word_counts_half_and_only_where_the_word_befo
     assert marked(align("we know".split(), "We know um, er.")) == "we know.", "the last of several"
 
 
-def test_a_word_the_generator_lost_keeps_the_case_and_gets_no_mark() -> None:
-    lost = votes(align(["we", "know", "nasa"], "We know."))[2]
-    assert (most_probable(lost.marks), most_probable(lost.cases), lost.weight) == ("", "verbatim", 0.0)
-
-
-def test_alignment_reads_marks_of_the_given_alphabet() -> None:
+def test_alignment_reads_marks_of_the_given_alphabet_and_votes_leave_others_out() -> None:
     alignment = align(["yes", "no"], "yes~ no!", Alphabet("~!"))
     assert [most_probable(vote.marks) for vote in votes(alignment)] == ["~", "!"]
+    alignment = align(["yes", "no"], "yes?! no;")
+    assert [most_probable(vote.marks) for vote in votes(alignment, Alphabet(",!"))] == ["!", ""]
 
 
 def test_a_long_repetition_is_aligned_in_time() -> None:
@@ -170,17 +157,9 @@ def test_a_window_that_aligned_worse_than_asked_has_no_weight() -> None:
     half = align(["ab"], "ac!")
     assert (half.quality, votes(half)[0].weight) == (0.5, 0.5), "half of the letters, if nothing else is asked"
     assert votes(align(["abc"], "axx!"))[0].weight == 0.0
-
-
-@pytest.mark.parametrize("least", [-0.1, 1.1])
-def test_a_quality_is_a_share(least: float) -> None:
-    with pytest.raises(ConfigError, match=f"min_quality {least}; expected 0 to 1"):
-        AlignConfig(least)
-
-
-def test_marks_that_may_not_be_written_are_left_out_of_votes() -> None:
-    alignment = align(["yes", "no"], "yes?! no;")
-    assert [most_probable(vote.marks) for vote in votes(alignment, Alphabet(",!"))] == ["!", ""]
+    for wrong in (-0.1, 1.1):
+        with pytest.raises(ConfigError, match=f"min_quality {wrong}; expected 0 to 1"):
+            AlignConfig(wrong)
 
 
 def test_merged_and_split_words_must_be_alike() -> None:

@@ -118,15 +118,12 @@ def test_no_space_stands_before_the_first_word() -> None:
     assert len(second) == len(first) + 1
 
 
-def test_a_label_is_never_longer_than_the_alphabet_allows(tiny_model: Model) -> None:
+def test_a_label_is_never_longer_than_the_alphabet_allows_and_none_follows_pure_punctuation(tiny_model: Model) -> None:
     candidates = Candidates(tiny_model.tokenizer, Alphabet("!?", 2))
     window = WindowInput.of(["hello", "there"])
     assert _marks(candidates, window, 1, 1) == ["!", "?"]
     assert _marks(candidates, window, 1, 2) == []
     assert _marks(candidates, window, 0, 0) == [], "no mark before the first word"
-
-
-def test_no_mark_follows_a_piece_of_pure_punctuation(tiny_model: Model) -> None:
     window = WindowInput((":)", "there"), (":)", "there"), (False, True))
     candidates = Candidates(tiny_model.tokenizer)
     assert _marks(candidates, window, 1, 0) == []

@@ -101,13 +101,10 @@ def test_pairs(words: list[SaidOfWord], way: Way) -> None:
     assert way_of(pair_marks(words, PAIRS)) == way
 
 
-def test_a_text_that_ends_here_ends_with_the_mark_that_fits() -> None:
+def test_an_end_fits_the_opening_mark_and_marks_that_are_not_written_are_not_chosen() -> None:
     opened = said({NONE: 0.95}, (0.2, 0.8, 0.0))
     choice = pair_marks([opened, said({NONE: 0.6, STOP: 0.3, QUESTION: 0.08})], PAIRS)[-1]
     assert (choice.mark, choice.end) == (NONE, QUESTION)
-
-
-def test_marks_that_are_not_written_are_not_chosen() -> None:
     only_commas = SaidOfWord([math.log(0.6), math.log(0.4), *[-math.inf] * 3], (0.1, 0.9, 0.0))
     assert {choice.mark for choice in pair_marks([only_commas] * 3, PAIRS)} == {NONE}
 

@@ -57,14 +57,13 @@ def test_votes_are_the_heads_probabilities_with_odds(tagged_model: Model) -> Non
             assert (vote.left_words, vote.right_words) == (word, len(votes) - 1 - word)
 
 
-def test_marks_that_may_not_be_written_have_no_probability(tagged_model: Model) -> None:
+def test_marks_that_may_not_be_written_have_no_chance_and_words_without_a_slot_get_none(
+    tagged_model: Model,
+) -> None:
     for vote in TagDecoder(tagged_model, DecodingConfig("tagger", marks=",.")).votes(WINDOWS)[2]:
         shares = vote.marks
         assert sum(shares[mark] for mark in "?!:;-") == 0.0
         assert sum(shares.values()) == pytest.approx(1.0)
-
-
-def test_a_word_without_a_slot_gets_no_mark_and_one_in_mixed_case_stays(tagged_model: Model) -> None:
     window = WindowInput.of(["so", "iPhone", "now"], [True, False, True])
     votes = TagDecoder(tagged_model).votes([window])[0]
     assert tuple(votes[1].marks) == ("",)
@@ -124,13 +123,10 @@ def test_behind_a_comma_a_word_that_has_small_letters_everywhere_has_no_capital(
     assert most_probable(votes[1].cases) == "capitalised", "where a sentence begins"
 
 
-def test_the_full_stop_of_a_title_explains_no_capital(tagged_model: Model) -> None:
+def test_a_sentence_end_that_is_a_titles_or_nearly_written_explains_no_capital(tagged_model: Model) -> None:
     model = _by_hand(tagged_model, stop=0.8, capital=0.9)
     votes = TagDecoder(model).votes([WindowInput.of(["Mr", "who", "so", "inc", "we"])])[0]
     assert [vote.inside is None for vote in votes] == [True, True, False, False, False]
-
-
-def test_a_sentence_end_that_was_nearly_written_explains_no_capital(tagged_model: Model) -> None:
     model = _by_hand(tagged_model, stop=0.45, capital=0.55)
     punctuator = Punctuator(model, PunctuatorConfig(decoding=DecodingConfig("tagger"), fragment=True))
     assert [word.text for word in punctuator.annotate("so we go")][1:] == ["we", "go"]
@@ -157,11 +153,6 @@ def test_behind_an_abbreviation_with_a_full_stop_the_model_says_whether_a_capita
         assert " ".join(written) == expected
 
 
-def test_a_model_without_a_tagger_is_refused_in_one_line(tiny_model: Model) -> None:
-    with pytest.raises(ConfigError, match=r"has no tagger.*--decoder slots"):
-        Punctuator(tiny_model, PunctuatorConfig(decoding=DecodingConfig("tagger")))
-
-
 def test_a_delay_that_an_encoder_cannot_have_is_refused_and_no_warning_speaks_of_it_before(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
@@ -173,7 +164,9 @@ def test_a_delay_that_an_encoder_cannot_have_is_refused_and_no_warning_speaks_of
     assert not caplog.records
 
 
-def test_a_stream_may_be_decided_by_the_tagger_but_it_answers_no_questions(tagged_model: Model) -> None:
+def test_a_stream_may_be_decided_by_a_tagger_if_there_is_one_but_it_answers_no_questions(
+    tagged_model: Model, tiny_model: Model
+) -> None:
     punctuator = Punctuator(tagged_model, PunctuatorConfig(decoding=DecodingConfig("tagger")))
     for policy in ("fixed", "entropy"):
         streams = Streams(punctuator, StreamConfig(policy=policy))
@@ -181,6 +174,8 @@ def test_a_stream_may_be_decided_by_the_tagger_but_it_answers_no_questions(tagge
         assert state.words
     with pytest.raises(ConfigError, match="decide classify with the decoder tagger"):
         Streams(punctuator, StreamConfig(decide="classify"))
+    with pytest.raises(ConfigError, match=r"has no tagger.*--decoder slots"):
+        Punctuator(tiny_model, punctuator.config)
 
 
 @given(st.lists(st.tuples(st.floats(0, 1), st.booleans()), max_size=12), st.integers(0, 12))
@@ -204,16 +199,13 @@ def test_of_ends_that_exclude_each_other_the_likelier_stays(slots: list[tuple[fl
 def test_a_sentence_that_may_end_in_two_places_ends_once_unless_slots_wait_for_no_later_ones(
     tagged_model: Model,
 ) -> None:
-    model, window = _by_hand(tagged_model, stop=0.54, capital=0.9), WindowInput.of("so we go on now you".split())
-    (votes,) = TagDecoder(model).votes([window])
-    assert [most_probable(vote.marks) for vote in votes] == [".", "", "", "", ".", ""]
-    (sure,) = TagDecoder(_by_hand(tagged_model, stop=0.7, capital=0.9)).votes([window])
-    assert [most_probable(vote.marks) for vote in sure] == ["."] * 6
+    def marks(stop: float, window: WindowInput, config: DecodingConfig | None = None) -> list[str]:
+        (votes,) = TagDecoder(_by_hand(tagged_model, stop, capital=0.9), config).votes([window])
+        return [most_probable(vote.marks) for vote in votes]
+
+    window = WindowInput.of("so we go on now you".split())
+    assert marks(0.54, window) == [".", "", "", "", ".", ""]
+    assert marks(0.7, window) == ["."] * 6, "where it is sure"
     closed = WindowInput.of(window.words, [False, *[True] * 5])
-    (votes,) = TagDecoder(model).votes([closed])
-    assert [most_probable(vote.marks) for vote in votes] == ["", ".", "", "", "", "."], (
-        "no sentence ends where no mark may stand"
-    )
-    delayed = DecodingConfig("tagger", delay_words=2)
-    (votes,) = TagDecoder(model, delayed).votes([window])
-    assert [most_probable(vote.marks) for vote in votes] == ["."] * 6
+    assert marks(0.54, closed) == ["", ".", "", "", "", "."], "no sentence ends where no mark may stand"
+    assert marks(0.54, window, DecodingConfig("tagger", delay_words=2)) == ["."] * 6

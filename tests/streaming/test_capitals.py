@@ -52,6 +52,13 @@ class Silent:
         return [tuple(self._known(look.view, place, nothing) for place in look.slots) for look in looks]
 
 
+def said_by(streams: Streams, words: Sequence[str | TimedWord]) -> str:
+    """What a new stream writes of some words."""
+    (step,) = streams.push([StreamState()], [words])
+    (last,) = streams.finish([step.state])
+    return " ".join(word.text for word in (*step.committed, *last.committed))
+
+
 @pytest.mark.parametrize("config", POLICIES)
 @settings(max_examples=25, suppress_health_check=list(HealthCheck))
 @given(WORDS, st.booleans())
@@ -59,12 +66,8 @@ def test_after_a_committed_sentence_end_there_is_a_capital(
     lively_model: Model, config: StreamConfig, words: list[str], silent: bool
 ) -> None:
     stream = StreamingPunctuator(Punctuator(lively_model.with_task(classifies=True)), config)
-    committed = [
-        *stream.push(words[:5]),
-        *(stream.flush() if silent else ()),
-        *stream.push(words[5:]),
-        *stream.finish(),
-    ]
+    first, silence = stream.push(words[:5]), stream.flush() if silent else ()
+    committed = [*first, *silence, *stream.push(words[5:]), *stream.finish()]
     begins = True
     for word in committed:
         spoken = word.annotated.word.isalpha()
@@ -79,10 +82,8 @@ def test_a_capital_that_only_a_sentence_beginning_explains_is_not_written_elsewh
     tiny_model: Model, config: StreamConfig
 ) -> None:
     streams = Streams(Punctuator(tiny_model), config, Fickle({"math": "."}))
-    (step,) = streams.push([StreamState()], ["portfolios and math we know how it is with them and us now".split()])
-    (last,) = streams.finish([step.state])
-    text = " ".join(word.text for word in (*step.committed, *last.committed))
-    assert text == "Portfolios and math. We know how it is with them and us now"
+    said = "portfolios and math we know how it is with them and us now".split()
+    assert said_by(streams, said) == "Portfolios and math. We know how it is with them and us now"
 
 
 def test_a_silence_ends_the_sentence(tiny_model: Model) -> None:
@@ -90,10 +91,7 @@ def test_a_silence_ends_the_sentence(tiny_model: Model) -> None:
     for fragment, text in ((False, "Biology. The next."), (True, "biology the next")):
         punctuator = Punctuator(tiny_model, PunctuatorConfig(fragment=fragment))
         streams = Streams(punctuator, StreamConfig(max_delay_ms=1000), Silent(punctuator))
-        (step,) = streams.push([StreamState()], [words])
-        assert len(step.committed) == 1
-        (last,) = streams.finish([step.state])
-        assert " ".join(word.text for word in (*step.committed, *last.committed)) == text
+        assert said_by(streams, words) == text
 
 
 def test_what_is_provisional_may_go_on(lively_model: Model) -> None:

@@ -76,10 +76,8 @@ def _stream(punctuator: Punctuator, lookahead: int, chunks: Sequence[Sequence[st
 def _batch(
     punctuator: Punctuator, lookahead: int, words: Sequence[str], windows: WindowConfig
 ) -> list[tuple[str, ...]]:
-    config = replace(punctuator.config, windows=windows, decoding=DecodingConfig("tagger", delay_words=lookahead))
-    return [
-        (word.text, word.marks, word.case) for word in Punctuator(punctuator.model, config).annotate(" ".join(words))
-    ]
+    batch = punctuator.with_config(windows=windows, decoding=DecodingConfig("tagger", delay_words=lookahead))
+    return [(word.text, word.marks, word.case) for word in batch.annotate(" ".join(words))]
 
 
 def _written(words: Sequence[Committed]) -> list[tuple[str, ...]]:
@@ -97,9 +95,8 @@ def test_a_stream_equals_the_whole_text_with_the_same_mask_in_any_chunking(
     if lookahead == 0:  # the last slot is final before anyone knows that it is the last
         streamed, batch = streamed[:-1], batch[:-1]
     assert streamed == batch
-    assert [word.delay_words for word in committed[: max(0, len(words) - lookahead)]] == [lookahead] * max(
-        0, len(words) - lookahead
-    )
+    n_steady = max(0, len(words) - lookahead)
+    assert [word.delay_words for word in committed[:n_steady]] == [lookahead] * n_steady
 
 
 @torch.no_grad()
@@ -345,7 +342,7 @@ def test_a_model_that_was_not_trained_with_a_delay_gives_a_warning(
     assert "was not trained with a delay" in caplog.text
 
 
-def test_what_is_remembered_is_a_value(model: Model) -> None:
+def test_what_is_remembered_is_a_value_and_its_keys_are_not_copied_for_each_word(model: Model) -> None:
     """Two continuations of one memory do not disturb each other."""
     encoder, ids = StreamEncoder(model, Delay(1, 3)), [model.tokenizer.word_ids(word) for word in ("we", "know", "no")]
     (memory,) = encoder.read([encoder.begin()], [ids])
@@ -357,6 +354,9 @@ def test_what_is_remembered_is_a_value(model: Model) -> None:
     first = read_on(memory)
     encoder.read([memory], [ids])
     assert torch.equal(read_on(memory), first)
+    (memory,) = encoder.read([encoder.begin()], [[ids[2]] * 4])
+    (after,) = encoder.read([memory], [[ids[2]]])
+    assert after.layers[0].keys.room is memory.layers[0].keys.room, "keys are not copied for each word"
 
 
 def test_another_reader_of_the_same_settings_goes_on_with_what_is_remembered(punctuator: Punctuator) -> None:
@@ -380,10 +380,3 @@ def test_keys_that_grow_share_room_and_stay_as_they_are(growths: list[tuple[int,
         grown.append(keys.part(n_forgotten).then(Tokens(rows, places, places), rows))
         copies.append(torch.cat([copy[n_forgotten:], rows]))
     assert all(torch.equal(keys.rows, copy) for keys, copy in zip(grown, copies, strict=True))
-
-
-def test_a_stream_does_not_copy_its_keys_for_each_word(model: Model) -> None:
-    encoder, ids = StreamEncoder(model, Delay(1, 3)), model.tokenizer.word_ids("no")
-    (memory,) = encoder.read([encoder.begin()], [[ids] * 4])
-    (after,) = encoder.read([memory], [[ids]])
-    assert after.layers[0].keys.room is memory.layers[0].keys.room

@@ -57,14 +57,11 @@ def test_entropy_commits_in_order_while_the_model_is_sure(
     assert _n_ready(policy, votes) == wanted
 
 
-def test_entropy_is_measured_in_bits() -> None:
+def test_entropy_is_measured_in_bits_with_a_threshold_for_each_lookahead() -> None:
     four = Vote(normalise(dict.fromkeys(("", ",", ".", "?"), 1.0)), SURE.cases)
     assert entropy(four.marks) / math.log(2) == pytest.approx(2.0)
     assert _n_ready(Entropy(0, 5, [1.999999] * 6), [four]) == 0
     assert _n_ready(Entropy(0, 5, [2.000001] * 6), [four]) == 1
-
-
-def test_each_lookahead_may_have_its_own_threshold() -> None:
     policy = make_policy(StreamConfig("entropy", l_min=1, l_max=3, thresholds=[0.0, 1.0, 0.0]))
     assert _n_ready(policy, [UNSURE, SURE]) == 0
     assert _n_ready(policy, [UNSURE, SURE, SURE]) == 2
@@ -129,17 +126,20 @@ def test_short_sentences_do_not_pile_up(length: int, every: int, after: int) -> 
         assert heard - latest < length + after + every
 
 
-def test_no_sentence_ends_behind_a_title() -> None:
+def test_a_window_begins_where_its_sentence_or_what_waits_does_and_no_sentence_ends_behind_a_title() -> (
+    None
+):
     policy = Sentence(1, 0, 9)
     for word, n_ready in (("mr", 0), ("so", 1)):
         assert policy.n_ready(StreamState((Word(word), Word("a")), 2), [_vote(stop=1.0), SURE]) == n_ready
-
-
-def test_a_sentence_s_window_begins_where_the_sentence_does() -> None:
     policy = Sentence(4, 4, 10)
     assert policy.window_start(_heard(30, 25, sentence_start=24)) == 24
     assert policy.window_start(_heard(30, 25, sentence_start=3)) == 20, "or as far back as the window reaches"
     assert Fixed(2).window_start(_heard(30, 25, sentence_start=24)) == 20
+    for n_seen, n_committed, start in ((4, 4, 3), (9, 5, 4), (0, 0, 0), (30, 3, 20)):
+        assert Delayed(4).window_start(_heard(n_seen, n_committed)) == start, (
+            "the waiting words and the one before them"
+        )
 
 
 @pytest.mark.parametrize(("values", "message"), [
@@ -182,18 +182,12 @@ def test_the_least_and_the_most_that_is_possible_makes_a_policy(values: dict[str
     assert make_policy(StreamConfig(**values)) == policy  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(("n_seen", "n_committed", "start"), [(4, 4, 3), (9, 5, 4), (0, 0, 0), (30, 3, 20)])
-def test_with_a_delay_the_waiting_words_are_shown_and_the_one_before_them(
-    n_seen: int, n_committed: int, start: int
-) -> None:
-    assert Delayed(4).window_start(_heard(n_seen, n_committed)) == start
-
-
-@pytest.mark.parametrize(("n_waiting", "n_ready"), [(8, 0), (9, 5), (10, 6)])
-def test_a_full_window_without_an_end_is_committed(n_waiting: int, n_ready: int) -> None:
-    policy, state = Sentence(every=100, after=4, window=9), _heard(n_waiting, 0)
-    assert policy.is_due(state) is (n_ready > 0)
-    assert policy.n_ready(state, [SURE] * policy.n_asked(state)) == n_ready
+def test_a_full_window_without_an_end_is_committed() -> None:
+    policy = Sentence(every=100, after=4, window=9)
+    for n_waiting, n_ready in ((8, 0), (9, 5), (10, 6)):
+        state = _heard(n_waiting, 0)
+        assert policy.is_due(state) is (n_ready > 0)
+        assert policy.n_ready(state, [SURE] * policy.n_asked(state)) == n_ready
 
 
 @pytest.mark.parametrize("policy", [Fixed(4), Entropy(4, 5, [1.0, 1.0]), Sentence(1, 4, 9)])

@@ -100,9 +100,7 @@ def test_configs_prepare_and_train_unedited_but_for_the_data(name: str, tiny_mod
 
 
 def test_every_training_config_for_peoples_own_data_is_run_here() -> None:
-    names = {
-        path.stem for path in CONFIGS.glob("*.yaml") if not path.stem.endswith("-gpu")
-    }  # for `make gpu-kit`
+    names = {path.stem for path in CONFIGS.glob("*.yaml") if not path.stem.endswith("-gpu")}  # for `make gpu-kit`
     own_stages = ("large-", "pupils-", "base-", "small-", "multi-", "from-encoder-", "task-", "accelerate-")
     assert {name for name in names if not name.startswith(own_stages)} == {
         name for way in WAYS.values() for name in (way.prepare, way.train)

@@ -97,9 +97,10 @@ def test_a_t5_that_was_never_tuned_is_used_with_a_warning(cache: Path, caplog: p
 
 
 @pytest.fixture
-def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The names that the hub is asked for; it finds nothing."""
+def asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The names that the hub is asked for, from an empty folder; it finds nothing."""
     asked: list[str] = []
+    monkeypatch.chdir(tmp_path)
 
     def nothing(hub_id: str, **_: object) -> None:
         asked.append(hub_id)
@@ -109,22 +110,19 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return asked
 
 
-@pytest.mark.parametrize(
-    "source", ["runs/nomodel", "./nomodel", "../nomodel", "~/nomodel", "~nobody/nomodel", "/nomodel", "a/b/c", "file"]
-)
-def test_what_looks_like_a_path_is_not_asked_of_the_hub(
-    source: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, asked: list[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_what_looks_like_a_path_is_not_asked_of_the_hub_and_a_hub_id_is(tmp_path: Path, asked: list[str]) -> None:
     (tmp_path / "runs").mkdir()
     (tmp_path / "file").write_text("no model")
-    with pytest.raises(ModelError, match=r"no tokenizer folder .*; expected a T5 folder or hub id; check the name"):
-        models.load_tokenizer(source, TaskConfig())
-    with pytest.raises(
-        ModelError, match=r"no model folder .*; expected a T5 folder or hub id .OWNER/NAME., or one of base"
-    ):
-        models.load(source)
+    for source in "runs/nomodel ./nomodel ../nomodel ~/nomodel ~nobody/nomodel /nomodel a/b/c file".split():
+        with pytest.raises(ModelError, match=r"no tokenizer folder .*; expected a T5 folder or hub id; check the name"):
+            models.load_tokenizer(source, TaskConfig())
+        told = r"no model folder .*; expected a T5 folder or hub id .OWNER/NAME., or one of base"
+        with pytest.raises(ModelError, match=told):
+            models.load(source)
     assert asked == []
+    with pytest.raises(ModelError, match=r"no model google-t5/t5-small on the hub .nothing of that name.; .* network"):
+        models.load("google-t5/t5-small")
+    assert asked == ["google-t5/t5-small"]
 
 
 @pytest.mark.parametrize(("source", "fix"), [
@@ -132,22 +130,11 @@ def test_what_looks_like_a_path_is_not_asked_of_the_hub(
     ("t5-small", "check the name"), ("whisper", "check the name"),
 ])  # fmt: skip
 def test_a_mistyped_name_is_not_asked_of_the_hub_and_the_nearest_is_named(
-    source: str, fix: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, asked: list[str]
+    source: str, fix: str, asked: list[str]
 ) -> None:
-    monkeypatch.chdir(tmp_path)
     with pytest.raises(ModelError) as refused:
         models.load(source)
     assert (refused.value.found, refused.value.fix, asked) == (f"no model folder {source}", fix, [])
-
-
-@pytest.mark.parametrize("source", ["google-t5/t5-small"])
-def test_a_hub_id_is_asked_of_the_hub(
-    source: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, asked: list[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    with pytest.raises(ModelError, match=f"no model {source} on the hub .nothing of that name.; .* and the network"):
-        models.load(source)
-    assert asked == [source]
 
 
 def test_a_folder_of_a_hub_ids_name_comes_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cache: Path) -> None:

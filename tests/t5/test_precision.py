@@ -66,15 +66,12 @@ def test_a_model_goes_to_the_device_that_is_named(tiny_model: Model) -> None:
     assert on_device(tiny_model, find_device("auto")).device.type == expected
 
 
-@pytest.mark.parametrize("name", ["tpu9", "", "meta", *([] if torch.cuda.is_available() else ["cuda"])])
-def test_a_device_that_is_not_there_is_refused(name: str) -> None:
-    with pytest.raises(ConfigError, match=r"device .*; expected cpu, or a GPU that torch sees; check --device"):
-        find_device(name)
-
-
-def test_an_unknown_precision_is_refused(tiny_model: Model) -> None:
+def test_an_unknown_precision_and_a_device_that_is_not_there_are_refused(tiny_model: Model) -> None:
     with pytest.raises(ConfigError, match=f"precision 'fp16'; expected one of {', '.join(PRECISIONS)}"):
         with_precision(tiny_model, "fp16")
+    for name in ("tpu9", "", "meta", *([] if torch.cuda.is_available() else ["cuda"])):
+        with pytest.raises(ConfigError, match=r"device .*; expected cpu, or a GPU that torch sees; check --device"):
+            find_device(name)
 
 
 @pytest.mark.parametrize("name", ["bf16", "int8"])
@@ -112,18 +109,13 @@ def test_what_shares_a_batch_does_not_count(lively_model: Model, name: str) -> N
     assert _change_by_company(with_precision(lively_model, name)) < 1e-5
 
 
-@pytest.mark.parametrize(("name", "fast", "n_warnings"), [("bf16", False, 1), ("bf16", True, 0)])
 def test_bf16_gives_one_warning_where_it_is_slow(
-    tiny_model: Model,
-    monkeypatch: pytest.MonkeyPatch,
-    caplog: pytest.LogCaptureFixture,
-    name: str,
-    fast: bool,
-    n_warnings: int,
+    tiny_model: Model, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(models, "multiplies_bf16", lambda device: fast)
-    converted = with_precision(tiny_model, name)
-    with_precision(converted, name)  # as a punctuator with other settings does
-    warnings = [record for record in caplog.records if record.levelno == logging.WARNING]
-    assert len(warnings) == n_warnings
-    assert all("--precision auto" in record.getMessage() for record in warnings)
+    for is_fast in (True, False):
+        monkeypatch.setattr(models, "multiplies_bf16", lambda device, is_fast=is_fast: is_fast)
+        converted = with_precision(tiny_model, "bf16")
+        with_precision(converted, "bf16")  # as a punctuator with other settings does
+        warnings = [record.getMessage() for record in caplog.records if record.levelno == logging.WARNING]
+        assert len(warnings) == (not is_fast)
+    assert "--precision auto" in warnings[0]
