@@ -87,12 +87,9 @@ def decode_stepwise(
     cache = None
     while not all(writer.done for writer in writers):
         output = network(
-            encoder_outputs=encoded,
-            attention_mask=source.attention_mask,
-            decoder_inputs_embeds=embed_targets(network, written)[:, -1:],
-            past_key_values=cache,
-            use_cache=True,
-        )
+            encoder_outputs=encoded, attention_mask=source.attention_mask,
+            decoder_inputs_embeds=embed_targets(network, written)[:, -1:], past_key_values=cache, use_cache=True,
+        )  # fmt: skip
         cache = output.past_key_values
         logits = output.logits[:, -1].float()  # (n_batch, n_vocabulary)
         tokens = [_step(*step, model) for step in zip(writers, logits, strict=True)]

@@ -160,11 +160,9 @@ def test_errors_keep_an_opening_mark_with_its_sentence() -> None:
     said = [Written("qué", "Qué", "", opening="¿"), Written("hora", "hora", ""), Written("es", "es", "?")]
     for seed in range(200):
         heard = add_noise(
-            said,
-            NoiseConfig(1.0, {"substitute": 0.2, "delete": 0.3, "insert": 0.2}),
-            random.Random(seed),
+            said, NoiseConfig(1.0, {"substitute": 0.2, "delete": 0.3, "insert": 0.2}), random.Random(seed),
             lambda: Written("x", "x", "", opening="¡"),
-        )
+        )  # fmt: skip
         assert [word.opening for word in heard] == ["¿", *[""] * (len(heard) - 1)]
 
 
@@ -195,13 +193,10 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def trained(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("run")
     config = TrainConfig(
-        output=str(folder / "model"),
-        init_from=str(save_tiny_encoder(folder / "encoder", "mpnet")),
-        task=asdict(SPANISH),
-        data=DataConfig(str(data), batch_tokens=900, noise=NoiseConfig(0.3)),
-        optim=OptimConfig(lr=3e-3, warmup_steps=0, max_steps=60),
-        loss=LossConfig(tagger_weight=1, slot_weight=1),
-    )
+        output=str(folder / "model"), init_from=str(save_tiny_encoder(folder / "encoder", "mpnet")),
+        task=asdict(SPANISH), data=DataConfig(str(data), batch_tokens=900, noise=NoiseConfig(0.3)),
+        optim=OptimConfig(lr=3e-3, warmup_steps=0, max_steps=60), loss=LossConfig(tagger_weight=1, slot_weight=1),
+    )  # fmt: skip
     start = make_starting_model(config)
     examples = ChunkExamples(load_split(str(data), "train"), start.tokenizer, config.data)
     models.save(replace(start, tagger=fit_tagger(start, examples, 1500)), folder / "start")

@@ -127,12 +127,9 @@ def test_a_mistake_about_the_model_is_said_as_without_ray(
 def test_map_batches_takes_the_class(folder: str) -> None:
     rows = [{"id": n, "text": text.lower()} for n, text in enumerate(tiny_text(6, seed=1))]
     table = ray.data.from_items(rows).map_batches(
-        BatchPunctuator,
-        fn_constructor_args=(folder,),
-        batch_size=4,
-        compute=ray.data.ActorPoolStrategy(size=1),
+        BatchPunctuator, fn_constructor_args=(folder,), batch_size=4, compute=ray.data.ActorPoolStrategy(size=1),
         num_cpus=1,
-    )
+    )  # fmt: skip
     punctuated = sorted(table.take_all(), key=lambda row: row["id"])
     expected = BatchPunctuator(folder)({"text": [row["text"] for row in rows]})["punctuated"]
     assert [row["punctuated"] for row in punctuated] == expected

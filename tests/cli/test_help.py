@@ -110,11 +110,8 @@ def test_help_says_how_many_marks_a_style_allows() -> None:
     told, task = "large: 1, in prose and chat 3", read_task(bundled_folder())
     assert told in HELP["max_marks"]
     assert {style: DecodingConfig(style=style).alphabet(task).max_marks for style in task.styles} == {
-        "talk": 1,
-        "meeting": 1,
-        "prose": 3,
-        "chat": 3,
-    }
+        "talk": 1, "meeting": 1, "prose": 3, "chat": 3,
+    }  # fmt: skip
 
 
 def test_help_says_the_default_style_of_large(invoke: Invoke) -> None:

@@ -14,12 +14,10 @@ CASES = (
     (PUNCTUATE, "beams=4", "--decoder slots", "--decoder generate"),
     (PUNCTUATE, "min_alignment=0.9", "--decoder tagger", "--decoder generate"),
     (PUNCTUATE, "--mark-odds ,=2", "--decoder generate", "--decoder tagger"),
-    (PUNCTUATE, "alternatives=2", "", "--json"),
-    (PUNCTUATE, "alternatives=2", "--to text", "--to json"),
+    (PUNCTUATE, "alternatives=2", "", "--json"), (PUNCTUATE, "alternatives=2", "--to text", "--to json"),
     (PUNCTUATE, "alternatives=2", "--to vtt", "--to html"),
     (PUNCTUATE, "alternatives=2", "-o {tmp}/out.txt", "--html {tmp}/page.html"),
-    (PUNCTUATE, "--paragraphs 2", "--json", ""),
-    (PUNCTUATE, "--paragraphs 2", "--to vtt", "--to text"),
+    (PUNCTUATE, "--paragraphs 2", "--json", ""), (PUNCTUATE, "--paragraphs 2", "--to vtt", "--to text"),
     (PUNCTUATE, "paragraph_pause_ms=500 --format srt", "--to json", "--json --html {tmp}/page.html"),
     (PUNCTUATE, "--resegment", "--to text", "--to srt"),
     (PUNCTUATE, "max_chars=84", "--to srt", "--to srt --resegment"),
@@ -36,17 +34,13 @@ CASES = (
     (("tune", "{text}"), "max_marks=3", "--decoder tagger", ""),
     (("tune", "{text}"), "max_marks=2", "--decoder tagger", "--decoder tagger max_marks=1"),
     (STREAM, "--lookahead 4", "--policy entropy", "--policy delay"),
-    (STREAM, "l_min=1", "--policy delay", "--policy entropy"),
-    (STREAM, "l_max=6", "", "--policy entropy"),
+    (STREAM, "l_min=1", "--policy delay", "--policy entropy"), (STREAM, "l_max=6", "", "--policy entropy"),
     (STREAM, "threshold=0.5", "--policy sentence", "--policy entropy"),
-    (STREAM, "every=4", "--policy entropy", "--policy sentence"),
-    (STREAM, "after=4", "", "--policy sentence"),
+    (STREAM, "every=4", "--policy entropy", "--policy sentence"), (STREAM, "after=4", "", "--policy sentence"),
     (STREAM, "window=32", "--policy delay", "--policy fixed"),
-    (STREAM, "--decoder slots", "--policy delay", "--policy fixed"),
-    (STREAM, "max_marks=2", "--policy delay", ""),
-    (STREAM, "--provisional", "", "--json"),
-    (EXPORT, "--private", "", "--push-to-hub nobody"),
-)
+    (STREAM, "--decoder slots", "--policy delay", "--policy fixed"), (STREAM, "max_marks=2", "--policy delay", ""),
+    (STREAM, "--provisional", "", "--json"), (EXPORT, "--private", "", "--push-to-hub nobody"),
+)  # fmt: skip
 
 
 @pytest.fixture

@@ -30,13 +30,10 @@ from t5punct.windows.votes import Vote, most_probable
 WINDOWS = [
     WindowInput.of(words.split())
     for words in (
-        "we know that right",
-        "hello",
-        "i saw iPhone users in the U.S. pay 3.5 dollars 🙂 and leave",
-        "NASA said no no no no no no no no",
-        "don't e-mail name@host.org - okay",
+        "we know that right", "hello", "i saw iPhone users in the U.S. pay 3.5 dollars 🙂 and leave",
+        "NASA said no no no no no no no no", "don't e-mail name@host.org - okay",
     )
-]
+]  # fmt: skip
 IWSLT = Path(__file__).parents[3] / "shared" / "iwslt" / "test2011.tsv"
 
 

@@ -102,10 +102,8 @@ def test_a_text_is_scored_line_by_line(tiny_model: Model) -> None:
     assert [counts.slots for counts in report.counts] == [7, 3]  # counted by hand in evaluation/test_counts.py
     total = sum(report.counts, Counts())
     assert total.classes == {
-        "COMMA": ClassCounts(1, 2, 4),
-        "PERIOD": ClassCounts(2, 3, 3),
-        "QUESTION": ClassCounts(1, 1, 1),
-    }
+        "COMMA": ClassCounts(1, 2, 4), "PERIOD": ClassCounts(2, 3, 3), "QUESTION": ClassCounts(1, 1, 1),
+    }  # fmt: skip
     assert (total.substitutions, total.insertions, total.deletions) == (1, 1, 3)
     assert (total.case_words, total.case_correct, total.cased_words, total.cased_correct) == (10, 7, 4, 2)
     assert report.micro_interval

@@ -38,14 +38,11 @@ def whisper(parts: list[Words]) -> Any:
 def whisperx(parts: list[Words]) -> Any:
     segments = [
         {
-            "start": 5.0 * n,
-            "end": 5.0 * n + 4,
-            "text": " ".join(words),
-            "words": _timed(words, 5.0 * n, score=0.9),
+            "start": 5.0 * n, "end": 5.0 * n + 4, "text": " ".join(words), "words": _timed(words, 5.0 * n, score=0.9),
             "speaker": n % 2,
         }
         for n, words in enumerate(parts)
-    ]
+    ]  # fmt: skip
     return {"segments": segments, "word_segments": [word for segment in segments for word in segment["words"]]}
 
 

@@ -10,13 +10,9 @@ from t5punct.transcripts.items import Kept
 
 CORPUS = sorted((Path(__file__).parent / "corpus").iterdir())
 REFUSED = {
-    "04-nested.json",
-    "13-marks-with-times.tsv",
-    "13-numbers-and-marks.tsv",
-    "13-numbers-with-marks.tsv",
-    "13-time-and-mark.tsv",
-    "13-unknown-header.tsv",
-}
+    "04-nested.json", "13-marks-with-times.tsv", "13-numbers-and-marks.tsv", "13-numbers-with-marks.tsv",
+    "13-time-and-mark.tsv", "13-unknown-header.tsv",
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("path", CORPUS, ids=lambda path: path.name)

@@ -15,11 +15,9 @@ from t5punct.text.render import RenderConfig
 from t5punct.windows.votes import Vote
 
 POLICIES = [
-    StreamConfig(window=5, lookahead=2),
-    StreamConfig("entropy", window=6, l_min=1, l_max=3, thresholds=[2.2]),
-    StreamConfig("sentence", window=6, every=2, after=1),
-    StreamConfig("fixed", "classify", window=5, lookahead=2),
-]
+    StreamConfig(window=5, lookahead=2), StreamConfig("entropy", window=6, l_min=1, l_max=3, thresholds=[2.2]),
+    StreamConfig("sentence", window=6, every=2, after=1), StreamConfig("fixed", "classify", window=5, lookahead=2),
+]  # fmt: skip
 WORDS = st.lists(st.sampled_from(["we", "know", "that", "no", "how", "-", "🙂"]), min_size=1, max_size=14)
 
 

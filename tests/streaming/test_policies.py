@@ -126,9 +126,7 @@ def test_short_sentences_do_not_pile_up(length: int, every: int, after: int) -> 
         assert heard - latest < length + after + every
 
 
-def test_a_window_begins_where_its_sentence_or_what_waits_does_and_no_sentence_ends_behind_a_title() -> (
-    None
-):
+def test_a_window_begins_where_its_sentence_or_what_waits_does_and_no_sentence_ends_behind_a_title() -> None:
     policy = Sentence(1, 0, 9)
     for word, n_ready in (("mr", 0), ("so", 1)):
         assert policy.n_ready(StreamState((Word(word), Word("a")), 2), [_vote(stop=1.0), SURE]) == n_ready

@@ -25,18 +25,16 @@ PIECES = ["we", "know", "that", "inc", "iPhone", "3.5", "U.S.", "🙂", "no", "I
 WORDS = st.lists(st.sampled_from(PIECES), min_size=1, max_size=14)
 CONFIGS = st.sampled_from(
     [
-        StreamConfig(window=5, lookahead=0),
-        StreamConfig(window=5, lookahead=3),
+        StreamConfig(window=5, lookahead=0), StreamConfig(window=5, lookahead=3),
         StreamConfig("entropy", window=6, l_min=0, l_max=3, thresholds=[2.2]),
         StreamConfig("entropy", window=6, l_min=1, l_max=3, thresholds=[2.6, 2.4, 2.0]),
-        StreamConfig("sentence", window=6, every=2, after=1),
-        StreamConfig("sentence", window=7, every=3, after=0),
+        StreamConfig("sentence", window=6, every=2, after=1), StreamConfig("sentence", window=7, every=3, after=0),
         StreamConfig("fixed", "classify", window=5, lookahead=2),
         StreamConfig("entropy", "classify", window=6, l_min=1, l_max=3, thresholds=[2.5]),
         StreamConfig(window=5, lookahead=3, max_delay_ms=500),
         StreamConfig("sentence", window=6, every=2, after=1, max_delay_ms=500),
     ]
-)
+)  # fmt: skip
 steady = settings(max_examples=25, suppress_health_check=list(HealthCheck))
 
 

@@ -47,8 +47,7 @@ REAL = {
     "numbers": "in 1953 it cost $3.50 or 10,000 a day that is 20% of 1,234.5 on 3/4 at 10:30 for the 2nd time",
     "names and initials": "dr. o'neil of the u.s. met jean-luc and j. r. r. tolkien at mcdonald's",
     "addresses": "write to name@host.org or see https://example.org/a?b=c&d=e#f and call +44 20 7946 0000",
-    "three words": "we know that",
-    "one word": "yes",
+    "three words": "we know that", "one word": "yes",
     "Hungarian": "jó reggelt kívánok ma az alvásról fogok beszélni ki aludt nyolc órát az éjjel",
     "German": "guten morgen ich heiße maria und heute geht es um den schlaf straße",
     "Chinese": "大家早上好 我叫玛丽亚 今天我想谈谈睡眠",
@@ -56,7 +55,7 @@ REAL = {
     "emoji and symbols": "so 🙂🙂 we → know ™ that ½ of it \u200b is ok",
     "garbage": "asdf qwer " + "x" * 3000 + " \u0001\u0002 ]]>]]> {{{ ;;; ,,, -- zxcv",
     "code": "if (a<b) { return a+=b; } else x = y[0];",
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", REAL)

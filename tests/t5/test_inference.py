@@ -30,12 +30,9 @@ SHAPE: dict[str, Any] = {
     "decoder_start_token_id": 0,
 }  # fmt: skip
 KINDS: dict[str, dict[str, Any]] = {
-    "t5": {},
-    "t5 v1.1": {"feed_forward_proj": "gated-gelu", "tie_word_embeddings": False},
-    "t5 silu": {"feed_forward_proj": "gated-silu"},
-    "mt5": {},
-    "umt5": {"feed_forward_proj": "gelu"},
-}
+    "t5": {}, "t5 v1.1": {"feed_forward_proj": "gated-gelu", "tie_word_embeddings": False},
+    "t5 silu": {"feed_forward_proj": "gated-silu"}, "mt5": {}, "umt5": {"feed_forward_proj": "gelu"},
+}  # fmt: skip
 KNOWN = [*KINDS, *(name for name, family in FAMILIES.items() if family.has_layers)]
 WINDOWS = [WindowInput.of(text.split()) for text in ("we know that right", "no", "NASA said okay then is that so 🙂")]
 
@@ -131,12 +128,9 @@ def test_the_bundled_models_are_equal_in_every_output(name: str) -> None:
 
 
 TEXTS = [
-    "we know that's right",
-    "naïve [UNK] <unk> </s> 3.5%, {x}\u2014да \U0001f642",
-    "",
-    "  two  spaces ",
+    "we know that's right", "naïve [UNK] <unk> </s> 3.5%, {x}\u2014да \U0001f642", "", "  two  spaces ",
     "<extra_id_0>,",
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("source", ["base", "small", *FAMILIES])

@@ -50,13 +50,11 @@ def _deepgram(value: Any) -> Said:
     paragraphs = best["paragraphs"]
     sentences = [sentence["text"] for paragraph in paragraphs["paragraphs"] for sentence in paragraph["sentences"]]
     return {
-        "transcript": best["transcript"],
-        "words": " ".join(word["punctuated_word"] for word in best["words"]),
-        "paragraphs": re.sub(r"Speaker \d: ", "", paragraphs["transcript"]),
-        "sentences": " ".join(sentences),
+        "transcript": best["transcript"], "words": " ".join(word["punctuated_word"] for word in best["words"]),
+        "paragraphs": re.sub(r"Speaker \d: ", "", paragraphs["transcript"]), "sentences": " ".join(sentences),
         "utterances": " ".join(utterance["transcript"] for utterance in utterances),
         "words of utterances": " ".join(word["punctuated_word"] for each in utterances for word in each["words"]),
-    }
+    }  # fmt: skip
 
 
 def _aws(value: Any) -> Said:

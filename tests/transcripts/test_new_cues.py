@@ -77,13 +77,8 @@ def test_a_short_word_between_two_speakers_and_before_a_long_sentence_can_be_rea
     tom, ann = (Kept(f"{name}: ", breaks=True, role=Role.SPEAKER) for name in ("TOM", "ANN"))
     long = [word("extraordinarily", 300 * n, 300 * n + 300) for n in range(5)]
     items = [
-        ann,
-        *long,
-        tom,
-        word("yes", 1500, 1750, "."),
-        ann,
-        *(word("so", 1750 + n, 1751 + n) for n in (0, 900, 1800)),
-    ]
+        ann, *long, tom, word("yes", 1500, 1750, "."), ann, *(word("so", 1750 + n, 1751 + n) for n in (0, 900, 1800)),
+    ]  # fmt: skip
     for cue in sentence_cues(items, ResegmentConfig()):
         assert cue.end_ms - cue.start_ms >= 833
     alone = [word("yes", 0, 250, "."), *(word("extraordinary", 250 + 300 * n, 550 + 300 * n) for n in range(8))]
@@ -137,10 +132,8 @@ def cues_of(ctm: str, config: ResegmentConfig) -> list[WrittenCue]:
 def test_new_cues_end_with_sentences() -> None:
     text = "\n".join(f"a 1 {place} 1 {word}" for place, word in enumerate("so what. I know this, and you? yes".split()))
     assert cues_of(text, ResegmentConfig(min_chars=1)) == [
-        WrittenCue(0, 2000, "so what."),
-        WrittenCue(2000, 7000, "I know this, and you?"),
-        WrittenCue(7000, 8000, "yes"),
-    ]
+        WrittenCue(0, 2000, "so what."), WrittenCue(2000, 7000, "I know this, and you?"), WrittenCue(7000, 8000, "yes"),
+    ]  # fmt: skip
     short = cues_of(text, ResegmentConfig(12, 1, min_chars=1))
     assert [cue.text for cue in short] == ["so what.", "I know this,", "and you?", "yes"], "cut behind a comma"
     text = "a 1 0 1 Mr.\na 1 1 1 Who\n"

@@ -35,11 +35,9 @@ from t5punct.transcripts.writers import WriterConfig
 ALL_MARKS = Alphabet()
 SRT = "1\n00:00:01,000 --> 00:00:02,000\nwe know that\n\n2\n00:00:02,500 --> 00:00:04,000\n[laughs] is it R&D\n"
 annotations = st.tuples(
-    labels(ALL_MARKS),
-    st.sampled_from(list(Case)),
-    st.floats(0, 1),
+    labels(ALL_MARKS), st.sampled_from(list(Case)), st.floats(0, 1),
     st.lists(st.builds(Alternative, labels(ALL_MARKS), st.floats(0, 1)), max_size=3).map(tuple),
-)
+)  # fmt: skip
 hostile = st.sampled_from(["</script><script>alert(1)</script>", "<!--", "&amp;", '"><b>', "{{text}}", "\r\n", "&#13"])
 hostile_texts = st.lists(texts | hostile, max_size=4).map(" ".join)
 

@@ -25,13 +25,11 @@ pytestmark = [
 
 # word, as it is written, mark, how sure, other marks
 TALK = [
-    ("we", "We", "", 1.0, ()),
-    ("know", "know,", ",", 0.55, (Alternative("", 0.3), Alternative(".", 0.14))),
+    ("we", "We", "", 1.0, ()), ("know", "know,", ",", 0.55, (Alternative("", 0.3), Alternative(".", 0.14))),
     ("that", "that", "", 0.98, ()),
     ('right?"', 'right?"', "?", 0.62, (Alternative(".", 0.31), Alternative("?!", 0.05))),
-    ("yes", "Yes", "", 0.68, (Alternative(",", 0.3),)),
-    ("straße", "straße.", ".", 0.9, (Alternative("", 0.08),)),
-]
+    ("yes", "Yes", "", 0.68, (Alternative(",", 0.3),)), ("straße", "straße.", ".", 0.9, (Alternative("", 0.08),)),
+]  # fmt: skip
 HOSTILE = '</script><script>document.title="no"</script> &amp; "R&D" \r\n a<b>c</b>\t\u200f\n\nيا سلام كيف'
 HOSTILE += " <!-- }} {{text}} 😀 - x\r"
 
@@ -114,10 +112,8 @@ def test_alternatives_are_shown_under_the_mouse(page: Page) -> None:
     page.point("words[1].element")
     page.until("!tip.hidden")
     assert page.ask("tip.innerText").split("\n")[:3] == [
-        "know, 55 % (comma)",
-        "know 30 % (no mark)",
-        "know. 14 % (full stop)",
-    ]
+        "know, 55 % (comma)", "know 30 % (no mark)", "know. 14 % (full stop)",
+    ]  # fmt: skip
     page.point("words[0].element")
     page.until("tip.hidden")
 

@@ -38,15 +38,13 @@ FILES = {
     "text": "JOHN: how are [laughs] you\n\n>> fine (applause) 3. four\n",
 }
 ODD = {
-    "byte order mark": lambda text: "\ufeff" + text,
-    "windows line ends": lambda text: text.replace("\n", "\r\n"),
-    "no last line end": lambda text: text.rstrip("\n"),
-    "spaces at line ends": lambda text: text.replace("\n", " \n"),
+    "byte order mark": lambda text: "\ufeff" + text, "windows line ends": lambda text: text.replace("\n", "\r\n"),
+    "no last line end": lambda text: text.rstrip("\n"), "spaces at line ends": lambda text: text.replace("\n", " \n"),
     "right to left": lambda text: text.replace("you", "שלום \u200fעולם"),
     "empty lines": lambda text: text.replace("\n\n", "\n\n\n\n"),
     "overlapping and empty cues": lambda text: text.replace("00:00:02,500", "00:00:09,500").replace("\nand you", ""),
     "no words": lambda text: text.replace("how", "").replace("are", "").replace("you", ""),
-}
+}  # fmt: skip
 
 
 DAMAGED: dict[str, Callable[[str], str]] = {  # of the second cue's times and number, what a careless hand or tool makes
@@ -183,10 +181,8 @@ MAN = "so The Man In The Red Coat what"  # too many words for a name
 LABELLED = [
     ("JOHN: so [Music] what\n", "text", ["so", "what"]),
     (">> so\n>> ANN LEE: what [inaudible] now", "text", ["so", "what now"]),
-    ("Speaker 1: so\nSPEAKER_02: what", "text", ["so", "what"]),
-    ("so\nwhat", "lines", ["so", "what"]),
-    ("note: so what", "text", ["note so what"]),
-    ("Jane Doe: so\nElise von Stahl: what", "text", ["so", "what"]),
+    ("Speaker 1: so\nSPEAKER_02: what", "text", ["so", "what"]), ("so\nwhat", "lines", ["so", "what"]),
+    ("note: so what", "text", ["note so what"]), ("Jane Doe: so\nElise von Stahl: what", "text", ["so", "what"]),
     ("THE MAN IN THE RED COAT: so\nThe Man In The Red Coat: what", "text", [MAN]),
     ("JOHN & ANN 2: so\nNARRATOR (V.O.): what", "text", ["so", "what"]),
     ("Jane Doe  0:03\nso\n\nSpeaker 3  1:02:08\nwhat", "text", ["so", "what"]),
@@ -194,14 +190,12 @@ LABELLED = [
     ("0:00\nhow are\n0:04\nyou (00:12) at 10:30", "text", ["how are you at 10:30"]),
     ("0:00\nhow are\n0:04\nyou", "lines", ["how are", "you"]),
     ("[00:01.123 --> 00:07.000]  how\n[00:07] are you", "text", ["how are you"]),
-    (SRT.format(a="10:30"), "srt", ["how are you", "fine & well 10:30"]),
-    ("10:30", "text", ["10:30"]),
+    (SRT.format(a="10:30"), "srt", ["how are you", "fine & well 10:30"]), ("10:30", "text", ["10:30"]),
     (SRT.format(a="Jane Doe: so"), "srt", ["how are you", "fine & well", "so"]),
     ("a 1 0 1 so\na 1 1 1 [noise] 0.9\na 1 2 1 <unk>\na 1 3 1 what", "ctm", ["so what"]),
     (SRT.format(a="<i>MARY: so</i>"), "srt", ["how are you", "fine & well", "so"]),
-    (SRT.format(a="<v>so"), "srt", ["how are you", "fine & well so"]),
-    (FILES["ctm"], "ctm", ["how are", "you"]),
-]
+    (SRT.format(a="<v>so"), "srt", ["how are you", "fine & well so"]), (FILES["ctm"], "ctm", ["how are", "you"]),
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("text", "name", "expected"), LABELLED)
