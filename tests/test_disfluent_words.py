@@ -129,9 +129,7 @@ def test_odds_of_the_sign_mark_more_words_or_fewer(signing_model: Model) -> None
 
 
 @pytest.mark.parametrize("changes", [{"marks": ",.~"}, {"mark_odds": {"~": 2.0}}])
-def test_the_sign_is_refused_where_nobody_asks_for_disfluencies(
-    signing_model: Model, changes: dict[str, object]
-) -> None:
+def test_the_sign_is_refused_unless_it_is_asked_for(signing_model: Model, changes: dict[str, object]) -> None:
     with pytest.raises(ConfigError, match=r"'~', the sign of disfluent words, .*; add that, or leave it out"):
         _punctuator(signing_model, "keep", **changes)
     _punctuator(signing_model, "mark", **changes)

@@ -51,9 +51,7 @@ def test_a_file_is_punctuated_in_its_own_format_or_another(tagged_model: Model, 
     assert punctuate_file(punctuator, file, writer=WriterConfig("vtt")) == other
 
 
-def test_a_stream_takes_a_lookahead_and_a_name_and_has_a_default(
-    tagged_model: Model, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_stream_takes_a_lookahead_and_a_name(tagged_model: Model, monkeypatch: pytest.MonkeyPatch) -> None:
     assert StreamOptions().model == STREAM_MODEL
     monkeypatch.setattr("t5punct.streaming.streams.STREAM_MODEL", "small")
     shown = "StreamingPunctuator(Punctuator('small', precision='fp32', style='meeting'), 'fixed', lookahead=2)"

@@ -151,9 +151,7 @@ NO_FIT = r"the weights of .* do not fit its config.json \(.*such as "
           for text in ("prefix: '${oc.env:HOME}'", 'prefix: "\\x24{oc.env:HOME}"', "mark_odds: {'${a}': 1}")),
     ],
 )  # fmt: skip
-def test_a_damaged_model_is_one_clear_line(
-    tiny_model: Model, tmp_path: Path, damage: Callable[[Path], None], error: str
-) -> None:
+def test_a_damaged_model_is_told(tiny_model: Model, tmp_path: Path, damage: Callable[[Path], None], error: str) -> None:
     models.save(tiny_model, tmp_path)
     damage(tmp_path)
     with pytest.raises((ModelError, ConfigError), match=error) as caught:

@@ -66,9 +66,7 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     return seen
 
 
-def test_a_batch_of_the_network_holds_windows_of_several_texts(
-    lively_model: Model, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_batch_holds_windows_of_several_texts(lively_model: Model, monkeypatch: pytest.MonkeyPatch) -> None:
     batches: list[int] = []
     generate = "t5punct.decoding.generate.generate_texts"
 

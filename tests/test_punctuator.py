@@ -93,9 +93,7 @@ def test_a_whole_text_begins_and_ends_with_a_sentence_a_fragment_need_not(tagged
 
 @pytest.mark.parametrize("decoder", ["slots", "tagger"])
 @pytest.mark.parametrize("keep_marks", [False, True])
-def test_marks_that_the_model_does_not_know_are_not_doubled(
-    tagged_model: Model, decoder: str, keep_marks: bool
-) -> None:
+def test_marks_that_a_model_does_not_know_are_not_doubled(tagged_model: Model, decoder: str, keep_marks: bool) -> None:
     words = ["你好。", "再见？", "是的！”"] * 4
     render = RenderConfig(keep_marks=keep_marks)
     config = PunctuatorConfig(decoding=DecodingConfig(decoder), render=render)
@@ -108,9 +106,7 @@ def test_a_text_without_marks_that_end_a_sentence_is_left_open(tiny_model: Model
     assert punctuator.annotate("we know that")[-1].marks in ("", ",")
 
 
-def test_a_sober_style_writes_one_mark_a_slot_unless_more_are_asked_for(
-    tiny_model: Model, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_sober_style_writes_one_mark_unless_told(tiny_model: Model, monkeypatch: pytest.MonkeyPatch) -> None:
     model = tiny_model.with_task(style_max_marks={"talk": 1})
     monkeypatch.setattr("t5punct.decoding.generate.generate_texts", lambda *_: ["Well... What?! Stop it..."])
 
@@ -158,9 +154,7 @@ def test_masked_slots_on_the_right_are_not_written_unless_asked_for(lively_model
 
 
 @pytest.mark.parametrize(("precision", "dtype"), [("bf16", torch.bfloat16), ("fp32", torch.float32)])
-def test_precision_and_device_of_a_config_count_for_a_given_model(
-    tiny_model: Model, precision: str, dtype: torch.dtype
-) -> None:
+def test_precision_and_device_count_for_a_given_model(tiny_model: Model, precision: str, dtype: torch.dtype) -> None:
     config = PunctuatorConfig(decoding=DecodingConfig(precision=precision, device="cpu"))
     punctuator = Punctuator(tiny_model, config)
     assert punctuator.model.precision == precision

@@ -114,9 +114,7 @@ def test_a_worker_is_killed_and_nothing_is_lost_and_nothing_is_twice(
     assert again == (0, f"t5punct: {N_FILES} of {N_FILES} files were up to date\n")
 
 
-def test_a_mistake_about_the_model_is_said_as_without_ray(
-    talks: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
+def test_a_wrong_model_is_said_as_without_ray(talks: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     command = (str(talks / "day0"), "--model", str(tmp_path / "empty"), "--output-dir")
     told = _run(capsys, *command, str(tmp_path / "alone"))

@@ -179,9 +179,7 @@ def test_the_work_of_many_files_is_in_proportion_to_their_number(tree: Path, mon
     assert n_asked < 20 * 200
 
 
-def test_a_folder_that_may_not_be_read_is_told_and_the_others_are_done(
-    tree: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_unreadable_folder_is_told_and_the_others_are_done(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     import os
 
     access = os.access

@@ -28,9 +28,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> list[Job]:
 
 
 @given(st.data(), st.integers(1, 9))
-def test_parts__every_job_once_in_order_and_none_much_too_large(
-    files: list[Job], data: st.DataObject, n_workers: int
-) -> None:
+def test_parts__every_job_once_in_order_none_too_large(files: list[Job], data: st.DataObject, n_workers: int) -> None:
     jobs = data.draw(st.lists(st.sampled_from(files), max_size=30))
     parts = divide_into_parts(jobs, n_workers)
     assert [job for part in sorted(parts, key=lambda part: part.first) for job in part.jobs] == jobs

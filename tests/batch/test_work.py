@@ -302,9 +302,7 @@ def test_memory_grows_with_the_largest_file_and_not_with_their_number(
     assert peak(120, 60) - peak(30, 60) < 400_000, "a file's name and place are kept, not its words"
 
 
-def test_progress_counts_bytes_as_the_whole_does_and_ends_with_all_of_them(
-    punctuator: Punctuator, tmp_path: Path
-) -> None:
+def test_progress_counts_bytes_as_the_whole_does_and_ends_with_all(punctuator: Punctuator, tmp_path: Path) -> None:
     """Also of files that are packed, not in ASCII, or of which most is not words."""
     write_texts(tmp_path / "in", 3)
     (tmp_path / "in/greek.txt").write_text("και τι λέει " * 40, encoding="utf-8")

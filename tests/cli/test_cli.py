@@ -16,9 +16,7 @@ from t5punct.text.words import split
 ROOT = Path(__file__).parents[2]
 
 
-def test_standard_input_is_read_without_inputs_and_for_a_dash(
-    invoke: Invoke, folder: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_standard_input_is_read_without_inputs(invoke: Invoke, folder: str, monkeypatch: pytest.MonkeyPatch) -> None:
     def run(*arguments: str) -> tuple[int, str, str]:
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO("We know 🙂\n".encode())))
         return invoke(*arguments, "--model", folder)
@@ -30,9 +28,7 @@ def test_standard_input_is_read_without_inputs_and_for_a_dash(
     assert json.loads(run("evaluate", "-", "--json")[1])["words"] == 3
 
 
-def test_white_space_stays_as_it_was_up_to_the_last_line_end(
-    invoke: Invoke, folder: str, text: Path, tmp_path: Path
-) -> None:
+def test_white_space_stays_up_to_the_last_line_end(invoke: Invoke, folder: str, text: Path, tmp_path: Path) -> None:
     target = tmp_path / "out.txt"
     for content in ("", "\n", "we\tknow", "  we  know\u00a0that\r\n\r\nand \n\n", " \n"):
         text.write_text(content, newline="")
@@ -110,9 +106,7 @@ def test_the_doors_lead_to_the_command_line(script: str) -> None:
     assert done.stderr.decode().startswith("t5punct: ")
 
 
-def test_a_fragment_may_begin_and_end_inside_a_sentence_and_marks_can_be_made_likelier(
-    invoke: Invoke, folder: str, text: Path
-) -> None:
+def test_a_fragment_begins_anywhere_and_marks_can_be_made_likelier(invoke: Invoke, folder: str, text: Path) -> None:
     _, whole, _ = invoke("punctuate", text, "--model", folder)
     _, part, _ = invoke("punctuate", text, "--model", folder, "fragment=true")
     assert whole[0].isupper() and whole.rstrip()[-1] in ".?!"
@@ -134,9 +128,7 @@ def test_a_page_has_paragraphs_and_the_subtitles_beside_it_stay(invoke: Invoke, 
     assert (tmp_path / "page.html").read_text(encoding="utf-8").count("<p") > 2
 
 
-def test_presets_are_listed_and_one_is_printed_to_be_copied(
-    invoke: Invoke, folder: str, text: Path, tmp_path: Path
-) -> None:
+def test_presets_are_listed_and_printed_to_be_copied(invoke: Invoke, folder: str, text: Path, tmp_path: Path) -> None:
     code, out, _ = invoke("presets")
     assert code == 0
     assert all(name in out for name in ("side-by-side", "overlapped-chunk", "mask-combine-4", "realtime-4"))

@@ -83,9 +83,7 @@ def _not_heeded(*_: object) -> None:
     pytest.fail("the command does not heed the signal")
 
 
-def test_a_terminated_export_leaves_no_folder(
-    tiny_model: Model, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_ended_export_leaves_no_folder(tiny_model: Model, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     models.save(tiny_model, tmp_path / "model")
     begun = []
 

@@ -31,9 +31,7 @@ def run_folder(tagged_model: Model, tmp_path_factory: pytest.TempPathFactory) ->
     return folder
 
 
-def test_weights_are_halved_and_the_task_is_changed_where_asked(
-    run_folder: Path, tmp_path: Path, invoke: Invoke
-) -> None:
+def test_weights_are_halved_and_the_task_changed_where_asked(run_folder: Path, tmp_path: Path, invoke: Invoke) -> None:
     (tmp_path / "task.yaml").write_text('mark_odds: {",": 2.5}\ndefault_style: meeting\n')
     output = tmp_path / "made"
     assert invoke("export", run_folder, "-o", output, "--task", tmp_path / "task.yaml", "default_style=chat")[0] == 0

@@ -98,9 +98,7 @@ GIANT = 10**19
 
 
 @pytest.mark.parametrize("option", ["batch_tokens", "alternatives", "paragraphs", "paragraph_pause_ms"])
-def test_one_that_is_only_more_than_there_can_be_does_no_harm(
-    invoke: Invoke, folder: str, tmp_path: Path, option: str
-) -> None:
+def test_one_more_than_there_can_be_does_no_harm(invoke: Invoke, folder: str, tmp_path: Path, option: str) -> None:
     (tmp_path / "a.srt").write_text("1\n00:00:01,000 --> 00:00:02,000\nwe know\n", encoding="utf-8")
     code, _, err = invoke("punctuate", tmp_path / "a.srt", "--to", "html", f"{option}={GIANT}", "--model", folder)
     assert (code, err) == (0, "")

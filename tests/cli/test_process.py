@@ -159,9 +159,7 @@ def no_model(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("t5punct.punctuator.Punctuator", lambda *_, **__: None)
 
 
-def test_a_command_takes_no_more_threads_than_it_is_given(
-    no_model: None, taken: list[int], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_command_takes_the_threads_it_has(no_model: None, taken: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(gc, "freeze", lambda: None)
     for options in (ModelOptions(), ModelOptions(threads=5), StreamOptions(), StreamOptions(threads=2)):
         parameters.load_punctuator(options, options.config())
@@ -200,9 +198,7 @@ def test_threads_sleep_while_they_wait(tmp_path: Path, command: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["torch", *process.WAITING])
-def test_nothing_is_set_where_the_user_has_chosen_or_torch_is_loaded_already(
-    name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_nothing_is_set_where_the_user_chose_or_torch_is_loaded(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     for variable in process.WAITING:
         monkeypatch.delenv(variable, raising=False)
     if name != "torch":

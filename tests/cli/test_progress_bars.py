@@ -61,9 +61,7 @@ def test_a_terminal_sees_how_far_datasets_is(commands: dict[str, list[str]], ter
 
 
 @pytest.mark.parametrize("what", ["punctuating", "evaluating", "tuning"])
-def test_a_terminal_sees_words_a_second_and_time_left(
-    what: str, commands: dict[str, list[str]], terminal: Terminal
-) -> None:
+def test_a_terminal_sees_speed_and_time_left(what: str, commands: dict[str, list[str]], terminal: Terminal) -> None:
     run(commands[what], terminal)
     assert re.search(rf"{what} ━.* [\d,]+ words, [\d,]+/s .*[-\d]:[-\d]{{2}}", terminal.shown), terminal.shown
 

@@ -125,9 +125,7 @@ def test_a_model_without_a_history_has_a_card_that_says_so(tmp_path: Path, tiny_
     assert compose_card(tmp_path, tiny_model.task, "mine") == text
 
 
-def test_nothing_is_sent_unless_it_is_named(
-    run: Path, tmp_path: Path, calls: list[tuple[str, object]], invoke: Invoke
-) -> None:
+def test_nothing_is_sent_unasked(run: Path, tmp_path: Path, calls: list[tuple[str, object]], invoke: Invoke) -> None:
     output = tmp_path / "out"
     assert invoke("export", run, "-o", output)[0] == 0
     assert calls == []
@@ -140,9 +138,7 @@ def test_nothing_is_sent_unless_it_is_named(
     assert (output / "README.md").read_text(encoding="utf-8") == "# By hand\n"
 
 
-def test_a_folder_with_other_files_is_not_sent(
-    run: Path, tmp_path: Path, calls: list[tuple[str, object]], invoke: Invoke
-) -> None:
+def test_other_files_are_not_sent(run: Path, tmp_path: Path, calls: list[tuple[str, object]], invoke: Invoke) -> None:
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "passwords.txt").write_text("x")
     code, _, err = invoke("export", run, "-o", tmp_path / "out", "--push-to-hub", HUB_ID)

@@ -42,9 +42,7 @@ def cases(alignment: Alignment) -> list[str]:
 
 @quick
 @given(short_words, short_words)
-def test_words_and_letters_of_both_sides_are_accounted_for_and_links_never_cross(
-    words: list[str], other: list[str]
-) -> None:
+def test_both_sides_are_accounted_for_and_links_never_cross(words: list[str], other: list[str]) -> None:
     alignment = align(words, " ".join(other))
     total = alignment.n_inserted + alignment.n_dropped + alignment.n_changed
     assert total >= distance(tuple(words), tuple(other))

@@ -16,9 +16,7 @@ LOWER, CAPITALISED, UPPER = Case.LOWER, Case.CAPITALISED, Case.UPPER
     ("", CAPITALISED, LOWER, CAPITALISED), ("", LOWER, CAPITALISED, LOWER), (",", CAPITALISED, LOWER, LOWER),
     (",", LOWER, CAPITALISED, CAPITALISED), (".", LOWER, LOWER, CAPITALISED), ("?", LOWER, UPPER, UPPER),
 ])  # fmt: skip
-def test_the_case_of_a_word_fits_the_mark_before_it(
-    tiny_model: Model, mark: str, case: Case, inside: Case, drafted: Case
-) -> None:
+def test_case_fits_the_mark_before_it(tiny_model: Model, mark: str, case: Case, inside: Case, drafted: Case) -> None:
     *marks, word = _second_place(tiny_model, ["so", "it"], [Guess(mark), Guess("", case, inside)])
     assert [option.mark for option in marks] == [mark] * bool(mark)
     assert word.case is drafted

@@ -20,9 +20,7 @@ def test_marks_are_held_back_behind_as_many_as_a_slot_may_have() -> None:
 
 
 @pytest.mark.parametrize(("style", "most"), [("talk", 1), ("chat", 3)])
-def test_a_decoder_that_would_write_nothing_but_full_stops_goes_on(
-    style: str, most: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_decoder_that_would_write_only_stops_goes_on(style: str, most: int, monkeypatch: pytest.MonkeyPatch) -> None:
     model, written = load(bundled_folder("small")), list[list[int]]()
     stop = model.tokenizer.mark_ids["."][0]
 

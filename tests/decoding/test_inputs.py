@@ -21,9 +21,7 @@ def _reading(model: Model, max_tokens: int) -> TaskTokenizer:
 
 @settings(deadline=None, max_examples=150)
 @given(st.lists(long_words, min_size=1, max_size=12), st.integers(60, 200))
-def test_a_fitted_window_keeps_its_words_beginnings_and_the_limit(
-    tiny_model: Model, words: list[str], max_tokens: int
-) -> None:
+def test_a_fitted_window_keeps_beginnings_and_the_limit(tiny_model: Model, words: list[str], max_tokens: int) -> None:
     tokenizer = _reading(tiny_model, max_tokens)
     window = WindowInput.of(words).fit_to_model(tokenizer)
     assert len(tokenizer.source(window.words).ids) <= max_tokens

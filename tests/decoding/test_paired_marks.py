@@ -140,9 +140,7 @@ def openings_of(votes: Sequence[Vote]) -> list[str]:
 
 
 @pytest.mark.parametrize(("kept", "n_opened"), [((), 1), (("", "", "?"), 1), (("", "", "."), 0), (("", "", ","), 1)])
-def test_opening_marks_fit_marks_that_are_kept_and_the_end_of_a_text(
-    tagged_model: Model, kept: tuple[str, ...], n_opened: int
-) -> None:
+def test_opening_marks_fit_kept_marks_and_the_end(tagged_model: Model, kept: tuple[str, ...], n_opened: int) -> None:
     (votes,) = TagDecoder(_by_hand(tagged_model)).votes([WindowInput.of("so we go".split(), given=kept)])
     assert openings_of(votes).count("¿") == n_opened
     if not kept:

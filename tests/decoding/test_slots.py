@@ -105,9 +105,7 @@ def test_windows_that_outgrow_the_cache_are_given_room(tiny_model: Model, monkey
         assert_same_votes(_parallel(model, WINDOWS), decode_stepwise(model, WINDOWS))
 
 
-def test_keys_left_where_an_older_draft_had_them_would_be_found(
-    tiny_model: Model, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_keys_left_from_an_older_draft_would_be_found(tiny_model: Model, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every pass must overwrite what a longer or other draft wrote at its places."""
     from t5punct.decoding.cached_decoder import KeysValues, Ragged
 
@@ -127,9 +125,7 @@ def test_keys_left_where_an_older_draft_had_them_would_be_found(
 
 @settings(deadline=None, max_examples=25)
 @given(st.lists(st.lists(any_word, max_size=12), min_size=1, max_size=5), st.sampled_from([1, 40, 4096]))
-def test_parallel_equals_step_by_step_on_random_words(
-    tiny_model: Model, texts: list[list[str]], batch_tokens: int
-) -> None:
+def test_parallel_equals_stepwise_on_random_words(tiny_model: Model, texts: list[list[str]], batch_tokens: int) -> None:
     windows = [WindowInput.of([word[:20] for word in words]) for words in texts]
     assert_same_votes(_parallel(tiny_model, windows, batch_tokens=batch_tokens), decode_stepwise(tiny_model, windows))
 

@@ -111,9 +111,7 @@ def test_a_capital_that_a_sentence_end_explains_is_taken_back_without_one(tagged
     (",", "so turn", "lower"), (",", "so turn's", "lower"), ("-", "so turn", "lower"), (";", "so turn", "lower"),
     (",", "so maria", "capitalised"), ("", "so turn", "capitalised"), (":", "so turn", "capitalised"),
 ])  # fmt: skip
-def test_behind_a_comma_a_word_that_has_small_letters_everywhere_has_no_capital(
-    tagged_model: Model, mark: str, text: str, expected: str
-) -> None:
+def test_behind_a_comma_a_small_word_has_no_capital(tagged_model: Model, mark: str, text: str, expected: str) -> None:
     model = replace(_by_hand(tagged_model, stop=0.3, capital=0.9), spellings=SpellingTable(("turn",)))
     assert model.tagger is not None
     with torch.no_grad():
@@ -153,9 +151,7 @@ def test_behind_an_abbreviation_with_a_full_stop_the_model_says_whether_a_capita
         assert " ".join(written) == expected
 
 
-def test_a_delay_that_an_encoder_cannot_have_is_refused_and_no_warning_speaks_of_it_before(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
+def test_a_delay_that_an_encoder_cannot_have_is_refused_without_a_warning(caplog: pytest.LogCaptureFixture) -> None:
     punctuator = Punctuator(load("multi", precision="fp32"))  # whose encoder has absolute positions only
     with pytest.raises(ModelError, match="absolute positions only"):
         Streams(punctuator, StreamConfig("delay", lookahead=2))
@@ -164,9 +160,7 @@ def test_a_delay_that_an_encoder_cannot_have_is_refused_and_no_warning_speaks_of
     assert not caplog.records
 
 
-def test_a_stream_may_be_decided_by_a_tagger_if_there_is_one_but_it_answers_no_questions(
-    tagged_model: Model, tiny_model: Model
-) -> None:
+def test_a_stream_may_be_decided_by_a_tagger_which_answers_no_questions(tagged_model: Model, tiny_model: Model) -> None:
     punctuator = Punctuator(tagged_model, PunctuatorConfig(decoding=DecodingConfig("tagger")))
     for policy in ("fixed", "entropy"):
         streams = Streams(punctuator, StreamConfig(policy=policy))
@@ -196,9 +190,7 @@ def test_of_ends_that_exclude_each_other_the_likelier_stays(slots: list[tuple[fl
     assert not any(map(excluding, kept))
 
 
-def test_a_sentence_that_may_end_in_two_places_ends_once_unless_slots_wait_for_no_later_ones(
-    tagged_model: Model,
-) -> None:
+def test_a_sentence_that_may_end_in_two_places_ends_once_unless_slots_cannot_wait(tagged_model: Model) -> None:
     def marks(stop: float, window: WindowInput, config: DecodingConfig | None = None) -> list[str]:
         (votes,) = TagDecoder(_by_hand(tagged_model, stop, capital=0.9), config).votes([window])
         return [most_probable(vote.marks) for vote in votes]

@@ -112,9 +112,7 @@ def test_a_text_is_scored_line_by_line(tiny_model: Model) -> None:
     assert evaluate_file(DATA / "hand-counted.txt", plain).scores.case_accuracy is None, "it is not written"
 
 
-def test_words_that_the_products_own_rendering_changes_come_to_light(
-    tiny_model: Model, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_words_that_rendering_changes_come_to_light(tiny_model: Model, monkeypatch: pytest.MonkeyPatch) -> None:
     written = {"know": "now", "three": "three four", "stop": "stopx"}
     monkeypatch.setattr("t5punct.text.words.apply_case", lambda word, case: written.get(word, word))
     rows, text = (evaluate_file(DATA / f"hand-counted.{kind}", Punctuator(tiny_model)) for kind in ("tsv", "txt"))
@@ -231,9 +229,7 @@ def test_json_has_the_published_keys_and_a_table_ends_with_the_signature(tiny_mo
     ("a.srt", "1\n00:00:01,000 --> 00:00:02,000\nWe know.\n",
      r"a\.srt, whose times .*; make text of the \.srt first: t5punct punctuate"),
 ])  # fmt: skip
-def test_what_cannot_be_scored_is_refused(
-    tiny_model: Model, tmp_path: Path, name: str, content: str | None, message: str
-) -> None:
+def test_unscorable_is_refused(tiny_model: Model, tmp_path: Path, name: str, content: str | None, message: str) -> None:
     if content is not None:
         (tmp_path / name).write_text(content)
     with pytest.raises(InputError, match=message):

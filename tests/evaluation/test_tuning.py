@@ -78,9 +78,7 @@ def test_a_trial_counts_what_an_evaluation_counts(tiny_model: Model) -> None:
 
 @settings(deadline=None, max_examples=60)
 @given(st.sampled_from([8, 16, 24]), st.sampled_from([2, 4, 8]), st.floats(1, 9), st.sampled_from([0.0, 0.25, 0.4]))
-def test_the_grid_holds_every_strategy_that_the_budget_pays_for(
-    window: int, grain: int, budget: float, largest_mask: float
-) -> None:
+def test_the_grid_holds_what_the_budget_pays_for(window: int, grain: int, budget: float, largest_mask: float) -> None:
     config = TuneConfig(budget, [window], grain, largest_mask, ["mean", "vote"])
     strategies = list(config.strategies(window))
     wanted = {
@@ -130,9 +128,7 @@ def test_an_impossible_grid_is_refused(values: dict[str, object], message: str) 
         TuneConfig(**values)  # type: ignore[arg-type]
 
 
-def test_a_picture_that_cannot_be_written_leaves_the_one_that_is_there(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_picture_that_cannot_be_written_leaves_the_last_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     figures = pytest.importorskip("matplotlib.figure")
     save(figures.Figure(), tmp_path / "new" / "a.png")
     before = (tmp_path / "new" / "a.png").read_bytes()

@@ -9,9 +9,7 @@ from join_base import main
 from t5punct import model as models
 
 
-def test_the_start_of_base_joins_its_encoder_and_the_decoder_of_large(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_start_of_base_joins_encoder_and_decoder_of_large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.argv", ["join_base.py", "base", str(tmp_path / "start")])
     main()
     start, base, large = (models.load(name) for name in (tmp_path / "start", "base", "large"))

@@ -36,9 +36,7 @@ def address(engine: Engine) -> Iterator[tuple[str, int]]:
 
 
 @pytest.mark.parametrize("name", BROKEN)
-def test_what_is_no_request_is_no_error_of_the_service(
-    address: tuple[str, int], name: str, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_what_is_no_request_is_no_error(address: tuple[str, int], name: str, caplog: pytest.LogCaptureFixture) -> None:
     logger = logging.getLogger("uvicorn.error")
     logger.addHandler(caplog.handler)  # it does not hand its records on
     try:

@@ -47,9 +47,7 @@ class Texts(list[str]):
 
 
 @pytest.mark.parametrize("cut_after", [(), (0,), (5, 6, 30), (19, 20, 21, 35, 40), (44,)])
-def test_a_remote_stream_is_what_one_here_is_also_over_lost_connections(
-    engine: Engine, cut_after: tuple[int, ...]
-) -> None:
+def test_a_remote_stream_is_what_one_here_is_over_lost_connections(engine: Engine, cut_after: tuple[int, ...]) -> None:
     texts = Texts()
     with server(engine) as (address, _), RemoteStream(f"ws://{address}/v1/stream?{ASKED}", texts) as remote:
         say_all(remote, cut_after)

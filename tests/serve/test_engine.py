@@ -48,9 +48,7 @@ def test_a_stream_does_not_wait_for_the_end_of_a_long_text(engine: Engine) -> No
     words.close()  # type: ignore[attr-defined]  # a generator
 
 
-def test_short_texts_gather_while_others_are_decided_and_none_waits_for_a_long_one(
-    engine: Engine, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_short_texts_gather_and_none_waits_for_a_long_one(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(engines, "_GROUP_WORDS", 400)
     groups, iter_parts = list[object](), Punctuator.iter_parts
     monkeypatch.setattr(Punctuator, "iter_parts", lambda *given: groups.append(given) or iter_parts(*given))

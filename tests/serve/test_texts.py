@@ -131,9 +131,7 @@ def test_a_client_that_leaves_inside_its_body_is_no_error(engine: Engine, conten
     assert answers[0]["status"] == 400 and service.is_idle
 
 
-def test_what_was_asked_is_counted_and_a_busy_service_says_when_to_come_again(
-    engine: Engine, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_requests_are_counted_and_a_busy_service_says_so(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     with client(engine) as served:
         served.post("/v1/punctuate", content=b"how are you")
         served.post("/v1/punctuate?style=opera", content=b"how are you")

@@ -160,9 +160,7 @@ def test_a_client_that_never_reads_is_held_back_and_keeps_no_other_waiting(engin
 
 
 @pytest.mark.parametrize("as_one_message", [True, False])
-def test_a_client_that_goes_is_let_go_and_what_it_said_is_dropped(
-    engine: Engine, monkeypatch: pytest.MonkeyPatch, as_one_message: bool
-) -> None:
+def test_a_client_that_goes_is_let_go(engine: Engine, monkeypatch: pytest.MonkeyPatch, as_one_message: bool) -> None:
     """The model decides a word when it is told to; the client has gone before the second one."""
     begun, may_go_on, n_steps = threading.Event(), threading.Event(), 0
     push = Streams.push
@@ -208,9 +206,7 @@ def test_a_stream_with_a_name_can_be_watched(engine: Engine) -> None:
 
 
 @pytest.mark.parametrize(("said", "n_warnings"), [(GERMAN, 1), (GERMAN * 9, 1), ("how are you and what do you do", 0)])
-def test_a_language_that_the_model_does_not_know_is_told_once(
-    english_engine: Engine, said: str, n_warnings: int
-) -> None:
+def test_a_language_that_the_model_does_not_know_is_told(english_engine: Engine, said: str, n_warnings: int) -> None:
     with client(english_engine) as served, opened(served, "?policy=delay") as socket:
         socket.send_text(said)
         socket.send_text(END)

@@ -60,9 +60,7 @@ def said_by(streams: Streams, words: Sequence[str | TimedWord]) -> str:
 @pytest.mark.parametrize("config", POLICIES)
 @settings(max_examples=25, suppress_health_check=list(HealthCheck))
 @given(WORDS, st.booleans())
-def test_after_a_committed_sentence_end_there_is_a_capital(
-    lively_model: Model, config: StreamConfig, words: list[str], silent: bool
-) -> None:
+def test_after_an_end_is_a_capital(lively_model: Model, config: StreamConfig, words: list[str], silent: bool) -> None:
     stream = StreamingPunctuator(Punctuator(lively_model.with_task(classifies=True)), config)
     first, silence = stream.push(words[:5]), stream.flush() if silent else ()
     committed = [*first, *silence, *stream.push(words[5:]), *stream.finish()]
@@ -76,9 +74,7 @@ def test_after_a_committed_sentence_end_there_is_a_capital(
 
 
 @pytest.mark.parametrize("config", POLICIES[:3])
-def test_a_capital_that_only_a_sentence_beginning_explains_is_not_written_elsewhere(
-    tiny_model: Model, config: StreamConfig
-) -> None:
+def test_a_capital_of_a_sentence_beginning_is_not_written_elsewhere(tiny_model: Model, config: StreamConfig) -> None:
     streams = Streams(Punctuator(tiny_model), config, Fickle({"math": "."}))
     said = "portfolios and math we know how it is with them and us now".split()
     assert said_by(streams, said) == "Portfolios and math. We know how it is with them and us now"

@@ -162,9 +162,7 @@ def test_what_is_remembered_does_not_grow(punctuator: Punctuator) -> None:
     assert len(stream.state.to_json()) < 3000
 
 
-def test_a_word_costs_one_column_however_long_the_stream(
-    punctuator: Punctuator, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_word_costs_one_column_in_a_long_stream(punctuator: Punctuator, monkeypatch: pytest.MonkeyPatch) -> None:
     """Counted where the network computes: the tokens that pass through the feed-forward layers."""
     stream = StreamingPunctuator(punctuator, _delayed(2))
     stream.push(["we"] * 20)
@@ -180,9 +178,7 @@ def test_a_word_costs_one_column_however_long_the_stream(
 
 @few
 @given(WORDS, LOOKAHEADS, st.data())
-def test_a_saved_stream_computes_its_memory_again(
-    punctuator: Punctuator, words: list[str], lookahead: int, data: st.DataObject
-) -> None:
+def test_a_saved_stream_goes_on(punctuator: Punctuator, words: list[str], lookahead: int, data: st.DataObject) -> None:
     cut = data.draw(st.integers(0, len(words)))
     stream = StreamingPunctuator(punctuator, _delayed(lookahead))
     before = stream.push(words[:cut])
@@ -238,9 +234,7 @@ def test_a_state_of_another_policy_or_lookahead_goes_on(punctuator: Punctuator) 
     assert [*before, *(word.annotated.word for word in committed)] == [*PIECES[:10], "we"]
 
 
-def test_a_memory_of_another_lookahead_style_model_or_policy_is_not_gone_on_with(
-    punctuator: Punctuator, tiny_model: Model
-) -> None:
+def test_a_memory_of_another_lookahead_style_or_model_is_dropped(punctuator: Punctuator, tiny_model: Model) -> None:
     """A stream that takes over a live state does what it does with the same state from json."""
     stream, words = StreamingPunctuator(punctuator, _delayed(2)), PIECES * 3
     stream.push(words)
@@ -333,9 +327,7 @@ def test_what_cannot_be_is_refused_in_one_line(punctuator: Punctuator, tiny_mode
             StreamState.from_json(text)
 
 
-def test_a_model_that_was_not_trained_with_a_delay_gives_a_warning(
-    punctuator: Punctuator, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_model_not_trained_with_a_delay_is_told(punctuator: Punctuator, caplog: pytest.LogCaptureFixture) -> None:
     Streams(punctuator, _delayed(2))
     assert not caplog.records
     Streams(Punctuator(punctuator.model.with_task(delay_left_words=None)), _delayed(2))

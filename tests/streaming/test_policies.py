@@ -42,9 +42,7 @@ def test_fixed_commits_what_its_lookahead_follows(lookahead: int, n_committed: i
 
 
 @given(st.lists(st.booleans(), max_size=12), st.integers(0, 3), st.integers(0, 4), st.sampled_from([0.0, 0.9, 1.0]))
-def test_entropy_commits_in_order_while_the_model_is_sure(
-    sure: list[bool], l_min: int, spread: int, threshold: float
-) -> None:
+def test_entropy_commits_while_the_model_is_sure(sure: list[bool], l_min: int, spread: int, threshold: float) -> None:
     policy = Entropy(l_min, l_min + spread, [threshold] * (spread + 1))
     wanted = 0
     for place, is_sure in enumerate(sure):

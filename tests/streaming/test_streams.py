@@ -62,9 +62,7 @@ def test_any_chunking_commits_the_same_and_the_words_are_kept(
 
 @steady
 @given(WORDS, CONFIGS)
-def test_no_slot_waits_longer_than_its_policy_allows(
-    punctuator: Punctuator, words: list[str], config: StreamConfig
-) -> None:
+def test_no_slot_waits_longer_than_it_may(punctuator: Punctuator, words: list[str], config: StreamConfig) -> None:
     stream = StreamingPunctuator(punctuator, config)
     words = [word for place, word in enumerate(words) if word != "-" or not place]  # others are of the word before them
     committed = [slot for word in words for slot in stream.push([word])]
@@ -83,9 +81,7 @@ def test_no_slot_waits_longer_than_its_policy_allows(
 
 @settings(max_examples=25, suppress_health_check=list(HealthCheck))
 @given(st.lists(st.sampled_from(PIECES[:10]), min_size=1, max_size=40), st.integers(0, 5), st.booleans())
-def test_fixed_equals_the_batch_preset_realtime(
-    punctuator: Punctuator, words: list[str], lookahead: int, fragment: bool
-) -> None:
+def test_fixed_equals_preset_realtime(punctuator: Punctuator, words: list[str], lookahead: int, fragment: bool) -> None:
     strategy = load_preset(f"realtime-{lookahead}")
     config = PunctuatorConfig(strategy.windows, strategy.combine, fragment=fragment)
     batch = Punctuator(punctuator.model, config).annotate(" ".join(words))

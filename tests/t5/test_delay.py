@@ -129,9 +129,7 @@ def by_hand(encoder: Any, ids: list[int], words: list[int], delay: Delay) -> tor
 @pytest.mark.parametrize("kind", ENCODERS)
 @few
 @given(text=texts(), delay=delays)
-def test_it_equals_an_encoder_computed_token_by_token(
-    kind: str, text: tuple[list[int], list[int]], delay: Delay
-) -> None:
+def test_it_equals_an_encoder_token_by_token(kind: str, text: tuple[list[int], list[int]], delay: Delay) -> None:
     assert torch.allclose(states_of(kind, *text, delay), by_hand(ENCODERS[kind], *text, delay), atol=1e-4)
 
 

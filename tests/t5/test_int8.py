@@ -119,9 +119,7 @@ def test_weights_in_common_are_read_from_the_folder_that_holds_them(wide_model: 
     assert models.load(tmp_path / "base").network, "another model's weights are whole"
 
 
-def test_what_is_large_comes_in_shards_and_one_that_is_missing_is_noticed(
-    wide_model: Model, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_shards_and_a_missing_one(wide_model: Model, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     models.save(wide_model, tmp_path / "one", int8=True)
     monkeypatch.setattr(int8_module, "_SHARD_BYTES", 60_000)
     models.save(wide_model, tmp_path / "shards", int8=True)
@@ -207,9 +205,7 @@ def test_slots_equal_step_by_step_and_a_batch_its_windows_alone(tagged_model: Mo
 
 
 @given(st.lists(st.lists(st.integers(3, 400), min_size=1, max_size=60), min_size=1, max_size=6))
-def test_states_in_a_batch_are_those_of_a_window_alone_to_the_bit(
-    tagged_model: Model, windows: list[list[int]]
-) -> None:
+def test_states_in_a_batch_are_those_of_one_alone_to_the_bit(tagged_model: Model, windows: list[list[int]]) -> None:
     """On one thread: several may share attention out otherwise, by the number of windows."""
     model, n_threads = with_precision(tagged_model, "int8"), torch.get_num_threads()
     longest = max(map(len, windows))

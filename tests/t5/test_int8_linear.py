@@ -92,9 +92,7 @@ def on_a_processor_with(vnni: bool, amx: bool, monkeypatch: pytest.MonkeyPatch) 
 
 @needs_avx2
 @pytest.mark.parametrize(("vnni", "amx", "packs"), [(False, False, True), (True, False, False), (True, True, True)])
-def test_onednn_multiplies_where_that_is_fastest(
-    vnni: bool, amx: bool, packs: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_onednn_multiplies_where_fastest(vnni: bool, amx: bool, packs: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without VNNI torch's own product is a plain loop."""
     on_a_processor_with(vnni, amx, monkeypatch)
     assert pack_weight(torch.ones(24, 16, dtype=torch.int8)).is_mkldnn is packs

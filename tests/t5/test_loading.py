@@ -46,9 +46,7 @@ def test_a_folder_without_a_model_type_is_refused_and_runs_no_code(harmful: tupl
     assert not mark.exists()
 
 
-def test_the_first_line_of_subtitles_is_no_yes(
-    harmful: tuple[Path, Path], invoke: Invoke, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_cues_number_is_no_yes(harmful: tuple[Path, Path], invoke: Invoke, monkeypatch: pytest.MonkeyPatch) -> None:
     """transformers would ask on standard input whether to run the code, and read `1`."""
     folder, mark = harmful
     subtitles = io.BytesIO(b"1\n00:00:00,000 --> 00:00:02,000\nhow are you today\n")
@@ -59,9 +57,7 @@ def test_the_first_line_of_subtitles_is_no_yes(
     assert not mark.exists()
 
 
-def test_a_model_type_with_code_beside_it_is_loaded_by_transformers_own(
-    harmful: tuple[Path, Path], tiny_model: Model
-) -> None:
+def test_a_model_type_with_code_is_loaded_by_transformers(harmful: tuple[Path, Path], tiny_model: Model) -> None:
     folder, mark = harmful
     config = json.loads((folder / "config.json").read_text())
     (folder / "config.json").write_text(json.dumps({**config, "model_type": "t5"}))

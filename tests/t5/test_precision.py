@@ -51,9 +51,7 @@ def test_a_model_that_is_loaded_by_name_has_what_auto_takes_and_a_given_one_its_
     ({"avx512_bf16": True}, True), ({"amx_bf16": True}, True), ({"avx512_bf16": False, "avx2": True}, False),
     ({}, False),
 ])  # fmt: skip
-def test_a_processor_is_asked_what_it_can(
-    monkeypatch: pytest.MonkeyPatch, capabilities: dict[str, bool], expected: bool
-) -> None:
+def test_processors_are_asked(monkeypatch: pytest.MonkeyPatch, capabilities: dict[str, bool], expected: bool) -> None:
     monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: capabilities, raising=False)
     assert multiplies_bf16(torch.device("cpu")) is expected
     monkeypatch.delattr(torch.cpu, "get_capabilities")

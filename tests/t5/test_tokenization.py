@@ -50,9 +50,7 @@ def test_at_each_mark_the_next_word_may_stand_as_well(tiny_model: Model, parts: 
 
 
 @given(any_word | tricky_words)
-def test_no_word_is_without_tokens_and_none_holds_the_end(
-    tiny_model: Model, bytes_tokenizer: TaskTokenizer, word: str
-) -> None:
+def test_every_word_has_tokens_and_no_end(tiny_model: Model, bytes_tokenizer: TaskTokenizer, word: str) -> None:
     for tokenizer in (tiny_model.tokenizer, bytes_tokenizer):
         for first in (True, False):
             ids = tokenizer.word_ids(word, first=first)

@@ -14,7 +14,8 @@ from t5punct.training.data.prepare import PrepareConfig, prepare
 from t5punct.training.data.readers import CorpusConfig
 
 WITHOUT = {
-    "Chinese": "我们知道这个事情是对的吗 我不知道今天天气很好 我们去公园玩吧", "Japanese": "わたしたちはそれがただしいことをしっています 今日は天気がいいですね",
+    "Chinese": "我们知道这个事情是对的吗 我不知道今天天气很好 我们去公园玩吧",
+    "Japanese": "わたしたちはそれがただしいことをしっています 今日は天気がいいですね",
     "Thai": "เรารู้ว่าเรื่องนี้ถูกต้องหรือไม่ ฉันไม่รู้วันนี้อากาศดีมาก", "a short line of Chinese": "今天天气很好",
     "a short line of Japanese": "ありがとうございます",
     "Khmer": "យើងដឹងថារឿងនេះត្រឹមត្រូវឬទេ ខ្ញុំមិនដឹងទេថ្ងៃនេះអាកាសធាតុល្អណាស់",

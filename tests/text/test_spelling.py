@@ -36,9 +36,7 @@ def test_addresses_paths_and_code_have_one_form_and_plain_words_are_not_taken_fo
     assert [word for word in PLAIN if keeps_letters(split(word).words[0].core)] == []
 
 
-def test_abbreviations_and_initials_own_their_full_stop_and_a_number_where_a_line_begins(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_abbreviations_initials_and_numbers_of_lists_own_their_full_stop(monkeypatch: pytest.MonkeyPatch) -> None:
     stems = ("vs", "VS", "Dr", "ph.d", "etc", "J", "I", "a", "no", "word", "12", "1953", "3.5")
     assert [stem for stem in stems if owns_full_stop(stem)] == ["vs", "VS", "Dr", "ph.d", "etc", "J"]
     assert [stem for stem in ("12", "1953") if owns_full_stop(stem, opens_line=True)] == ["12"], "not a year"
@@ -76,9 +74,7 @@ def written(text: str, decided: Case, label: str = "", **config: bool) -> str:
     ("in", "in", "In"), ("i.e.", "i.e.", "I.e."), ("iPHone", "iPHone", "iPHone"),
     ("i@nasa.org", "i@nasa.org", "i@nasa.org"),
 ])  # fmt: skip
-def test_what_the_table_has_is_written_so_and_the_rest_as_it_was_decided(
-    text: str, lower: str, capitalised: str
-) -> None:
+def test_what_the_table_has_is_written_so_the_rest_as_it_was_decided(text: str, lower: str, capitalised: str) -> None:
     assert (written(text, Case.LOWER), written(text, Case.CAPITALISED)) == (lower, capitalised)
     assert written(text, Case.LOWER, ",") == lower + ","
 

@@ -52,9 +52,7 @@ def test_new_cues_hold_every_word_once_and_keep_their_limits(
 
 
 @given(timed_words(), st.integers(40, 90), st.integers(1000, 7000))
-def test_a_cue_is_brief_only_where_nobody_has_time_to_lend(
-    items: list[WrittenItem], max_chars: int, max_duration_ms: int
-) -> None:
+def test_a_cue_is_brief_if_nobody_lends_time(items: list[WrittenItem], max_chars: int, max_duration_ms: int) -> None:
     config = ResegmentConfig(max_chars, 2, max_duration_ms)
     cues = sentence_cues(items, config)
     for number, cue in enumerate(cues):
@@ -140,15 +138,11 @@ def test_new_cues_end_with_sentences() -> None:
     assert [cue.text for cue in cues_of(text, ResegmentConfig(min_chars=1))] == ["Mr. Who"]
 
 
-def test_words_without_times_share_what_their_cue_has() -> None:
+def test_words_without_times_share_what_their_cue_has_and_no_new_cue_ends_before_it_begins() -> None:
     cues = converted(SRT, "srt", WriterConfig("srt", resegment=ResegmentConfig(min_chars=1, min_duration_ms=0)))
     assert "00:00:01,000 --> 00:00:01,360\nso what.\n" in cues
     assert "00:00:01,360 --> 00:00:02,360\n- fine [laughs]\n" in cues
     assert "00:00:04,000 --> 00:00:06,000\nand & you?\n" in cues
-
-
-def test_no_new_cue_ends_before_it_begins() -> None:
-    """Of two channels one after the other, the second begins at 0 again; segments may overlap."""
     rows = "a 1 5 2 so\na 1 6 0.5 what\na 1 600 1 now\na 1 0 1 yes\na 1 1 1 no"
     assert cues_of(rows, ResegmentConfig()) == [
         *(WrittenCue(5000, 7000, "so what"), WrittenCue(600_000, 601_000, "now"), WrittenCue(0, 2000, "yes no"))

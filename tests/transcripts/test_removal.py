@@ -13,20 +13,10 @@ from t5punct.text.render import AnnotatedWord, Decision, RenderConfig, render_wo
 from t5punct.transcripts.writers import WriterConfig, check_writable, written_pieces
 
 FILLERS = ("um", "uh")
-SRT = """1
-00:00:01,000 --> 00:00:02,000
-um we know
-uh this <i>um</i> now
-
-2
-00:00:03,000 --> 00:00:04,000
-um
-
-3
-00:00:05,000 --> 00:00:06,000
-um
-yes
-"""
+SRT = (
+    "1\n00:00:01,000 --> 00:00:02,000\num we know\nuh this <i>um</i> now\n\n"
+    "2\n00:00:03,000 --> 00:00:04,000\num\n\n3\n00:00:05,000 --> 00:00:06,000\num\nyes\n"
+)
 
 
 def _without(text: str, name: str = "text", to: str | None = None) -> str:
@@ -63,20 +53,15 @@ def test_lines_and_tags_of_a_removed_word_stay(name: str, text: str, to: str | N
     assert _without(text, name, to) == left
 
 
-def test_cues_keep_their_times_and_numbers() -> None:
+def test_cues_keep_their_times_and_numbers_and_a_recognisers_json_its_places() -> None:
     assert _without(SRT, "srt") == (
         "1\n00:00:01,000 --> 00:00:02,000\nwe know\nthis <i></i>now\n\n"
         "2\n00:00:03,000 --> 00:00:04,000\n\n"
         "3\n00:00:05,000 --> 00:00:06,000\nyes\n"
     )
     assert "um" not in _without(SRT, "srt", "vtt")
-
-
-def test_a_recognisers_json_keeps_its_places_for_them() -> None:
-    text = json.dumps(
-        {"text": "so um yes", "segments": [{"text": " so um yes", "words": [{"word": " so"}, {"word": " um"}]}]}
-    )
-    value = json.loads(_without(text, "json"))
+    segment = {"text": " so um yes", "words": [{"word": " so"}, {"word": " um"}]}
+    value = json.loads(_without(json.dumps({"text": "so um yes", "segments": [segment]}), "json"))
     assert value["text"] == "so yes"
     assert value["segments"][0]["text"] == " so yes"
     assert [word["word"].strip() for word in value["segments"][0]["words"]] == ["so", ""]

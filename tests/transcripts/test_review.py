@@ -98,9 +98,7 @@ def holds(text: str, page: str) -> bool:
 
 
 @given(hostile_texts, st.lists(annotations, min_size=1, max_size=5))
-def test_the_page_holds_the_text_character_for_character(
-    text: str, said: list[tuple[str, Case, float, tuple[Alternative, ...]]]
-) -> None:
+def test_the_page_holds_the_text_whole(text: str, said: list[tuple[str, Case, float, tuple[Alternative, ...]]]) -> None:
     items = written_of(list(read_plain(io.StringIO(text, newline="\n"))), cycle(said))
     page = "".join(review_page(items, "talk.txt"))
     assert holds("".join(iter_pieces(items)), page)

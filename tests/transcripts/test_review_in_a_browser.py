@@ -254,9 +254,7 @@ def lines_of(words: list[Word], disfluent: bool | None = None) -> list[WrittenIt
 
 
 @pytest.mark.parametrize("disfluent", [None, True])
-def test_capitals_turn_to_what_python_would_write_and_nothing_else(
-    chromium: Page, tmp_path: Path, disfluent: bool | None
-) -> None:
+def test_capitals_turn_to_what_python_would_write(chromium: Page, tmp_path: Path, disfluent: bool | None) -> None:
     texts = (*TRICKY_WORDS, "main.py", '"snake_case"', "3rd", "4k", "კარგი", "straße", '"o\'neil"', "vs.", "vs.?")
     words = [word for word in (split(text).words[0] for text in texts) if word.takes_marks]
     config, shown = RenderConfig(disfluencies=MARK if disfluent else KEEP), []

@@ -67,12 +67,9 @@ def test_other_formats_have_each_word_once() -> None:
     assert all(earlier[1] <= later[0] for earlier, later in pairwise(stamps)), "no cue overlaps the next"
 
 
-def test_what_is_said_twice_is_read_twice() -> None:
+def test_what_is_said_twice_is_read_twice_and_a_line_of_spaces_ends_no_cue() -> None:
     cues = "00:01.000 --> 00:02.000\nno no\n\n00:02.000 --> 00:03.000\nno no\n\n00:03.000 --> 00:04.000\nno no\nyes\n"
     assert words_of(f"WEBVTT\n\n{cues}") == "no no no no no no yes".split()
-
-
-def test_a_line_of_spaces_ends_no_cue_and_a_note_is_no_speech() -> None:
     first = "WEBVTT\n\n00:01.000 --> 00:02.000\n \nso what\n \n\nNOTE\nno words\n\n"
     text = first + "00:02.000 --> 00:03.000\nnow\n \nNOTE\nnone\n"
     assert words_of(text) == ["so", "what", "now"]

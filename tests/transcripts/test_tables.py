@@ -37,9 +37,8 @@ def test_the_column_of_words_is_found(text: str, times: list[tuple[int | None, i
     ("time\tsaid\n00:01\tso\n", "time, said"), ('"id"\t"said"\n1\t"so"\n', "id, said"),
 ])  # fmt: skip
 def test_a_table_is_refused_where_it_is_not_clear_which_column_holds_words(text: str, columns: str) -> None:
-    with pytest.raises(
-        InputError, match=f"^columns {columns}: it is not clear which of them holds words; expected a h"
-    ):
+    told = f"^columns {columns}: it is not clear which of them holds words; expected a h"
+    with pytest.raises(InputError, match=told):
         reading(text, "tsv")
 
 
@@ -67,25 +66,17 @@ def test_a_mark_in_a_row_of_its_own_is_the_mark_of_the_word_before_it(name: str,
     ("tsv", "etc\n.\n", "etc. -", "etc\n.-\n", ("", "-")), ("tsv", "so,\n,\n", "So -", "So\n-\n", (",,", "-")),
     ("tsv", "(so,)\n,\n", "(So?) -", "(So?)\n-\n", (",,", "?-")),
 ])  # fmt: skip
-def test_a_dash_in_the_row_of_a_mark_has_no_space_and_is_read_again(
-    name: str, text: str, new: str, expected: str, marks: tuple[str, str]
-) -> None:
+def test_a_dash_in_a_row_is_read_again(name: str, text: str, new: str, expected: str, marks: tuple[str, str]) -> None:
     assert rewritten(text, name, [new]) == expected
     assert tuple(item.word.given for table in (text, expected) for item in words_of(table, name)) == marks
 
 
-def test_marks_of_all_scripts_have_rows_where_no_alphabet_is_given() -> None:
+def test_marks_of_all_scripts_have_rows_and_do_not_change_which_column_holds_words() -> None:
     (item,) = words_of("a 1 0 1 سلام؟\na 1 1 0 ,\na 1 1 0 ؟\n", "ctm")
     assert (item.word.text, item.word.marks) == ("سلام", "؟,؟")
-
-
-def test_the_row_of_a_mark_does_not_change_which_column_holds_words_when_it_goes() -> None:
     table = "Token\tstart\nso\t0.1\t0.5\nso\t0.1\t0.5\n"
     first, second = ([item.raw for item in words_of(text, "tsv")] for text in (table, table + ",\t\n"))
     assert first == second
-
-
-def test_a_mark_before_all_words_or_behind_another_recordings_is_kept() -> None:
     text = "a 1 0 0 ,\na 1 0 1 so\nb 1 0 0 .\nb 1 0 1 what\n"
     assert [[word.text for word in words] for words in reading(text, "ctm").texts] == [[",", "so"], [".", "what"]]
     assert rewritten(text, "ctm", [",", "So.", ".", "What."]) == text.replace("so", "So.").replace("what", "What.")
@@ -126,14 +117,10 @@ def test_words_of_a_csv_have_times_and_become_one() -> None:
     (["00:00,00:02.5", "00:02.5,00:04"], ["00:00:00,000 --> 00:00:02,500", "00:00:02,500 --> 00:00:04,000"]),
 ])  # fmt: skip
 @pytest.mark.parametrize(("name", "delimiter"), [("csv", ","), ("tsv", "\t")])
-def test_segments_have_times_in_seconds_or_ms_and_who_speaks(
-    rows: list[str], times: list[str], name: str, delimiter: str
-) -> None:
+def test_segments_have_times_and_who_speaks(rows: list[str], times: list[str], name: str, delimiter: str) -> None:
     said = ["ann,so what", "tom,yes"]
-    table = "\n".join(
-        ["start,end,speaker,text", *(f"{row},{words}" for row, words in zip(rows, said, strict=True)), ""]
-    )
-    source = table.replace(",", delimiter)
+    lines = (f"{row},{words}" for row, words in zip(rows, said, strict=True))
+    source = "\n".join(["start,end,speaker,text", *lines, ""]).replace(",", delimiter)
     assert rewritten(source, name) == source
     first, second = times
     assert converted(source, name, WriterConfig("srt")) == (f"1\n{first}\nann: so what\n\n2\n{second}\ntom: yes\n\n")

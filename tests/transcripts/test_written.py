@@ -140,9 +140,7 @@ PARAGRAPHS = ParagraphConfig(sentences=1)
     ("srt", SRT, WriterConfig("srt", resegment=ResegmentConfig())),
     ("tsv", "word\tstart\nso\t1\n", WriterConfig("tsv")),
 ])  # fmt: skip
-def test_lines_of_text_and_of_the_same_format_end_as_those_of_the_input(
-    name: str, source: str, config: WriterConfig
-) -> None:
+def test_lines_of_text_and_of_the_same_format_end_as_they_did(name: str, source: str, config: WriterConfig) -> None:
     new = converted(source.replace("\n", "\r\n"), name, config)
     assert new == converted(source, name, config).replace("\n", "\r\n")
     assert "\r" not in converted(SRT.replace("\n", "\r\n"), "srt", WriterConfig("vtt"))
@@ -195,15 +193,13 @@ def test_a_direction_neither_ends_nor_begins_a_paragraph() -> None:
     cue = "{n}\n00:00:0{n},000 --> 00:00:0{n},900\n{text}\n\n"
     said = ("we left.", "[Laughter]", "it was late.", "so", "yes.")
     text = "".join(cue.format(n=n, text=line) for n, line in enumerate(said, start=1))
-    assert converted(text, "srt", WriterConfig("text", ParagraphConfig(2))) == (
-        "we left. [Laughter] it was late.\n\nso yes.\n"
-    )
-    assert converted(text, "srt", WriterConfig("text", ParagraphConfig(pause_ms=1000))) == (
-        "we left.\n\n[Laughter] it was late. so yes.\n"
-    )
-    assert converted("one. [laughs]\n\ntwo. three.", "text", WriterConfig(paragraphs=ParagraphConfig(2))) == (
-        "one. [laughs]\n\ntwo. three."
-    )
+    for config, written in (
+        (ParagraphConfig(2), "we left. [Laughter] it was late.\n\nso yes.\n"),
+        (ParagraphConfig(pause_ms=1000), "we left.\n\n[Laughter] it was late. so yes.\n"),
+    ):
+        assert converted(text, "srt", WriterConfig("text", config)) == written
+    laughed = "one. [laughs]\n\ntwo. three."
+    assert converted(laughed, "text", WriterConfig(paragraphs=ParagraphConfig(2))) == laughed
 
 
 def test_terms_are_written_as_the_user_wants() -> None:
@@ -214,6 +210,10 @@ def test_terms_are_written_as_the_user_wants() -> None:
     assert written == [
         "PyTorch's", "ASR,", "i'm", "going to", "(ASR)", "New", "York", "new", "PyTorch", "john", "New", "York",
     ]  # fmt: skip
+    terms = Terms.of(["dr=Dr.", "inc=Inc.", "vs.=versus", "yahoo=Yahoo!"])
+    items = apply_terms(reading("dr. smith of acme inc. vs. yahoo dr who", "text").items, terms)
+    written = [item.word.with_marks("", Case.LOWER) for item in spoken(items)]
+    assert written == ["Dr.", "smith", "of", "acme", "Inc.", "versus", "Yahoo!", "Dr.", "who"]
 
 
 @given(st.lists(st.sampled_from(["a", "b", "c", "JOHN: "]), max_size=20))
@@ -223,32 +223,19 @@ def test_terms_lose_no_item(words: list[str]) -> None:
     assert unchanged(Transcript([*apply_terms(items, terms)])) == "".join(words)
 
 
-def test_the_first_equals_sign_parts_a_term() -> None:
-    assert Terms.of(["a=b=c d"]).spellings == {("a",): ("b=c d",)}
-
-
-def test_segments_of_a_table_have_the_times_of_their_words() -> None:
+def test_segments_of_a_table_have_the_times_of_their_words_and_silences_are_known_across_cues() -> None:
     """As Whisper writes them, in milliseconds."""
     table = "start\tend\ttext\n0\t1200\thow are you\n5000\t5400\tfine\n"
     times = [(word.start_ms, word.end_ms) for word in spoken(reading(table, "tsv").items)]
     assert times == [(0, None), (None, None), (None, 1200), (5000, 5400)]
     config = WriterConfig("text", ParagraphConfig(pause_ms=1000))
     assert converted(table.replace("you", "you?"), "tsv", config) == "how are you?\n\nfine\n"
-
-
-def test_a_term_is_the_whole_word_with_or_without_a_full_stop_of_its_own() -> None:
-    terms = Terms.of(["dr=Dr.", "inc=Inc.", "vs.=versus", "yahoo=Yahoo!"])
-    items = apply_terms(reading("dr. smith of acme inc. vs. yahoo dr who", "text").items, terms)
-    written = [item.word.with_marks("", Case.LOWER) for item in spoken(items)]
-    assert written == ["Dr.", "smith", "of", "acme", "Inc.", "versus", "Yahoo!", "Dr.", "who"]
-
-
-@pytest.mark.parametrize("line", ["a b=c", "=x", "two words=three words more"])
-def test_a_term_that_does_not_fit_is_refused(line: str) -> None:
-    with pytest.raises(InputError, match=r"terms line 1: .*; expected words=spelling"):
-        Terms.of([line])
-
-
-def test_silences_are_known_across_cues() -> None:
     items = spoken(add_pauses(reading(SRT, "srt").items, [1500]))
     assert [item.word.pause for item in items] == [False, False, True] + 3 * [False]
+
+
+def test_a_term_that_does_not_fit_is_refused_and_the_first_equals_sign_parts_one() -> None:
+    for line in ("a b=c", "=x", "two words=three words more"):
+        with pytest.raises(InputError, match=r"terms line 1: .*; expected words=spelling"):
+            Terms.of([line])
+    assert Terms.of(["a=b=c d"]).spellings == {("a",): ("b=c d",)}

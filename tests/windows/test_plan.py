@@ -110,9 +110,7 @@ def test_a_plan_that_would_leave_slots_undecided_is_refused(values: dict[str, in
 
 @quick
 @given(st.integers(0, 60), configs())
-def test_a_window_comes_with_its_words_says_that_it_is_the_last_and_what_no_later_one_decides(
-    n_words: int, config: WindowConfig
-) -> None:
+def test_a_window_says_its_words_whether_it_is_the_last_and_what_is_settled(n_words: int, config: WindowConfig) -> None:
     words = [str(number) for number in range(n_words)]
     views = views_of(words, config)
     assert [view.window for view in views] == plan_windows(n_words, config)
@@ -135,9 +133,7 @@ def test_with_a_lead_in_of_the_mask_and_a_stride_of_one_each_slot_sees_exactly_i
 
 @quick
 @given(st.integers(1, 100), st.integers(1, 20), st.integers(1, 20))
-def test_with_a_lead_in_every_slot_but_the_last_window_s_gets_the_same_number_of_votes(
-    n_words: int, window: int, n: int
-) -> None:
+def test_with_a_lead_in_all_slots_but_the_last_ones_get_as_many_votes(n_words: int, window: int, n: int) -> None:
     """Nagy 2021, figure 1: padding before the document gives its first words as many predictions as the others."""
     stride = max(1, window // n)
     config = WindowConfig(window, stride, lead_in=window - stride)
@@ -148,9 +144,7 @@ def test_with_a_lead_in_every_slot_but_the_last_window_s_gets_the_same_number_of
 
 @quick
 @given(st.lists(st.integers(0, 60), max_size=8), configs(), st.integers(1, 80))
-def test_a_pool_is_closed_as_soon_as_it_holds_enough_words(
-    lengths: list[int], config: WindowConfig, least: int
-) -> None:
+def test_a_pool_is_closed_as_soon_as_it_holds_enough(lengths: list[int], config: WindowConfig, least: int) -> None:
     views = [view for n_words in lengths for view in views_of(range(n_words), config)]
     pools = list(iter_pools(iter(views), least, lambda view: len(view.words)))
     assert [view for pool in pools for view in pool] == views

@@ -32,9 +32,7 @@ TEXT = "We know\n\nthat, ünï 😀\u2028right"
 
 @pytest.mark.parametrize(("name", "pack"), [("a.txt", bytes), ("a.gz", gzip.compress), ("a.xz", lzma.compress)])
 @pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"])
-def test_text_is_read_whatever_it_is_packed_in(
-    tmp_path: Path, name: str, pack: Callable[[bytes], bytes], mark: bytes
-) -> None:
+def test_packed_text_is_read(tmp_path: Path, name: str, pack: Callable[[bytes], bytes], mark: bytes) -> None:
     (tmp_path / name).write_bytes(pack(mark + TEXT.encode() + b"\n"))
     assert list(read_lines(tmp_path / name)) == TEXT.split("\n")
     assert "".join(source_lines_with_ends(str(tmp_path / name))) == TEXT + "\n"
@@ -119,9 +117,7 @@ def test_a_link_stays_a_link_and_a_file_keeps_its_mode(tmp_path: Path) -> None:
     assert stat.S_IMODE(path.stat().st_mode) == 0o640
 
 
-def test_what_comes_when_a_file_has_taken_its_place_is_raised_as_it_is(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_comes_when_a_file_is_in_its_place_is_raised(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     replace = Path.replace
 
     def interrupted(path: Path, target: Path) -> None:
@@ -150,9 +146,7 @@ def test_a_place_that_takes_no_new_file_is_named_itself(tmp_path: Path, monkeypa
         raise AssertionError
 
 
-def test_a_file_and_its_name_are_on_the_disk_before_and_after_it_takes_its_place(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_file_and_its_name_are_on_the_disk_in_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What a power cut would leave of an output that was not: a whole name, and an empty file."""
     steps = list[str]()
     replace, fsync = Path.replace, os.fsync
@@ -195,9 +189,7 @@ def test_a_disk_that_cannot_write_leaves_the_old_file(tmp_path: Path, monkeypatc
 
 
 @pytest.mark.parametrize("umask", [0o000, 0o022, 0o027, 0o077])
-def test_permissions_are_found_without_a_change_of_the_umask(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, umask: int
-) -> None:
+def test_permissions_are_found_without_the_umask(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, umask: int) -> None:
     """It is the whole process's: what another thread makes in that moment, anybody may write."""
     before = os.umask(umask)
     with monkeypatch.context() as patch:
@@ -247,9 +239,7 @@ def _written(folder: Path, *names: str) -> None:
         (folder / name).write_text(name, encoding="utf-8")
 
 
-def test_the_last_file_is_the_last_to_come_to_a_folder_that_is_there(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_last_file_is_the_last_to_come_to_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     _written(tmp_path / "mine", "a", "other")
     moved, replace = [], Path.replace
 

@@ -22,9 +22,7 @@ rows = st.lists(
     *((("'s", "go"), ("'s", "go"), (0, 1)), (("n't",), ("n't",), (0,)), ((), (), ())),
     *((("a", "", "b"), ("a", "b"), (1, 2)), (("", "b"), ("?", "b"), (0, 1))),
 ])  # fmt: skip
-def test_clitics_are_joined_to_the_word_before(
-    words: tuple[str, ...], joined: tuple[str, ...], last_rows: tuple[int, ...]
-) -> None:
+def test_clitics_are_joined(words: tuple[str, ...], joined: tuple[str, ...], last_rows: tuple[int, ...]) -> None:
     whole = join_clitics([Row(word, "O") for word in words])
     assert (whole.words, whole.last_rows) == (joined, last_rows)
 

@@ -119,9 +119,7 @@ def test_a_silence_is_told_once_and_makes_the_word_before_it_whole() -> None:
     (b'{"word": "how"}\n{"wo', b'rd": "are"}\n{"word": "you"}\n{"word"', True, ["are", "you"]),
     (b'{"word": "how"}\n{"word": "a', b"", True, []),  # an event that is not whole is no mistake
 ])  # fmt: skip
-def test_when_told_to_stop_what_has_arrived_is_still_read(
-    before: bytes, after: bytes, timed: bool, rest: list[str]
-) -> None:
+def test_what_has_arrived_is_read_to_the_end(before: bytes, after: bytes, timed: bool, rest: list[str]) -> None:
     told, tell = os.pipe()
     reading, writing = os.pipe()
     os.write(writing, before)
