@@ -166,3 +166,30 @@ def test_tuning_writes_a_preset_that_punctuate_takes(invoke: Invoke, folder: str
     assert code == 0
     assert out.startswith("windows:"), "standard output holds the strategy alone"
     assert "micro F1" in err
+
+
+def test_two_models_are_compared_as_each_is_scored_alone(
+    invoke: Invoke, folder: str, lively_folder: str, tmp_path: Path
+) -> None:
+    text, folders = tmp_path / "talk.txt", (folder, lively_folder)
+    text.write_text("We know. Do you?\nYes! So it goes, on and on.\n", encoding="utf-8")
+    code, out, err = invoke("evaluate", text, "--compare", *folders, "--json", "--preset", "side-by-side")
+    assert (code, err) == (0, "")
+    comparison = json.loads(out)
+    for report, name in zip(comparison["reports"], folders, strict=True):
+        alone = json.loads(invoke("evaluate", text, "--model", name, "--json", "--preset", "side-by-side")[1])
+        assert report | {"seconds": 0} == alone | {"seconds": 0}
+    scores = [report["micro_f1"] for report in comparison["reports"]]
+    micro = comparison["differences"]["micro"]
+    assert micro["scores"] == scores
+    assert micro["gain"] == pytest.approx(scores[1] - scores[0])
+    assert micro["gain_interval"][0] <= micro["gain"] <= micro["gain_interval"][1]
+    assert 0 < micro["p_value"] <= 1
+
+
+def test_a_table_compares_them_and_a_pipe_is_read_once(invoke: Invoke, folder: str, lively_folder: str) -> None:
+    with pipe_of(b"We know. You?\n") as path:
+        code, out, err = invoke("evaluate", path, "--compare", folder, lively_folder)
+    assert (code, err) == (0, "")
+    for part in ("micro", "boundary", "difference", "95 % interval", f"model:{lively_folder}"):
+        assert part in out.replace("\n", "")

@@ -1,17 +1,21 @@
 """What people try first works."""
 
 import os
+import pty
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from command import ROOT, Invoke
 
 from t5punct import model as models
+from t5punct.batch.work import punctuate_files
 from t5punct.cli.listings import WORDS_A_SECOND
 from t5punct.model import bundled_names
+from t5punct.punctuator import Punctuator
 from t5punct.text.words import split
 
 GERMAN = "guten tag wie geht es dir heute und was machst du mit dem kind\n"
@@ -55,11 +59,8 @@ def test_models_are_listed_as_readme_has_them(invoke: Invoke) -> None:
     assert "pl hu" in out
 
 
-def test_a_language_chooses_its_model() -> None:
+def test_a_language_chooses_and_loads_its_model(invoke: Invoke, text: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert [models.model_for(name) for name in ("de", "German", "en-GB", "hu")] == ["multi", "multi", "large", "multi"]
-
-
-def test_a_named_language_loads_its_model(invoke: Invoke, text: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     loaded = list[object]()
     monkeypatch.setattr(models, "find", lambda source, *_, **__: loaded.append(source) or Path("/nowhere"))
     for command in (("punctuate", text), ("evaluate", text)):
@@ -103,11 +104,6 @@ UNKNOWN = "does not know, so its marks will be poor; "
 def test_a_language_that_the_model_does_not_know_is_said_once(
     name: str, text: str, warning: str, tagged_model: models.Model, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    from dataclasses import replace
-
-    from t5punct.batch.work import punctuate_files
-    from t5punct.punctuator import Punctuator
-
     for number in range(2):
         (tmp_path / f"{number}.txt").write_text(text, encoding="utf-8")
     punctuate_files(Punctuator(replace(tagged_model, name=name)), sorted(tmp_path.glob("*.txt")), tmp_path / "out")
@@ -127,8 +123,6 @@ def test_quiet_says_errors_alone(invoke: Invoke, folder: str, tmp_path: Path) ->
 
 
 def test_waiting_for_a_person_says_so_without_a_bar(folder: str) -> None:
-    import pty
-
     own, terminal = pty.openpty()
     command = [sys.executable, "-m", "t5punct", "punctuate", "--no-case", "--model", folder]
     with subprocess.Popen(command, stdin=terminal, stdout=subprocess.PIPE, stderr=terminal, cwd=ROOT) as process:

@@ -60,15 +60,13 @@ def test_the_largest_threshold_that_is_taken_is_set_unless_the_user_has_chosen(
     assert [name for name, _ in took[1:]] == ([] if threshold is None else [-1, -2])
 
 
-@pytest.mark.parametrize("library", [SimpleNamespace(), None])
-def test_other_systems_are_left_alone(monkeypatch: pytest.MonkeyPatch, library: Any) -> None:
-    def load(name: None) -> Any:
-        if library is None:
-            raise TypeError("a name is needed")  # as Windows says
-        return library
+def test_other_systems_are_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    def no_name(_: None) -> Any:
+        raise TypeError("a name is needed")  # as Windows says
 
-    monkeypatch.setattr(ctypes, "CDLL", load)
-    assert not process.keep_freed_memory()
+    for load in (lambda _: SimpleNamespace(), no_name):
+        monkeypatch.setattr(ctypes, "CDLL", load)
+        assert not process.keep_freed_memory()
 
 
 def test_a_command_seldom_looks_for_cycles(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -83,18 +81,14 @@ def test_a_command_seldom_looks_for_cycles(monkeypatch: pytest.MonkeyPatch) -> N
 LONE = {"ACCELERATE_USE_CPU": "True", "MASTER_ADDR": "127.0.0.1"}
 
 
-@pytest.mark.parametrize("environment", [
-    {}, {"MASTER_ADDR": "127.0.0.1"},
-    {"ACCELERATE_USE_CPU": "True"},  # one process was asked for
-    {**LONE, "ACCELERATE_USE_CPU": "False"}, {**LONE, "LOCAL_RANK": "0"}, {**LONE, "OMPI_COMM_WORLD_SIZE": "2"},
-])  # fmt: skip
-def test_all_other_processes_are_left_as_they_are(environment: dict[str, str]) -> None:
-    check_launched(environment)
-
-
 def test_one_process_in_the_place_of_several_is_refused() -> None:
     with pytest.raises(ConfigError, match=r"accelerate launch, which .*; expected torchrun; run torchrun --nproc_per_"):
         check_launched(LONE)
+    for environment in (
+        {}, {"MASTER_ADDR": "127.0.0.1"}, {"ACCELERATE_USE_CPU": "True"},  # one process was asked for
+        {**LONE, "ACCELERATE_USE_CPU": "False"}, {**LONE, "LOCAL_RANK": "0"}, {**LONE, "OMPI_COMM_WORLD_SIZE": "2"},
+    ):  # fmt: skip
+        check_launched(environment)
 
 
 def test_a_training_that_has_ended_leaves_its_group() -> None:

@@ -40,7 +40,7 @@ def test_no_command_that_infers_imports_transformers_but_free_generation_when_it
     talk.write_text("How are you today? I am fine, thank you.\n" * 3)
     read = ["punctuate", str(talk), "--model", "small"]
     commands = [
-        read, [*read, "--decoder", "tagger", "--precision", "int8"],
+        [*read, "--decoder", "tagger", "--precision", "int8"],
         [*read, "--json", "--html", str(talk.with_suffix(".html"))], ["evaluate", str(talk), "--model", "small"],
         ["tune", str(talk), "budget=1", "windows=[8]", "--model", "small", "-o", str(talk.with_suffix(".yaml"))],
         ["stream", "--model", "small", "--policy", "delay"],

@@ -174,10 +174,8 @@ def test_several_files_one_bad(invoke: Invoke, folder: str, text: Path, tmp_path
     (tmp_path / "in").mkdir()
     (tmp_path / "in/a.srt").write_text("1\n00:00:01,000 --> 00:00:02,000\nwe know that\n", encoding="utf-8")
     (tmp_path / "in/b.txt").write_bytes(b"caf\xe9")
-    arguments = (
-        "punctuate", tmp_path / "in", tmp_path / "none.txt", "--output-dir", tmp_path / "out", "--model", folder,
-    )  # fmt: skip
-    code, out, err = invoke(*arguments)
+    command = ("punctuate", tmp_path / "in", "--output-dir", tmp_path / "out", "--model", folder)
+    code, out, err = invoke(*command, tmp_path / "none.txt")
     assert (code, out) == (1, "")
     assert [line.split(";")[0] for line in err.splitlines()] == [
         f"t5punct: no file {tmp_path}/none.txt",
@@ -187,11 +185,11 @@ def test_several_files_one_bad(invoke: Invoke, folder: str, text: Path, tmp_path
     written = (tmp_path / "out/a.srt").read_text(encoding="utf-8")
     assert written.lower().startswith("1\n00:00:01,000 --> 00:00:02,000\nwe know that")
     (tmp_path / "in/b.txt").unlink()
-    assert invoke(*arguments[:2], *arguments[3:])[::2] == (0, "t5punct: 1 of 1 files were up to date\n")
-    assert invoke(*arguments[:2], *arguments[3:], "--style", "nope")[0] == 2
+    assert invoke(*command)[::2] == (0, "t5punct: 1 of 1 files were up to date\n")
+    assert invoke(*command, "--style", "nope")[0] == 2
     (tmp_path / "out/a.srt").write_text("old")
-    assert invoke(*arguments[:2], *arguments[3:])[2].startswith("t5punct: 1 of 1"), "a mistake undoes nothing"
-    assert invoke(*arguments[:2], *arguments[3:], "--overwrite")[::2] == (0, "")
+    assert invoke(*command)[2].startswith("t5punct: 1 of 1"), "a mistake undoes nothing"
+    assert invoke(*command, "--overwrite")[::2] == (0, "")
     assert (tmp_path / "out/a.srt").read_text(encoding="utf-8") == written
 
 

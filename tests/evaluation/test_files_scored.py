@@ -92,6 +92,9 @@ def test_a_long_iwslt_file_gives_stretches_and_no_empty_document(tiny_model: Mod
     assert [counts.slots for counts in report.counts] == [500, 500, 200]
     assert report.micro_interval
     assert report.micro_interval.low == report.micro_interval.high == 100.0
+    path.write_text("hello\tO\nthere\tO\n--\tPERIOD\n")
+    counts = evaluate_file(path, Scripted(tiny_model, "hello there x.")).counts[0]
+    assert counts.classes["PERIOD"].predicted == 0, "a mark that the product would not write"
 
 
 def test_a_text_is_scored_line_by_line(tiny_model: Model) -> None:
@@ -241,13 +244,6 @@ def _printed(report: Report, width: int = 120) -> str:
     with console.capture() as captured:
         console.print(report_table(report), crop=False)
     return captured.get()
-
-
-def test_marks_that_the_product_would_not_write_are_not_scored(tiny_model: Model, tmp_path: Path) -> None:
-    path = tmp_path / "rows.tsv"
-    path.write_text("hello\tO\nthere\tO\n--\tPERIOD\n")
-    system = Scripted(tiny_model, "hello there x.")
-    assert evaluate_file(path, system).counts[0].classes["PERIOD"].predicted == 0
 
 
 def test_the_sign_is_no_mark() -> None:

@@ -48,9 +48,8 @@ def test_cached_votes_decide_as_the_punctuator_does(tiny_model: Model, decoder: 
     trials = Trials(Punctuator(tiny_model, replace(config, windows=WindowConfig(8))), [DOCUMENT])
     (cached,) = trials.annotate(strategy)
     (anew,) = Punctuator(tiny_model, config).annotate_texts([DOCUMENT.words])
-    assert [(word.text, word.marks, word.case) for word in cached] == [
-        (word.text, word.marks, word.case) for word in anew
-    ]
+    told, wanted = ([(word.text, word.marks, word.case) for word in words] for words in (cached, anew))
+    assert told == wanted
     # masked slots are not written where no strategy asks for them, which rounds differently
     assert [word.confidence for word in cached] == pytest.approx([word.confidence for word in anew], abs=1e-5)
 
@@ -59,9 +58,8 @@ def test_a_window_is_decoded_once_for_all_strategies(tiny_model: Model) -> None:
     punctuator = Counting(tiny_model)
     trials = Trials(punctuator, [DOCUMENT])
     strategies = [Preset(WindowConfig(8, stride, mask)) for stride, mask in product((2, 4, 6), (0, 2))]
-    distinct = {
-        (v.window.start, v.window.stop) for preset in strategies for v in views_of(DOCUMENT.words, preset.windows)
-    }
+    views = [view for preset in strategies for view in views_of(DOCUMENT.words, preset.windows)]
+    distinct = {(view.window.start, view.window.stop) for view in views}
     for strategy in [*strategies, *strategies]:
         list(trials.annotate(strategy))
     assert punctuator.n_windows == len(distinct)
