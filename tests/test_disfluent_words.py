@@ -83,12 +83,18 @@ def test_marked_no_word_changes_and_removed_none_but_the_marked(signing_model: M
     assert [letters(word.text) for word in removed if not word.is_removed] == left
 
 
-def test_what_is_left_begins_sentences_with_capitals(signing_model: Model) -> None:
+def test_what_is_left_begins_with_capitals_and_odds_mark_more_or_fewer(signing_model: Model) -> None:
     words = [word for word in _punctuator(signing_model, "remove").annotate(TEXT) if not word.is_removed]
     ends = [True, *(any(mark in ".?!" for mark in word.marks) for word in words)]
     first = [word.text for word, begins in zip(words, ends, strict=False) if begins]
     assert len(first) > 1
     assert first == [capitalise(text) for text in first]
+
+    def n_marked(odds: float) -> int:
+        words = _punctuator(signing_model, "mark", mark_odds={DISFLUENT: odds}).annotate(TEXT)
+        return sum(bool(word.disfluent) for word in words)
+
+    assert n_marked(1e-6) == 0 < n_marked(1.0) < n_marked(1e6) == len(TEXT.split())
 
 
 @pytest.mark.parametrize("mode", ["mark", "remove"])
@@ -118,14 +124,6 @@ def test_parallel_equals_step_by_step(signing_model: Model, odds: dict[str, floa
     wanted = decode_stepwise(signing_model, windows, config)
     assert any(most_probable(vote.marks).startswith(DISFLUENT) for votes in wanted for vote in votes)
     assert_same_votes(SlotDecoder(signing_model, config).votes(windows), wanted)
-
-
-def test_odds_of_the_sign_mark_more_words_or_fewer(signing_model: Model) -> None:
-    def n_marked(odds: float) -> int:
-        words = _punctuator(signing_model, "mark", mark_odds={DISFLUENT: odds}).annotate(TEXT)
-        return sum(bool(word.disfluent) for word in words)
-
-    assert n_marked(1e-6) == 0 < n_marked(1.0) < n_marked(1e6) == len(TEXT.split())
 
 
 @pytest.mark.parametrize("changes", [{"marks": ",.~"}, {"mark_odds": {"~": 2.0}}])
@@ -172,15 +170,12 @@ def test_the_sign_stands_behind_the_word(text: str, label: str, marked: str) -> 
     assert render_word(word, decision, RenderConfig(disfluencies="remove"), Alphabet()).text == ""
 
 
-def test_a_disfluent_word_may_end_a_text() -> None:
+def test_a_disfluent_word_may_end_a_text_and_what_nobody_says_is_none(signing_model: Model) -> None:
     vote = Vote(normalise({"": 0.1, DISFLUENT: 0.6, ".": 0.2, ",": 0.1}), {"lower": 1.0})
     ended = end_sentence(vote, ",." + DISFLUENT).marks
     assert most_probable(ended) == "~."
     assert ended["~."] == pytest.approx(0.75)
     assert Word("um").with_marks("~.", alphabet=Alphabet().signed) == "um~."
-
-
-def test_what_nobody_says_is_not_disfluent(signing_model: Model) -> None:
     punctuator = _punctuator(signing_model, "mark")
     words = [Word(text) for text in ("um", "-", "😀", ":)")]
     vote = Vote({DISFLUENT: 1.0}, {"lower": 1.0})

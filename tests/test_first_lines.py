@@ -18,10 +18,12 @@ from t5punct.streaming.streams import STREAM_MODEL
 TEXT = "how are you today"
 
 
-def test_the_package_shows_its_public_names_before_they_are_imported() -> None:
+def test_public_names_are_shown_and_what_is_named_holds_for_a_given_model(tiny_model: Model) -> None:
     code = "import t5punct, sys; print(*dir(t5punct)); assert 'torch' not in sys.modules"
     shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     assert shown.split() == sorted(t5punct.__all__)
+    assert repr(Punctuator(tiny_model, style="prose")) == "Punctuator('fresh', precision='fp32', style='prose')"
+    assert Punctuator(tiny_model).config == PunctuatorConfig()
 
 
 def test_a_model_is_named_or_left_out_and_settings_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -33,11 +35,6 @@ def test_a_model_is_named_or_left_out_and_settings_are_named(monkeypatch: pytest
     assert repr(Punctuator(style="chat", precision="fp32")) == repr(small)
     with pytest.raises(ConfigError, match="style 'opera'"):
         Punctuator("small", style="opera")
-
-
-def test_what_is_named_holds_for_a_model_that_is_given(tiny_model: Model) -> None:
-    assert repr(Punctuator(tiny_model, style="prose")) == "Punctuator('fresh', precision='fp32', style='prose')"
-    assert Punctuator(tiny_model).config == PunctuatorConfig()
 
 
 def test_a_file_is_punctuated_in_its_own_format_or_another(tagged_model: Model, tmp_path: Path) -> None:

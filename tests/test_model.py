@@ -3,6 +3,7 @@
 import copy
 import json
 import os
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -79,11 +80,6 @@ def test_a_fresh_model_is_the_same_for_the_same_seed(tiny_model: Model) -> None:
     assert (len(shallow.encoder.block), len(shallow.decoder.block)) == (3, 1)
 
 
-def test_an_unknown_bundled_name_lists_what_there_is() -> None:
-    with pytest.raises(ModelError, match="no bundled model 'huge'; expected one of base, large, multi, small"):
-        models.bundled_folder("huge")
-
-
 @pytest.mark.parametrize("name", ["large", "base", "multi", "small"])
 def test_a_bundled_model_fits_its_size_has_a_card_and_works_by_its_name(name: str) -> None:
     folder = models.bundled_folder(name)
@@ -95,20 +91,20 @@ def test_a_bundled_model_fits_its_size_has_a_card_and_works_by_its_name(name: st
     assert punctuator.model.tagger is not None and punctuator.model.task.classifies
     assert punctuator.punctuate("how are you today") == "How are you today?"
     if name == "multi":
-        assert punctuator.punctuate("señora ministra qué va a hacer usted") == "Señora ministra, ¿qué va a hacer usted?"
-        assert punctuator.punctuate("ich danke dem herrn minister für die antwort") == (
-            "Ich danke dem Herrn Minister für die Antwort."
-        )
+        for text in ("Señora ministra, ¿qué va a hacer usted?", "Ich danke dem Herrn Minister für die Antwort."):
+            assert punctuator.punctuate(re.sub(r"[,.?¿]", "", text).lower()) == text
 
 
-@pytest.mark.parametrize("source", ["nowhere/at/all", "file.txt", "empty"])
-def test_a_wrong_model_is_one_clear_line(source: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_wrong_model_is_one_clear_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "file.txt").write_text("no model")
     (tmp_path / "empty").mkdir()
-    with pytest.raises(ModelError, match="expected a T5 folder") as caught:
-        models.load(source)
-    assert "\n" not in str(caught.value)
+    for source in ("nowhere/at/all", "file.txt", "empty"):
+        with pytest.raises(ModelError, match="expected a T5 folder") as caught:
+            models.load(source)
+        assert "\n" not in str(caught.value)
+    with pytest.raises(ModelError, match="no bundled model 'huge'; expected one of base, large, multi, small"):
+        models.bundled_folder("huge")
 
 
 def overwrite(folder: Path, name: str, text: str) -> None:
@@ -165,9 +161,8 @@ def test_weights_that_are_no_numbers_are_refused(tiny_model: Model, tmp_path: Pa
     with torch.no_grad():
         network.encoder.block[1].layer[0].SelfAttention.q.weight[3, 5] = value
     models.save(replace(tiny_model, network=network), tmp_path)
-    with pytest.raises(
-        ModelError, match=r"not finite \(1 of them, such as encoder.block.1.*q.weight\); expected finite"
-    ):
+    told = r"not finite \(1 of them, such as encoder.block.1.*q.weight\); expected finite"
+    with pytest.raises(ModelError, match=told):
         models.load(tmp_path)
 
 
@@ -199,21 +194,21 @@ def test_what_is_saved_may_be_read_by_those_who_may_read_new_files(tiny_model: M
     assert set(modes.values()) == {0o640}, modes
 
 
-def test_a_full_disk_is_one_clear_line(tiny_model: Model, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_loading_and_saving_draw_nothing_and_a_full_disk_is_told(
+    tiny_model: Model, tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    transformers_logging.enable_progress_bar()
+    models.save(tiny_model, tmp_path)
+    Punctuator.from_pretrained(tmp_path)
+    assert capfd.readouterr() == ("", "")
+    assert transformers_logging.is_progress_bar_enabled(), "as it was before"
+
     def full(*_: object, **__: object) -> None:
         raise SafetensorError("Error while serializing: I/O error: No space left on device (os error 28)")
 
     monkeypatch.setattr(tiny_model.network, "save_pretrained", full)
     with pytest.raises(OutputError, match=r"saved cannot be written \(.*No space left.*; expected a folder with room"):
         models.save(tiny_model, tmp_path / "saved")
-
-
-def test_loading_and_saving_draw_nothing(tiny_model: Model, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    transformers_logging.enable_progress_bar()
-    models.save(tiny_model, tmp_path)
-    Punctuator.from_pretrained(tmp_path)
-    assert capfd.readouterr() == ("", "")
-    assert transformers_logging.is_progress_bar_enabled(), "as it was before"
 
 
 def test_a_model_of_another_family_decodes(tmp_path: Path) -> None:

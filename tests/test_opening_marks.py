@@ -108,13 +108,6 @@ def test_tags_and_entities_stay_where_they_are(raw: str, opening: str, written: 
     assert new.splitlines()[2] == written
 
 
-def test_places_of_a_recording_each_get_it() -> None:
-    text = '{"text": "(qué) ¿no", "words": [{"word": "qué"}, {"word": "¿no"}]}'
-    decisions = iter([Decision(",", Case.CAPITALISED, 1, 1, opening="¿"), Decision("", Case.LOWER, 1, 1, opening="")])
-    new, _ = decided(text, "json", lambda: next(decisions))
-    assert new == '{"text": "(¿Qué), no", "words": [{"word": "¿Qué,"}, {"word": "no"}]}'
-
-
 @pytest.mark.parametrize("name", FILES)
 @settings(max_examples=60, deadline=None)
 @given(words=st.lists(SPOKEN, min_size=4, max_size=4), seed=st.integers(0, 999))
@@ -151,9 +144,17 @@ def test_a_sentence_ends_as_it_was_opened_in_windows_that_disagree(words: list[s
 # -- in training
 
 
-def test_a_chunk_has_them_and_a_model_without_them_does_not_see_them() -> None:
+def test_a_chunk_has_them_they_are_counted_and_places_of_a_recording_get_them() -> None:
     chunk = chunk_of(split('Dijo: "¿Qué hora es?" ¡No!').words, style="prose", cased=True)
     assert (chunk.source, chunk.target) == ("dijo qué hora es no", "Dijo: ¿Qué hora es? ¡No!")
+    counts = compare("¿Qué hora es? ¡No! ¿Sí?", "¿qué hora es? ¿no! sí?")
+    assert (counts.openings.correct, counts.openings.predicted, counts.openings.reference) == (1, 2, 3)
+    assert counts.classes["QUESTION"].reference == 2
+    assert counts.words_changed == 0
+    text = '{"text": "(qué) ¿no", "words": [{"word": "qué"}, {"word": "¿no"}]}'
+    decisions = iter([Decision(",", Case.CAPITALISED, 1, 1, opening="¿"), Decision("", Case.LOWER, 1, 1, opening="")])
+    new, _ = decided(text, "json", lambda: next(decisions))
+    assert new == '{"text": "(¿Qué), no", "words": [{"word": "¿Qué,"}, {"word": "no"}]}'
 
 
 def test_errors_keep_an_opening_mark_with_its_sentence() -> None:
@@ -301,10 +302,3 @@ def test_a_tagger_without_them_is_what_it_was_and_other_marks_are_refused() -> N
     for wrong in ("?", "¿¿", "a"):
         with pytest.raises(ConfigError, match="expected some of ¿¡"):
             TaskConfig(opening=wrong)
-
-
-def test_they_are_counted_beside_the_marks() -> None:
-    counts = compare("¿Qué hora es? ¡No! ¿Sí?", "¿qué hora es? ¿no! sí?")
-    assert (counts.openings.correct, counts.openings.predicted, counts.openings.reference) == (1, 2, 3)
-    assert counts.classes["QUESTION"].reference == 2
-    assert counts.words_changed == 0

@@ -114,14 +114,11 @@ def test_the_notebook_runs_from_top_to_bottom_and_shows_what_it_shows(monkeypatc
     assert sum(shown == said for shown, said in pairs) > 0.9 * len(pairs) > 50
 
 
-def test_the_fast_tests_are_found_without_torch() -> None:
+def test_the_fast_tests_need_no_torch_and_each_test_belongs_to_one_tier() -> None:
     _, _, words = make("test-fast").strip().splitlines()[-1].partition(" -m pytest ")
     command = [sys.executable, "-m", "pytest", "--collect-only", *words.split()]
     found = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert found.returncode == 0, found.stdout
     assert "--without-torch" in words and int(re.findall(r"(\d+) tests collected", found.stdout)[0]) > 500
-
-
-def test_each_test_belongs_to_one_of_the_two_tiers() -> None:
     tiers = [make(name).strip().splitlines()[-1] for name in ("test", "test-long")]
     assert [re.findall(r"""-m (".*?"|\w+)$""", tier) for tier in tiers] == [['"not long"'], ["long"]]

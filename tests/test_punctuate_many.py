@@ -19,16 +19,12 @@ from t5punct.windows.combine import WindowVotes
 from t5punct.windows.plan import View, WindowConfig
 
 PLAN = WindowConfig(6, mask_left=2, mask_right=1)
+DECODERS = ["slots", "tagger", "generate"]
 SHORT = ["we know that", "", "how are you", "  ", "so it goes", "and then"]
 
 
 @settings(max_examples=40)
-@given(
-    st.lists(texts, max_size=5),
-    st.sampled_from([1, 60, 4096]),
-    st.booleans(),
-    st.sampled_from(["slots", "tagger", "generate"]),
-)
+@given(st.lists(texts, max_size=5), st.sampled_from([1, 60, 4096]), st.booleans(), st.sampled_from(DECODERS))
 def test_each_text_is_punctuated_as_if_it_were_alone(
     tagged_model: Model, several: list[str], batch_tokens: int, fragment: bool, decoder: str
 ) -> None:
@@ -41,11 +37,13 @@ def test_a_single_text_is_no_row_of_texts(tagged_model: Model, tmp_path: Path) -
     punctuator = Punctuator(tagged_model)
     with pytest.raises(InputError, match="one text; expected several"):
         punctuator.punctuate_many("we know")
+    told = r"a (list|tuple) of texts; expected one text; use punctuate_many\(texts\)"
     for several in (["we know"], ("we", "know")):
-        with pytest.raises(
-            InputError, match=r"a (list|tuple) of texts; expected one text; use punctuate_many\(texts\)"
-        ):
+        with pytest.raises(InputError, match=told):
             punctuator.punctuate(several)  # type: ignore[arg-type]
+    many = punctuator.iter_punctuate(["we know", None])  # type: ignore[list-item]
+    with pytest.raises(InputError, match="a text of type NoneType; expected a str"):
+        list(many)
     with pytest.raises(InputError, match="one input, talks; expected several"):
         punctuate_files(punctuator, "talks", tmp_path / "out")
     with pytest.raises(InputError, match="one str of terms; expected several lines"):
@@ -100,12 +98,6 @@ def test_texts_are_read_as_they_are_needed(lively_model: Model, calls: list[int]
     assert n_read == 5
     assert [next(many) for _ in range(50)] == [first] * 50
     assert calls == [2, 3, 5, 10, 20, 20], "each group is twice the one before, up to four batches"
-
-
-def test_what_is_no_text_is_refused_when_it_is_read(lively_model: Model) -> None:
-    many = Punctuator(lively_model).iter_punctuate(["we know", None])  # type: ignore[list-item]
-    with pytest.raises(InputError, match="a text of type NoneType; expected a str"):
-        list(many)
 
 
 def test_the_counts_of_generated_words_are_the_same(lively_model: Model) -> None:

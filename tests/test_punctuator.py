@@ -68,13 +68,8 @@ def test_kept_marks_stay_as_they_were_written(tiny_model: Model, text: str) -> N
 def test_the_size_of_a_batch_changes_nothing(tagged_model: Model, decoder: str) -> None:
     text = "well we know that right " * 9
     plan = WindowConfig(8, mask_left=2, mask_right=1, overlap=2)
-    outputs = {
-        Punctuator(tagged_model, PunctuatorConfig(plan, decoding=DecodingConfig(decoder, batch_tokens=size))).punctuate(
-            text
-        )
-        for size in (1, 60, 4096)
-    }
-    assert len(outputs) == 1
+    configs = [PunctuatorConfig(plan, decoding=DecodingConfig(decoder, batch_tokens=size)) for size in (1, 60, 4096)]
+    assert len({Punctuator(tagged_model, config).punctuate(text) for config in configs}) == 1
 
 
 @pytest.mark.parametrize("decoder", ["slots", "tagger", "generate"])
@@ -99,11 +94,6 @@ def test_marks_that_a_model_does_not_know_are_not_doubled(tagged_model: Model, d
     config = PunctuatorConfig(decoding=DecodingConfig(decoder), render=render)
     assert Punctuator(tagged_model, config).punctuate(" ".join(words)) == " ".join(words)
     assert Punctuator(tagged_model, config).punctuate("我们 我们") != "我们 我们", "this model writes marks"
-
-
-def test_a_text_without_marks_that_end_a_sentence_is_left_open(tiny_model: Model) -> None:
-    punctuator = Punctuator(tiny_model, PunctuatorConfig(decoding=DecodingConfig(marks=",", max_marks=1)))
-    assert punctuator.annotate("we know that")[-1].marks in ("", ",")
 
 
 def test_a_sober_style_writes_one_mark_unless_told(tiny_model: Model, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -189,9 +179,8 @@ def _told(words: str, cases: str, labels: dict[str, str], config: PunctuatorConf
     """The text that certain votes give, one a word; cases by their first letters."""
     punctuator, transcript = Punctuator(model, config), split(words, model.task.alphabet).words
     names = {"l": "lower", "c": "capitalised", "u": "upper"}
-    votes = [
-        Vote({labels.get(word.text, ""): 1.0}, {names[case]: 1.0}) for word, case in zip(transcript, cases, strict=True)
-    ]
+    pairs = zip(transcript, cases, strict=True)
+    votes = [Vote({labels.get(word.text, ""): 1.0}, {names[case]: 1.0}) for word, case in pairs]
     (view,) = views_of(transcript, WindowConfig(window=len(transcript)))
     known = tuple(punctuator.apply_known(view, place, vote) for place, vote in enumerate(votes))
     decided, _ = punctuator.decide_words(transcript, [[vote] for vote in known], punctuator.first_sentence)
@@ -212,20 +201,18 @@ def test_a_sentence_begins_with_a_capital_and_ends_once(
     assert _told(words, cases, labels, PunctuatorConfig(), tiny_model) == written
 
 
-def test_a_kept_full_stop_begins_a_sentence_and_that_of_a_word_does_not(tiny_model: Model) -> None:
+def test_sentences_end_at_kept_stops_alone_and_not_where_windows_disagree(tiny_model: Model) -> None:
     keeping = PunctuatorConfig(render=RenderConfig(keep_marks=True))
     told = _told("so. that is, vs. them? we", "llllll", {"that": ",", "vs": "!"}, keeping, tiny_model)
     assert told == "So. That, is, vs.! Them? We."
-
-
-def test_windows_that_disagree_about_a_sentence_end_leave_no_capital(tiny_model: Model) -> None:
-    """The first window writes no mark behind `is`, the second, which decides the case of `how`, writes `?` there."""
     words = split("what is how much").words
     plain = Vote({"": 1.0}, {"lower": 1.0})
     capital = Vote(plain.marks, {"capitalised": 1.0}, inside=plain.cases)
     punctuator = Punctuator(tiny_model)
     decided, _ = punctuator.decide_words(words, [[plain], [plain], [capital], [plain]], punctuator.first_sentence)
     assert [word.text for word in punctuator.write_words(words, decided)] == ["What", "is", "how", "much"]
+    punctuator = Punctuator(tiny_model, PunctuatorConfig(decoding=DecodingConfig(marks=",", max_marks=1)))
+    assert punctuator.annotate("we know that")[-1].marks in ("", ",")
 
 
 def test_kept_marks_are_decoded_as_they_are_given(lively_model: Model) -> None:
@@ -264,11 +251,6 @@ def test_from_pretrained_takes_a_config_and_what_is_named_beside_it(tiny_model: 
 SENTENCES = "we know that - is this right? yes it is and we know the U.S. too"
 
 
-def test_fewer_than_none_are_refused() -> None:
-    with pytest.raises(ConfigError, match="-1 alternatives; expected 0 or more"):
-        RenderConfig(alternatives=-1)
-
-
 @pytest.mark.parametrize("decoder", ["slots", "tagger", "generate"])
 def test_alternatives_change_nothing_else(tagged_model: Model, decoder: str) -> None:
     config = PunctuatorConfig(decoding=DecodingConfig(decoder))
@@ -284,12 +266,16 @@ def test_alternatives_change_nothing_else(tagged_model: Model, decoder: str) -> 
         assert word.marks not in [alternative.marks for alternative in word.alternatives] or word.text == "-"
 
 
-def test_who_does_not_ask_does_not_pay(tiny_model: Model, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_alternatives_cost_nothing_unasked_and_fewer_than_none_are_refused(
+    tiny_model: Model, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(combine, "Alternative", None)
     assert all(word.alternatives == () for word in Punctuator(tiny_model).annotate(SENTENCES))
     assert all("alternatives" not in word.as_dict() for word in Punctuator(tiny_model).annotate(SENTENCES))
     with pytest.raises(TypeError):
         Punctuator(tiny_model, PunctuatorConfig(render=RenderConfig(alternatives=1))).annotate(SENTENCES)
+    with pytest.raises(ConfigError, match="-1 alternatives; expected 0 or more"):
+        RenderConfig(alternatives=-1)
 
 
 @pytest.mark.parametrize(("text", "config", "named"), [

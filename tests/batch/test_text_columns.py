@@ -85,13 +85,10 @@ def test_frames_keep_index_and_columns(folder: str, expected: list[str]) -> None
     assert list(first["written"]) == expected[:1]
 
 
-def test_a_data_set_is_mapped(folder: str, expected: list[str]) -> None:
+def test_a_data_set_is_mapped_and_a_missing_text_stays_missing(folder: str, expected: list[str]) -> None:
     datasets = pytest.importorskip("datasets")
     table = datasets.Dataset.from_dict({"text": TEXTS}).map(BatchPunctuator(folder), batched=True, batch_size=2)
     assert list(table["punctuated"]) == expected
-
-
-def test_a_missing_text_stays_missing(folder: str, expected: list[str]) -> None:
     pandas = pytest.importorskip("pandas")
     texts = [None, TEXTS[0], float("nan"), pandas.NA, TEXTS[2]]
     punctuated = BatchPunctuator(folder)({"text": texts})["punctuated"]

@@ -80,12 +80,14 @@ def test_commands_and_presets_are_shown_whole_at_80_columns(invoke: Invoke) -> N
         assert title in presets
 
 
-def test_help_names_every_choice_of_an_option() -> None:
+def test_help_names_every_choice_of_an_option_and_punctuate_has_at_most_26() -> None:
     for option, choices in {
         "style": read_task(bundled_folder()).styles, "decoder": DECODERS, "combine": METHODS, "policy": POLICIES,
         "model": bundled_names(), "disfluencies": DISFLUENCIES,
     }.items():  # fmt: skip
         assert [choice for choice in choices if choice not in HELP[option]] == []
+    options = [option for option in COMMAND.commands["punctuate"].params if option.param_type_name == "option"]
+    assert len(options) + len(["--help"]) <= 26
 
 
 def test_help_says_the_default_style_of_large_and_how_many_marks_a_style_allows(invoke: Invoke) -> None:
@@ -95,8 +97,3 @@ def test_help_says_the_default_style_of_large_and_how_many_marks_a_style_allows(
     assert (task.styles, most_marks) == (["talk", "meeting", "prose", "chat"], [1, 1, 3, 3])
     shown = _options(_sections(_shown(invoke, "punctuate", "--help"))["Options"])
     assert f"large: {task.default_style})" in shown["--style"]
-
-
-def test_punctuate_has_at_most_26_options() -> None:
-    options = [option for option in COMMAND.commands["punctuate"].params if option.param_type_name == "option"]
-    assert len(options) + len(["--help"]) <= 26

@@ -62,21 +62,15 @@ def test_no_output_takes_the_place_of_what_is_read(invoke: Invoke, place: Path, 
     assert contents(place) == before
 
 
-def test_outputs_beside_a_model_and_onto_unread_files_are_written(invoke: Invoke, place: Path) -> None:
+def test_what_is_not_read_is_written_over_also_from_python(invoke: Invoke, place: Path) -> None:
     for target in ("out.txt", "mine.yaml"):
         assert invoke("punctuate", "talk.txt", "--model", "model", "-o", target)[0] == 0
         assert len(Path(target).read_text(encoding="utf-8").split()) == 3
-
-
-def test_an_export_takes_the_place_of_nothing_that_it_reads(invoke: Invoke, place: Path) -> None:
     model.save(model.load("model"), place / "old")
     before = contents(place)
     code, _, err = invoke("export", "model", "-o", "old", "--task", "old/t5punct.yaml")
     assert (code, "is --task as well" in err) == (2, True)
     assert contents(place) == before
-
-
-def test_from_python_it_is_the_same(place: Path) -> None:
     punctuator = Punctuator(model.load("model"))
     before = contents(place)
     for folder, told in (("", "an output without a name"), ("model", "is in model, which is read")):

@@ -146,7 +146,7 @@ def test_a_language_that_the_model_does_not_know_is_told_once(run: Run) -> None:
     assert sent.index(error) == sent.index("\n") + 1, "a line of its own on a terminal"
 
 
-def test_a_bad_event_is_told_and_the_stream_goes_on(run: Run) -> None:
+def test_a_bad_event_is_told_and_a_silence_in_the_times_commits_everything(run: Run) -> None:
     code, out, err = run('{"word": "how"}\n{"said": "are"}\n{"word": "you"}\n', "--timed", "--json")
     assert code == 0
     assert [json.loads(line)["word"] for line in out.splitlines()] == ["how", "you"]
@@ -154,9 +154,6 @@ def test_a_bad_event_is_told_and_the_stream_goes_on(run: Run) -> None:
     assert 't5punct: an event that reads \'{"said"' in err
     code, _, err = run("we know", "--timed")
     assert code == 2 and "an event that reads 'we know'" in err
-
-
-def test_a_silence_in_the_times_commits_everything(run: Run) -> None:
     events = [("we", 0.0, 0.2), ("know", 0.2, 0.4), ("that", 2.0, 2.2)]
     lines = "".join(json.dumps({"word": word, "start": start, "end": end}) + "\n" for word, start, end in events)
     code, out, _ = run(lines, "--timed", "--max-delay-ms", "1000", "--json")

@@ -134,10 +134,13 @@ def test_alignment_reads_marks_of_the_given_alphabet_and_votes_leave_others_out(
     assert [most_probable(vote.marks) for vote in votes(alignment, Alphabet(",!"))] == ["!", ""]
 
 
-def test_a_long_repetition_is_aligned_in_time() -> None:
+def test_long_repetitions_and_stretches_without_a_word_in_common_are_aligned() -> None:
     words = ["we", "know"] * 100
     assert len(votes(align(words, "we know " * 1000))) == 200
     assert len(votes(align(["x" * 64], "y " * 5000))) == 1
+    words, other = [f"a{n}" for n in range(60)], " ".join(f"b{n}," for n in range(50))
+    links = align(words, other).links
+    assert [link.marks_index for link in links] == [*range(50), *[None] * 10]
 
 
 def test_a_capital_after_a_generated_sentence_end_says_nothing_of_a_word_inside_a_sentence() -> None:
@@ -172,12 +175,6 @@ def test_merged_and_split_words_must_be_alike() -> None:
     respelled = align(["colour"], "color!")
     assert (respelled.n_inserted, respelled.n_dropped, respelled.n_changed) == (0, 0, 1)
     assert respelled.links[0].exact is False
-
-
-def test_a_long_stretch_without_a_word_in_common_is_paired_in_order() -> None:
-    words, other = [f"a{n}" for n in range(60)], " ".join(f"b{n}," for n in range(50))
-    links = align(words, other).links
-    assert [link.marks_index for link in links] == [*range(50), *[None] * 10]
 
 
 def test_counts_of_alignments_add_up() -> None:

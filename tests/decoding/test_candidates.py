@@ -101,16 +101,13 @@ def test_an_uncased_task_writes_words_as_it_reads_them_and_a_cased_one_as_they_a
     assert forms == [Case.LOWER], "nothing else can be written"
 
 
-def test_with_inline_casing_a_word_is_written_in_lower_case_after_the_token_of_its_case(tiny_model: Model) -> None:
+def test_case_tokens_and_spaces_stand_before_a_word(tiny_model: Model) -> None:
     tokenizer = tiny_model.with_task(inline_case=True).tokenizer
     tokenizer.case_ids = {Case.LOWER: (), Case.CAPITALISED: (8,), Case.UPPER: (9,)}
     candidates, window = Candidates(tokenizer), WindowInput.of(["so", "iPhone", "straße"])
     for place, word, before in ((1, "iphone", [(), (8,), (9,)]), (2, "straße", [(), (8,)])):
         options = candidates.choice(window, place, 3).options
         assert [option.tokens for option in options] == [(*case, *tokenizer.word_ids(word)) for case in before]
-
-
-def test_no_space_stands_before_the_first_word() -> None:
     tokenizer = TaskTokenizer(ByT5Tokenizer(), TaskConfig())
     candidates, window = Candidates(tokenizer), WindowInput.of(["no", "no"])
     first, second = (candidates.choice(window, place, 3).options[0].tokens for place in (0, 1))
@@ -173,13 +170,6 @@ def test_a_given_label_is_written_and_nothing_else_can_be(tiny_model: Model) -> 
     assert candidates.choice(plain, 1, 0).options != options
 
 
-def test_of_options_that_begin_each_other_the_first_is_kept() -> None:
-    """A path would end where another goes on."""
-    form, longer, mark, alike = (Option(tokens) for tokens in ((5, 1), (5, 1, 2), (7,), (5,)))
-    assert Choice.of([form, longer, mark, alike]).options == (form, mark)
-    assert Choice.of([longer, form, mark]).options == (longer, mark)
-
-
 def test_odds_are_weighed_in_once_where_marks_part_from_words() -> None:
     options = [Option((5, 1)), Option((7,), mark=",", odds=3.0), Option((5, 2), mark="-", odds=2.0)]
     root = Choice.of(options).root
@@ -197,12 +187,17 @@ def test_odds_are_weighed_in_once_where_marks_part_from_words() -> None:
     assert [node.log_odds for node in Choice.of(alike).root.children if isinstance(node, TrieNode)] == [()]
 
 
-def test_only_the_first_mark_of_a_slot_has_odds(tiny_model: Model) -> None:
+def test_only_the_first_mark_of_a_slot_has_odds_and_of_options_that_begin_each_other_one_stays(
+    tiny_model: Model,
+) -> None:
     window = WindowInput.of(["no", "no"])
     weighed, plain = Candidates(tiny_model.tokenizer, mark_odds={"!": 4.0}), Candidates(tiny_model.tokenizer)
     assert [option.odds for option in weighed.choice(window, 1, 0).options if option.mark] == [1, 1, 1, 4.0, 1, 1, 1]
     assert {option.odds for option in weighed.choice(window, 1, 1).options} == {1.0}
     assert plain.choice(window, 1, 0) is plain.choice(window, 1, 1)
+    form, longer, mark, alike = (Option(tokens) for tokens in ((5, 1), (5, 1, 2), (7,), (5,)))
+    assert Choice.of([form, longer, mark, alike]).options == (form, mark)
+    assert Choice.of([longer, form, mark]).options == (longer, mark)
 
 
 def test_label_masses_are_chain_rule_products(tiny_model: Model) -> None:

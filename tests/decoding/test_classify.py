@@ -38,13 +38,18 @@ def test_the_source_has_the_sentinel_behind_the_word_asked_about(model: Model) -
     assert tokenizer.answer("?!") == (tokenizer.sentinel_id, *tokenizer.mark_ids["?"], *tokenizer.mark_ids["!"], 1)
 
 
-def test_the_distribution_is_the_networks_over_what_may_be_answered(model: Model) -> None:
+def test_the_distribution_is_the_networks_and_that_of_single_questions(model: Model) -> None:
     answers = SlotClassifier(model, DecodingConfig(marks="?!", max_marks=1)).decode(QUESTIONS)
     tokenizer = model.tokenizer
     allowed = [tokenizer.eos_id, tokenizer.mark_ids["?"][0], tokenizer.mark_ids["!"][0]]
     for question, labels in zip(QUESTIONS, answers, strict=True):
         wanted = _next(model, question, [tokenizer.sentinel_id], allowed)
         assert [labels.get(label, 0.0) for label in ("", "?", "!")] == pytest.approx(wanted, abs=1e-4)
+    classifier = SlotClassifier(model)
+    for question, labels in zip(QUESTIONS, classifier.decode(QUESTIONS), strict=True):
+        (single,) = classifier.decode([question])
+        assert tuple(labels) == tuple(single)
+        assert tuple(labels.values()) == pytest.approx(tuple(single.values()), abs=1e-4)
 
 
 def test_labels_of_two_marks_are_chain_rule_products(model: Model) -> None:
@@ -63,14 +68,6 @@ def test_labels_of_two_marks_are_chain_rule_products(model: Model) -> None:
         for mark, probability in second.items():
             assert labels.get(best + mark, 0.0) == pytest.approx(first[best] * probability, abs=1e-4)
     assert n_longer, "no label was written, so nothing was tested"
-
-
-def test_a_batch_answers_as_single_questions_do(model: Model) -> None:
-    classifier = SlotClassifier(model)
-    for question, labels in zip(QUESTIONS, classifier.decode(QUESTIONS), strict=True):
-        (single,) = classifier.decode([question])
-        assert tuple(labels) == tuple(single)
-        assert tuple(labels.values()) == pytest.approx(tuple(single.values()), abs=1e-4)
 
 
 def test_a_piece_of_pure_punctuation_has_no_marks_to_ask_for_and_the_model_must_know_the_task(

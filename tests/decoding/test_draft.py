@@ -22,16 +22,13 @@ def test_case_fits_the_mark_before_it(tiny_model: Model, mark: str, case: Case, 
     assert word.case is drafted
 
 
-def test_a_clitic_apart_from_its_word_has_no_capital(tiny_model: Model) -> None:
+def test_a_clitic_apart_has_no_capital_and_the_end_may_follow_any_mark(tiny_model: Model) -> None:
     """Of `i 'm` the tagger says what it has learned to say of `I'm`."""
     capital = Guess("", CAPITALISED, CAPITALISED)
     (word,) = _second_place(tiny_model, ["i", "'m"], [capital, capital])
     assert word.case is LOWER
     (word,) = _second_place(tiny_model, ["i", "am"], [capital, capital])
     assert word.case is CAPITALISED
-
-
-def test_the_end_may_follow_any_mark(tiny_model: Model) -> None:
     for mark in ("", ",", "."):
         *_, end = _second_place(tiny_model, ["so"], [Guess(mark)])
         assert (end.mark, end.case) == (None, None)

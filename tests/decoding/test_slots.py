@@ -216,15 +216,12 @@ def _cases(votes: tuple[Vote, ...]) -> list[tuple[float, ...]]:
     return [tuple(vote.cases.values()) for vote in votes]
 
 
-def test_odds_multiply_the_probability_of_a_mark(tiny_model: Model) -> None:
+def test_odds_multiply_the_chance_of_a_mark_and_are_laid_over_those_of_the_task(tiny_model: Model) -> None:
     (plain,) = _parallel(tiny_model, WINDOWS[1:2], max_marks=1)
     (weighed,) = _parallel(tiny_model, WINDOWS[1:2], max_marks=1, mark_odds=ODDS)
     before, after = plain[0].marks, weighed[0].marks
     wanted = {label: ODDS.get(label, 1.0) * p for label, p in before.items()}
     assert after == pytest.approx({label: share / sum(wanted.values()) for label, share in wanted.items()}, abs=1e-5)
-
-
-def test_odds_are_laid_over_those_of_the_task_and_none_take_them_off(tiny_model: Model) -> None:
     task = tiny_model.with_task(mark_odds={",": 3.0, ".": 2.0}).task
     assert DecodingConfig().odds(task) == task.mark_odds
     assert DecodingConfig(mark_odds={",": 4.0, "!": 5.0}).odds(task) == {",": 4.0, ".": 2.0, "!": 5.0}
@@ -257,13 +254,10 @@ def test_a_decoder_that_forgot_to_verify_would_be_found(tiny_model: Model, monke
         assert_same_votes(_parallel(model, WINDOWS), decode_stepwise(model, WINDOWS))
 
 
-def test_the_order_of_windows_changes_nothing(tiny_model: Model) -> None:
+def test_the_order_of_windows_changes_nothing_and_every_word_gets_a_whole_vote(tiny_model: Model) -> None:
     shuffled = random.Random(1).sample(WINDOWS, len(WINDOWS))
     votes_by_window = dict(zip(shuffled, _parallel(tiny_model, shuffled), strict=True))
     assert_same_votes([votes_by_window[window] for window in WINDOWS], _parallel(tiny_model, WINDOWS))
-
-
-def test_every_distribution_sums_to_one_and_every_word_gets_a_vote(tiny_model: Model) -> None:
     for window, votes in zip(WINDOWS, _parallel(tiny_model, WINDOWS), strict=True):
         assert len(votes) == len(window.words)
         for index, vote in enumerate(votes):

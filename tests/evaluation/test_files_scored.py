@@ -124,12 +124,6 @@ def test_words_that_rendering_changes_come_to_light(tiny_model: Model, monkeypat
     assert as_json(text)["words_changed"] == 3
 
 
-def test_a_pipe_of_either_kind_is_scored(tiny_model: Model) -> None:
-    for content, words in ((b"i\tO\n'm\tCOMMA\nhere\tPERIOD\n", 3), (b"I'm here. Yes!\nNo.\n", 4)):
-        with pipe_of(content) as path:
-            assert evaluate_file(path, Punctuator(tiny_model)).scores.words == words
-
-
 def test_no_interval_is_given_where_there_is_no_score(tiny_model: Model, tmp_path: Path) -> None:
     path = tmp_path / "bare.txt"
     path.write_text("we know\nthat\n")
@@ -148,13 +142,16 @@ def test_the_bootstrap_is_not_in_the_seconds(tiny_model: Model, monkeypatch: pyt
     assert now == [9.0]
 
 
-def test_max_words_cuts_both_kinds_of_file(tiny_model: Model) -> None:
+def test_max_words_cuts_both_kinds_of_file_and_a_pipe_of_either_is_scored(tiny_model: Model) -> None:
     rows = evaluate_file(CLITICS, Punctuator(tiny_model), max_words=5)
     text = evaluate_file(DATA / "hand-counted.txt", Punctuator(tiny_model), max_words=8)
     assert (rows.scores.words, text.scores.words) == (5, 8)
     assert [counts.words for counts in text.counts] == [7, 1]
     with pytest.raises(InputError, match="holds no words"):
         evaluate_file(CLITICS, Punctuator(tiny_model), max_words=0)
+    for content, words in ((b"i\tO\n'm\tCOMMA\nhere\tPERIOD\n", 3), (b"I'm here. Yes!\nNo.\n", 4)):
+        with pipe_of(content) as path:
+            assert evaluate_file(path, Punctuator(tiny_model)).scores.words == words
 
 
 def test_the_report_carries_its_settings(tiny_model: Model) -> None:

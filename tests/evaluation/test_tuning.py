@@ -65,13 +65,16 @@ def test_a_window_is_decoded_once_for_all_strategies(tiny_model: Model) -> None:
     assert punctuator.n_windows == len(distinct)
 
 
-def test_a_trial_counts_what_an_evaluation_counts(tiny_model: Model) -> None:
+def test_a_trial_counts_what_an_evaluation_counts_and_the_whole_grid_is_tried(tiny_model: Model) -> None:
     strategy = Preset(WindowConfig(4, 2))
     punctuator = Punctuator(tiny_model)
     trial = Trials(punctuator, references_for(punctuator, CLITICS, None)).trial(strategy)
     report = evaluate_file(CLITICS, Punctuator(tiny_model, PunctuatorConfig(strategy.windows, strategy.combine)))
     assert trial.counts == report.counts
     assert trial.micro_f1 == report.scores.micro.f1
+    config = TuneConfig(2.0, [4, 8], 4, 0.25, ["mean"])
+    trials = list(tune(CLITICS, Punctuator(tiny_model), config))
+    assert [trial.strategy for trial in trials] == [*config.strategies(4), *config.strategies(8)]
 
 
 @settings(deadline=None, max_examples=60)
@@ -108,12 +111,6 @@ def test_the_frontier_is_what_nothing_as_cheap_beats(points: list[tuple[int, int
         assert any(chosen.reads <= trial.reads and chosen.micro_f1 == max(rivals) for chosen in best)
     for chosen in best:
         assert all(other.micro_f1 < chosen.micro_f1 for other in trials if other.reads < chosen.reads)
-
-
-def test_tuning_tries_the_whole_grid(tiny_model: Model) -> None:
-    config = TuneConfig(2.0, [4, 8], 4, 0.25, ["mean"])
-    trials = list(tune(CLITICS, Punctuator(tiny_model), config))
-    assert [trial.strategy for trial in trials] == [*config.strategies(4), *config.strategies(8)]
 
 
 @pytest.mark.parametrize(("values", "message"), [

@@ -30,12 +30,19 @@ def test_texts_of_many_requests_are_what_each_is_alone(engine: Engine) -> None:
     ]
 
 
-def test_requests_with_other_settings_keep_their_own(engine: Engine) -> None:
+def test_requests_have_their_own_settings_and_wrong_ones_are_said(engine: Engine) -> None:
     commas = replace(FP32, decoding=replace(FP32.decoding, marks=","))
     with ThreadPoolExecutor(4) as pool:
         all_marks, only_commas = pool.map(lambda config: list(engine.annotate([TEXTS[2]], config)), (FP32, commas))
     assert {word.marks for word in only_commas} <= {"", ",", ",,", ",,,"}
     assert {word.marks for word in all_marks} - {"", ",", ",,", ",,,"}
+    wrong = StreamSettings(config=replace(FP32, decoding=replace(FP32.decoding, style="opera")))
+    with pytest.raises(ConfigError, match="opera"):
+        engine.streams(wrong)
+    with pytest.raises(ConfigError, match="opera"):
+        list(engine.annotate([TEXTS[1]], wrong.config))
+    assert engine.is_alive
+    assert list(engine.annotate([TEXTS[1]], FP32))
 
 
 def test_a_stream_does_not_wait_for_the_end_of_a_long_text(engine: Engine) -> None:
@@ -126,16 +133,6 @@ def test_a_mistake_of_one_stream_is_its_own(engine: Engine) -> None:
     mistake, step = asyncio.run(both())
     assert isinstance(mistake, InputError)
     assert step.state.n_seen == 1  # type: ignore[attr-defined]
-
-
-def test_settings_that_the_model_cannot_have_are_said(engine: Engine) -> None:
-    wrong = StreamSettings(config=replace(FP32, decoding=replace(FP32.decoding, style="opera")))
-    with pytest.raises(ConfigError, match="opera"):
-        engine.streams(wrong)
-    with pytest.raises(ConfigError, match="opera"):
-        list(engine.annotate([TEXTS[1]], wrong.config))
-    assert engine.is_alive
-    assert list(engine.annotate([TEXTS[1]], FP32))
 
 
 def test_a_text_that_nobody_waits_for_is_dropped_and_one_that_nobody_draws_is_not_decided(engine: Engine) -> None:

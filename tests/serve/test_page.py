@@ -41,7 +41,7 @@ def page(engine: Engine, tmp_path_factory: pytest.TempPathFactory) -> Iterator[P
         assert all(request.startswith((f"http://{address}", "blob:", "data:")) for request in page.requests)
 
 
-def test_a_pasted_text_is_punctuated(page: Page, engine: Engine) -> None:
+def test_a_pasted_text_is_punctuated_and_a_mistake_is_told(page: Page, engine: Engine) -> None:
     alone = Punctuator(engine.model, FP32)
     for text in (TEXT, HOSTILE):
         page.ask(f"document.getElementById('input').value = {text!r}")
@@ -49,6 +49,10 @@ def test_a_pasted_text_is_punctuated(page: Page, engine: Engine) -> None:
         page.until("document.getElementById('status').textContent.startsWith('About')")
         assert page.ask("document.getElementById('output').textContent") == alone.punctuate(text)
     assert page.ask("window.broken === undefined")
+    page.ask("document.getElementById('input').value = 'so we know', document.getElementById('to').value = 'srt'")
+    page.point("document.getElementById('punctuate')", click=True)
+    page.until("document.getElementById('problem').textContent.includes('times')")
+    page.ask("document.getElementById('to').value = ''")
 
 
 def test_the_page_for_review_is_shown_by_its_own_code(page: Page) -> None:
@@ -60,13 +64,6 @@ def test_the_page_for_review_is_shown_by_its_own_code(page: Page) -> None:
     assert page.ask("document.getElementById('review').getAttribute('sandbox')") == "allow-scripts allow-downloads"
     page.point("document.getElementById('open-review')", click=True)
     page.until("document.getElementById('review').hidden")
-
-
-def test_a_mistake_is_told(page: Page) -> None:
-    page.ask("document.getElementById('input').value = 'so we know', document.getElementById('to').value = 'srt'")
-    page.point("document.getElementById('punctuate')", click=True)
-    page.until("document.getElementById('problem').textContent.includes('times')")
-    page.ask("document.getElementById('to').value = ''")
 
 
 def test_words_become_captions_as_they_are_typed(page: Page) -> None:

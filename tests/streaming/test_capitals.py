@@ -80,12 +80,20 @@ def test_a_capital_of_a_sentence_beginning_is_not_written_elsewhere(tiny_model: 
     assert said_by(streams, said) == "Portfolios and math. We know how it is with them and us now"
 
 
-def test_a_silence_ends_the_sentence(tiny_model: Model) -> None:
+def test_a_silence_and_a_kept_full_stop_end_the_sentence_and_that_of_an_abbreviation_does_not(
+    tiny_model: Model,
+) -> None:
     words = [TimedWord("biology", 0, 200), TimedWord("the", 2000, 2100), TimedWord("next", 2100, 2200)]
     for fragment, text in ((False, "Biology. The next."), (True, "biology the next")):
         punctuator = Punctuator(tiny_model, PunctuatorConfig(fragment=fragment))
         streams = Streams(punctuator, StreamConfig(max_delay_ms=1000), Silent(punctuator))
         assert said_by(streams, words) == text
+    keeping = Punctuator(tiny_model, PunctuatorConfig(render=RenderConfig(keep_marks=True)))
+    stream = StreamingPunctuator(keeping, StreamConfig(lookahead=1))
+    committed = [*stream.push("so. that, vs. them? we 12. of".split()), *stream.finish()]
+    starts = [word.text[0].isupper() for word in committed]
+    assert (starts[0], starts[1], starts[4]) == (True, True, True)
+    assert committed[5].annotated.marks == ".", "no item of a list: it opens no line"
 
 
 def test_what_is_provisional_may_go_on(lively_model: Model) -> None:
@@ -95,15 +103,6 @@ def test_what_is_provisional_may_go_on(lively_model: Model) -> None:
     fragment = StreamingPunctuator(Punctuator(lively_model, PunctuatorConfig(fragment=True)), StreamConfig(lookahead=4))
     fragment.push(["we", "know"])
     assert labels == [word.marks for word in fragment.provisional()]
-
-
-def test_a_kept_full_stop_ends_a_sentence_and_that_of_an_abbreviation_does_not(tiny_model: Model) -> None:
-    keeping = Punctuator(tiny_model, PunctuatorConfig(render=RenderConfig(keep_marks=True)))
-    stream = StreamingPunctuator(keeping, StreamConfig(lookahead=1))
-    committed = [*stream.push("so. that, vs. them? we 12. of".split()), *stream.finish()]
-    starts = [word.text[0].isupper() for word in committed]
-    assert (starts[0], starts[1], starts[4]) == (True, True, True)
-    assert committed[5].annotated.marks == ".", "no item of a list: it opens no line"
 
 
 @pytest.mark.parametrize("words", [None, b"we know", [b"we"], [None], [["we"]], 5, ["\ud800"]])

@@ -226,12 +226,16 @@ def test_a_memory_that_forgot_where_it_was_would_differ(punctuator: Punctuator) 
     assert confidences[0] != pytest.approx(confidences[1], abs=1e-5)
 
 
-def test_a_state_of_another_policy_or_lookahead_goes_on(punctuator: Punctuator) -> None:
+def test_a_state_of_another_policy_or_the_memory_of_another_reader_goes_on(punctuator: Punctuator) -> None:
     stream = StreamingPunctuator(punctuator, StreamConfig(window=8, lookahead=5))
     before = [word.annotated.word for word in stream.push(PIECES[:10])]
     other = StreamingPunctuator(punctuator, _delayed(1), StreamState.from_json(stream.state.to_json()))
     committed = [*other.push(["we"]), *other.finish()]
     assert [*before, *(word.annotated.word for word in committed)] == [*PIECES[:10], "we"]
+    stream, other = (StreamingPunctuator(punctuator, _delayed(2)) for _ in range(2))
+    stream.push(PIECES)
+    other.state = stream.state
+    assert [*other.push(["we"]), *other.finish()] == [*stream.push(["we"]), *stream.finish()]
 
 
 def test_a_memory_of_another_lookahead_style_or_model_is_dropped(punctuator: Punctuator, tiny_model: Model) -> None:
@@ -294,16 +298,13 @@ def test_after_a_flush_the_stream_goes_on_as_if_it_had_only_been_looked_at(punct
     assert before[:9] + before[12:] == after[:9] + after[12:]
 
 
-def test_the_provisional_tail_is_what_finish_would_commit(punctuator: Punctuator) -> None:
+def test_the_provisional_tail_is_what_finish_would_commit_and_kept_marks_stay(punctuator: Punctuator) -> None:
     stream = StreamingPunctuator(punctuator.with_config(fragment=True), _delayed(3))
     stream.push("we know that right and so".split())
     state, tail = stream.state, stream.provisional()
     assert [word.word for word in tail] == ["right", "and", "so"]
     assert stream.state is state, "looking changes nothing"
     assert tail == tuple(word.annotated for word in stream.finish())
-
-
-def test_kept_marks_stay(punctuator: Punctuator) -> None:
     keeping = punctuator.with_config(render=RenderConfig(keep_marks=True))
     committed = _stream(keeping, 2, ["so. that, vs. them? we".split()])
     assert [word.annotated.text[-1] for word in committed[:2]] == [".", ","]
@@ -349,14 +350,6 @@ def test_what_is_remembered_is_a_value_and_its_keys_are_not_copied_for_each_word
     (memory,) = encoder.read([encoder.begin()], [[ids[2]] * 4])
     (after,) = encoder.read([memory], [[ids[2]]])
     assert after.layers[0].keys.room is memory.layers[0].keys.room, "keys are not copied for each word"
-
-
-def test_another_reader_of_the_same_settings_goes_on_with_what_is_remembered(punctuator: Punctuator) -> None:
-    """A live state, as a program passes it on: the memory goes with it, and nothing is computed again."""
-    stream, other = (StreamingPunctuator(punctuator, _delayed(2)) for _ in range(2))
-    stream.push(PIECES)
-    other.state = stream.state
-    assert [*other.push(["we"]), *other.finish()] == [*stream.push(["we"]), *stream.finish()]
 
 
 @few

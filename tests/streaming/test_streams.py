@@ -142,13 +142,10 @@ def test_the_provisional_tail_is_what_finish_would_commit_if_the_text_may_end_an
     assert stream.finish() == ()
 
 
-def test_a_whole_stream_begins_and_ends_with_a_sentence(punctuator: Punctuator) -> None:
+def test_a_whole_stream_is_sentences_and_flushing_commits_all_that_was_heard(punctuator: Punctuator) -> None:
     words = _stream(punctuator, StreamConfig(window=6, lookahead=3), [["we", "know", "that", "right", "and"]])
     assert words[0].annotated.case != "lower"
     assert set(words[-1].annotated.marks) & set(".?!")
-
-
-def test_flushing_commits_all_that_was_heard_and_the_stream_goes_on(punctuator: Punctuator) -> None:
     stream = StreamingPunctuator(punctuator, StreamConfig(window=6, lookahead=3))
     stream.push(["we", "know"])
     assert [word.annotated.word for word in stream.flush()] == ["we", "know"]
@@ -168,16 +165,13 @@ def test_a_silence_commits_everything_before_it(punctuator: Punctuator) -> None:
         assert [slot.delay_words for slot in StreamingPunctuator(punctuator, patient).push(timed)] == [3]
 
 
-def test_a_mark_that_stands_alone_is_decided_anew_in_whatever_chunk_it_comes(punctuator: Punctuator) -> None:
+def test_a_mark_that_stands_alone_is_decided_anew_or_kept(punctuator: Punctuator) -> None:
     for lookahead in (0, 1):
         config = StreamConfig(window=5, lookahead=lookahead)
         pieces = _stream(punctuator, config, [["you"], ["-"], ["well,"], [":)"], ["fine"], [","]])
         assert [word.annotated.word for word in pieces] == ["you", "well", ":)", "fine"]
         assert pieces == _stream(punctuator, config, [["you - well, :) fine ,"]])
         assert pieces == _stream(punctuator, config, [["you", "well", ":)", "fine"]])
-
-
-def test_a_mark_that_stands_alone_is_kept_if_marks_are(punctuator: Punctuator) -> None:
     keeping = punctuator.with_config(render=RenderConfig(case=False, keep_marks=True))
     chunks = [["so", "you"], ["?"], ["!"], ["well", "-"], [".", ",", ".", "no"]]
     pieces = _stream(keeping, StreamConfig(window=5, lookahead=1), chunks)
@@ -245,14 +239,11 @@ def test_what_is_no_time_is_refused_at_once(punctuator: Punctuator, ms: object) 
     assert stream.state == StreamState()
 
 
-def test_a_state_remembers_when_words_were_spoken() -> None:
+def test_a_state_remembers_times_and_a_smaller_window_loses_no_word(punctuator: Punctuator) -> None:
     state = StreamState().hear(Word("so"), 2).hear(Word("what"), 2, Times(100, 400)).hear(Word("now"), 2)
     assert [state.times_of(place) for place in range(3)] == [Times(), Times(100, 400), Times()]
     assert StreamState.from_json(state.to_json()) == state
     assert StreamState.from_json('{"words": [], "end_ms": 5}').times == (), "written before there were times"
-
-
-def test_resuming_with_a_smaller_window_loses_no_word(punctuator: Punctuator) -> None:
     stream = StreamingPunctuator(punctuator, StreamConfig(window=12, lookahead=9))
     stream.push(PIECES[:9])
     smaller = StreamingPunctuator(punctuator, StreamConfig(window=3, lookahead=1), stream.state)

@@ -79,7 +79,7 @@ def test_the_encoder_stays_what_it_is_weight_for_weight(family: str, folder: Pat
     assert network.lm_head.weight is network.encoder.get_input_embeddings().weight
 
 
-def test_it_learns_and_what_is_saved_is_what_is_loaded(family: str, folder: Path, trained: Path) -> None:
+def test_what_is_learned_is_saved_and_decoded_step_by_step(family: str, folder: Path, trained: Path) -> None:
     begun, learned = from_encoder(folder, FreshDecoderConfig(), None), models.load(trained)
     ids = torch.tensor([[5, 6, 7, 8]])
     mask = torch.ones_like(ids)
@@ -87,9 +87,6 @@ def test_it_learns_and_what_is_saved_is_what_is_loaded(family: str, folder: Path
     again = trained.with_name(f"again-{family}")
     models.save(learned, again)
     assert torch.equal(models.load(again).encode(ids, mask), learned.encode(ids, mask))
-
-
-def test_slots_equal_step_by_step_and_a_batch_its_windows_alone(trained: Path) -> None:
     model = models.load(trained)
     decoder = SlotDecoder(model)
     together = decoder.votes(WINDOWS)

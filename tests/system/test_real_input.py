@@ -25,14 +25,11 @@ def _marks(text: str) -> list[str]:
     return [word.marks for word in split(text).words]
 
 
-def test_capitals_of_the_input_change_nothing(punctuator: Punctuator) -> None:
+def test_capitals_of_the_input_change_nothing_and_marks_are_predicted_anew_or_kept(punctuator: Punctuator) -> None:
     plain = punctuator.punctuate(LECTURE)
     assert punctuator.punctuate(LECTURE.upper()) == plain
     assert punctuator.punctuate(LECTURE.title()) == plain
     assert plain != LECTURE.upper()
-
-
-def test_marks_of_the_input_are_predicted_anew_or_kept(punctuator: Punctuator) -> None:
     plain = punctuator.punctuate(LECTURE)
     assert punctuator.punctuate(plain) == plain
     keeping = punctuator.with_config(render=RenderConfig(keep_marks=True))

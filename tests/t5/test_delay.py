@@ -208,7 +208,7 @@ def test_a_delay_that_hides_nothing_is_the_encoder_itself(kind: str) -> None:
     assert torch.allclose(states, encoder(input_ids=ids).last_hidden_state, atol=1e-5)
 
 
-def test_padding_and_batch_mates_change_nothing() -> None:
+def test_padding_changes_nothing_and_impossible_delays_are_refused() -> None:
     first, other = ([5, 6, 7, 8, 1], [PREFIX, 0, 1, 1, NOBODY]), ([9, 3, 1], [PREFIX, 0, NOBODY])
     ids, words = torch.tensor([first[0], [*other[0], 0, 0]]), torch.tensor([first[1], [*other[1], NOBODY, NOBODY]])
     with torch.no_grad():
@@ -216,6 +216,9 @@ def test_padding_and_batch_mates_change_nothing() -> None:
     assert torch.allclose(both[0][:4], states_of("umt5", *first, Delay(2, 3))[:4], atol=1e-5)
     assert torch.allclose(both[1][:2], states_of("umt5", *other, Delay(2, 3))[:2], atol=1e-5)
     assert bool(both.isfinite().all()), "padding sees itself"
+    for delay in ({"words": -1}, {"words": 1, "left_words": 0}):
+        with pytest.raises(ConfigError, match="a delay of"):
+            Delay(**delay)
 
 
 @given(st.integers(0, 40), st.integers(1, 12), st.permutations(range(4)))
@@ -236,9 +239,3 @@ def test_a_source_says_which_word_a_token_belongs_to(tiny_model: Model) -> None:
     assert [words[place] for place in pauses] == [2, NOBODY]
     assert [words[end] for end in source.word_ends] == [0, 1, 2]
     assert words[-1] == NOBODY
-
-
-def test_impossible_delays_are_refused() -> None:
-    for delay in ({"words": -1}, {"words": 1, "left_words": 0}):
-        with pytest.raises(ConfigError, match="a delay of"):
-            Delay(**delay)

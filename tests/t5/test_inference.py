@@ -62,11 +62,14 @@ def network_of(folder: Path) -> InferenceT5:
     return network
 
 
-def test_a_network_has_the_weights_of_transformers_by_their_names(folder: Path) -> None:
+def test_a_network_has_the_weights_of_transformers_also_in_int8(folder: Path, tmp_path: Path) -> None:
     own, wanted = network_of(folder).state_dict(), models.load(folder).network.state_dict()
     assert own.keys() == wanted.keys()
     for name, value in wanted.items():
         assert torch.equal(own[name], value), name
+    models.save(models.load(folder), tmp_path, int8=True)
+    own, wanted = network_of(tmp_path).state_dict(), models.load(tmp_path).network.state_dict()
+    assert all(torch.equal(own[name], value) for name, value in wanted.items())
 
 
 def test_states_votes_and_scale_are_those_of_transformers(folder: Path) -> None:
@@ -88,12 +91,6 @@ def test_a_padded_batch_has_the_states_of_one_end_to_end(folder: Path) -> None:
         end_to_end, padded = (Encoder(encoder).states(ids, mask, end_to_end=whole) for whole in (True, False))
     assert torch.allclose(padded, end_to_end, atol=1e-5)
     assert not padded[~mask.bool()].any()
-
-
-def test_int8_on_disk_is_read_too(folder: Path, tmp_path: Path) -> None:
-    models.save(models.load(folder), tmp_path, int8=True)
-    own, wanted = network_of(tmp_path).state_dict(), models.load(tmp_path).network.state_dict()
-    assert all(torch.equal(own[name], value) for name, value in wanted.items())
 
 
 def test_what_does_not_fit_is_left_to_transformers_which_says_so(tagged_model: Model, tmp_path: Path) -> None:

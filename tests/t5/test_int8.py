@@ -86,13 +86,22 @@ def test_rows_in_int8_come_back_with_a_small_error(wide_model: Model, tmp_path: 
     )
 
 
-def test_rows_written_again_are_the_same(wide_model: Model, tmp_path: Path) -> None:
+def test_rows_written_again_are_the_same_also_by_the_command(wide_model: Model, tmp_path: Path, invoke: Invoke) -> None:
     models.save(wide_model, tmp_path / "first", int8=True)
     models.save(models.load(tmp_path / "first"), tmp_path / "second", int8=True)
     first, second = (load_file(tmp_path / name / INT8_FILE) for name in ("first", "second"))
     assert first.keys() == second.keys()
     for name, tensor in first.items():
         assert torch.allclose(tensor.float(), second[name].float(), rtol=1e-6, atol=0), name
+    models.save(wide_model, tmp_path / "run")
+    assert invoke("export", tmp_path / "run", "-o", tmp_path / "out", "--dtype", "int8")[0] == 0
+    models.save(wide_model, tmp_path / "rows", int8=True)
+    ours, theirs = (models.load(tmp_path / name).network.state_dict() for name in ("out", "rows"))
+    assert all(torch.equal(ours[name], theirs[name]) for name in theirs)
+    rows = Int8Rows.of(torch.randn(64, 96, generator=torch.Generator().manual_seed(1)))
+    again = Int8Rows.of(rows.float())
+    assert torch.equal(again.integers, rows.integers)
+    assert torch.allclose(again.scales, rows.scales, rtol=1e-6)
 
 
 def test_weights_in_common_are_read_from_the_folder_that_holds_them(wide_model: Model, tmp_path: Path) -> None:
@@ -134,14 +143,6 @@ def test_shards_and_a_missing_one(wide_model: Model, tmp_path: Path, monkeypatch
         models.load(tmp_path / "shards")
     models.save(wide_model, tmp_path / "shards")
     assert not list((tmp_path / "shards").glob("model-int8*")), "no shard of an earlier model stays"
-
-
-def test_the_command_writes_rows(wide_model: Model, tmp_path: Path, invoke: Invoke) -> None:
-    models.save(wide_model, tmp_path / "run")
-    assert invoke("export", tmp_path / "run", "-o", tmp_path / "out", "--dtype", "int8")[0] == 0
-    models.save(wide_model, tmp_path / "rows", int8=True)
-    ours, theirs = (models.load(tmp_path / name).network.state_dict() for name in ("out", "rows"))
-    assert all(torch.equal(ours[name], theirs[name]) for name in theirs)
 
 
 def test_rows_on_disk_are_multiplied_as_they_are(wide_model: Model, tmp_path: Path) -> None:
@@ -196,12 +197,21 @@ def test_the_network_stays_as_it_is_and_its_embeddings_are_shared(tagged_model: 
     assert not any(isinstance(layer, nn.Linear) for layer in rounded.encoder.modules())
 
 
-def test_slots_equal_step_by_step_and_a_batch_its_windows_alone(tagged_model: Model) -> None:
+def test_slots_equal_step_by_step_and_a_batch_its_windows_alone_also_with_a_delay(tagged_model: Model) -> None:
     model = with_precision(tagged_model, "int8")
     slots = SlotDecoder(model).votes(WINDOWS)
     assert_same_votes(slots, decode_stepwise(model, WINDOWS), 1e-5)
     assert_same_votes([SlotDecoder(model).votes([window])[0] for window in WINDOWS], slots, 1e-5)
     assert SlotDecoder(tagged_model).votes(WINDOWS) != slots, "it is another computation"
+    plain = tagged_model.with_task(delay_left_words=4)
+    config = DecodingConfig("tagger", delay_words=1)
+    model = with_precision(plain, "int8")
+    tags = TagDecoder(model, config).votes(WINDOWS)
+    assert tags != TagDecoder(plain, config).votes(WINDOWS)
+    # other sums here, whose last digit may turn a rounding
+    assert_same_votes([TagDecoder(model, config).votes([window])[0] for window in WINDOWS], tags, 0.05)
+    with pytest.raises(ConfigError, match="int8 of a model in bf16"):
+        with_precision(with_precision(tagged_model, "bf16"), "int8")
 
 
 @given(st.lists(st.lists(st.integers(3, 400), min_size=1, max_size=60), min_size=1, max_size=6))
@@ -220,25 +230,3 @@ def test_states_in_a_batch_are_those_of_one_alone_to_the_bit(tagged_model: Model
                 assert torch.equal(alone[0], states[: len(window)])
     finally:
         torch.set_num_threads(n_threads)
-
-
-def test_with_a_delay_it_computes_in_int8_too(tagged_model: Model) -> None:
-    plain = tagged_model.with_task(delay_left_words=4)
-    config = DecodingConfig("tagger", delay_words=1)
-    model = with_precision(plain, "int8")
-    tags = TagDecoder(model, config).votes(WINDOWS)
-    assert tags != TagDecoder(plain, config).votes(WINDOWS)
-    # other sums here, whose last digit may turn a rounding
-    assert_same_votes([TagDecoder(model, config).votes([window])[0] for window in WINDOWS], tags, 0.05)
-
-
-def test_rows_that_come_from_int8_on_disk_are_rounded_to_the_same_integers() -> None:
-    rows = Int8Rows.of(torch.randn(64, 96, generator=torch.Generator().manual_seed(1)))
-    again = Int8Rows.of(rows.float())
-    assert torch.equal(again.integers, rows.integers)
-    assert torch.allclose(again.scales, rows.scales, rtol=1e-6)
-
-
-def test_it_needs_a_cpu_and_no_other_precision(tagged_model: Model) -> None:
-    with pytest.raises(ConfigError, match="int8 of a model in bf16"):
-        with_precision(with_precision(tagged_model, "bf16"), "int8")

@@ -47,11 +47,15 @@ def test_what_a_token_gives_depends_on_no_other_token(n_tokens: int, n_in: int, 
     assert torch.equal(torch.cat([layer(row[None]) for row in inputs]), together)
 
 
-def test_layers_that_share_a_rounding_give_what_each_gives_alone_to_the_bit() -> None:
+def test_a_shared_rounding_no_tokens_zeros_and_large_values() -> None:
     first, second = int8(linear(16, 4)), int8(linear(16, 9, bias=False))
     inputs = torch.randn(2, 5, 16, generator=torch.Generator().manual_seed(1))
     shared = RoundedRows.of(inputs)
     assert torch.equal(first(shared), first(inputs)) and torch.equal(second(shared), second(inputs))
+    layer = int8(linear(16, 4))
+    assert layer(torch.zeros(0, 16)).shape == (0, 4)
+    assert torch.equal(layer(torch.zeros(1, 16)), layer.bias[None])
+    assert torch.isfinite(layer(torch.full((1, 16), 1e30))).all()
 
 
 @pytest.mark.parametrize("copied", [copy.deepcopy, lambda layer: pickle.loads(pickle.dumps(layer))])  # noqa: S301
@@ -71,13 +75,6 @@ def test_a_layer_that_goes_to_a_processor_with_narrow_sums_fits_there(monkeypatc
     narrow = copy.deepcopy(wide)
     assert largest_sums(narrow.integers().int()).max() <= 128
     assert torch.equal(copy.deepcopy(narrow).integers(), narrow.integers())
-
-
-def test_no_tokens_give_none_and_rows_of_zeros_and_large_values_are_finite() -> None:
-    layer = int8(linear(16, 4))
-    assert layer(torch.zeros(0, 16)).shape == (0, 4)
-    assert torch.equal(layer(torch.zeros(1, 16)), layer.bias[None])
-    assert torch.isfinite(layer(torch.full((1, 16), 1e30))).all()
 
 
 needs_avx2 = pytest.mark.skipif(

@@ -17,12 +17,15 @@ from t5punct.t5.precision import PRECISIONS, find_device, multiplies_bf16
 from t5punct.t5.tagger import Tagger
 
 
-def test_bf16_converts_network_and_tagger(tiny_model: Model) -> None:
+def test_bf16_converts_network_and_tagger_which_go_to_the_device_that_is_named(tiny_model: Model) -> None:
     converted = with_precision(replace(tiny_model, tagger=Tagger(32, ",.?!:;-")), "bf16")
     assert {parameter.dtype for parameter in converted.network.parameters()} == {torch.bfloat16}
     assert converted.tagger is not None
     assert converted.tagger.marks.weight.dtype is torch.bfloat16
     assert converted.precision == "bf16"
+    assert on_device(tiny_model, find_device("cpu")).device.type == "cpu"
+    expected = "cuda" if torch.cuda.is_available() else "cpu"
+    assert on_device(tiny_model, find_device("auto")).device.type == expected
 
 
 @pytest.mark.parametrize(
@@ -56,12 +59,6 @@ def test_processors_are_asked(monkeypatch: pytest.MonkeyPatch, capabilities: dic
     assert multiplies_bf16(torch.device("cpu")) is expected
     monkeypatch.delattr(torch.cpu, "get_capabilities")
     assert multiplies_bf16(torch.device("cpu")) is False
-
-
-def test_a_model_goes_to_the_device_that_is_named(tiny_model: Model) -> None:
-    assert on_device(tiny_model, find_device("cpu")).device.type == "cpu"
-    expected = "cuda" if torch.cuda.is_available() else "cpu"
-    assert on_device(tiny_model, find_device("auto")).device.type == expected
 
 
 def test_an_unknown_precision_and_a_device_that_is_not_there_are_refused(tiny_model: Model) -> None:

@@ -72,7 +72,7 @@ def test_a_data_set_text_gives_the_tokens_that_decoding_offers_which_read_back_a
     assert tokenizer.decode(target) == text
 
 
-def test_the_source_says_where_each_word_ends(tiny_model: Model) -> None:
+def test_the_source_says_where_each_word_ends_with_a_prefix_and_without(tiny_model: Model) -> None:
     tokenizer = tiny_model.tokenizer
     source = tokenizer.source(["well", "know", "xylophone"], "talk")
     start = len(tokenizer.word_ids("talk:", first=True))
@@ -80,9 +80,6 @@ def test_the_source_says_where_each_word_ends(tiny_model: Model) -> None:
         assert source.ids[start : end + 1] == tokenizer.word_ids(word)
         start = end + 1
     assert source.ids[start:] == (tokenizer.eos_id,)
-
-
-def test_without_a_prefix_the_first_word_opens_the_source(tiny_model: Model) -> None:
     tokenizer = TaskTokenizer(tiny_model.tokenizer.tokenizer, TaskConfig(prefix=""))
     assert tokenizer.source(["know"]).ids == (*tokenizer.word_ids("know", first=True), tokenizer.eos_id)
     with pytest.raises(ConfigError, match="style 'opera'; expected one of talk, meeting, prose, chat"):

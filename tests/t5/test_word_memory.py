@@ -62,14 +62,11 @@ def test_memory_and_target_equal_their_formulas_token_by_token() -> None:
         assert torch.allclose(placed[index], expected, atol=1e-5), index
 
 
-def test_positions_are_told_apart() -> None:
+def test_positions_are_told_apart_and_a_code_has_one_product_with_all_embeddings() -> None:
     codes = position_codes(torch.arange(600), torch.float32)
     products = codes @ codes[50] / (D_POSITION / 2)
     assert products[50] == pytest.approx(1)
     assert products[torch.arange(600) != 50][:512].max() < 0.35
-
-
-def test_a_code_has_the_same_product_with_every_embedding() -> None:
     memory, embeddings = (WordMemory(6, 4, silent_ids=[]), torch.randn(5, 6) * torch.tensor([[1.0, 3, 9, 27, 81]]).T)
     products = (memory.codes(embeddings) * memory.code(embeddings)).sum(-1)
     assert torch.allclose(products[2:], torch.full((3,), 4.0), rtol=0.05)

@@ -105,14 +105,11 @@ def test_a_table_is_learned_inside_sentences_and_by_parts() -> None:
     assert learn_table(["we saw Ann and l'Italia", "we saw l'Italia"] * 9).forms == ("Italia",), "`Ann` needs no table"
 
 
-def test_a_list_of_words_in_small_letters_tells_names_from_rare_words() -> None:
+def test_a_table_holds_names_and_words_that_begin_sentences_in_small_letters() -> None:
     texts = ["so we saw Maria, Mayo and Ann in Chicago, but maria"] + ["so we saw Maria, Mayo and Ann in Chicago"] * 30
     assert learn_table(texts).forms == ()
     assert learn_table(texts, {"mayo", "so", "saw"}).forms == ("Chicago", "Maria"), "`Ann` is too short"
     assert "Mayo" in learn_table(texts, {"so"}).forms
-
-
-def test_words_that_begin_sentences_and_have_no_capital_elsewhere_are_in_small_letters() -> None:
     texts = ["Yes, we turn left. Turn right. It is the Hall and hall. Hall"]
     assert learn_table(texts * 20).forms == ("turn",), "`left` begins no sentence, `hall` has capitals inside"
     assert learn_table(texts * 19).forms == ()

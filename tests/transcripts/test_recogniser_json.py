@@ -44,11 +44,17 @@ def test_other_types_of_words_have_their_marks_where_the_file_has_them() -> None
     assert written(text, ["So?"]) == text.replace("so", "So?")
 
 
-def test_a_sentence_ends_where_another_speaks() -> None:
+def test_a_sentence_ends_where_another_speaks_and_marks_follow_a_gap() -> None:
     """As Deepgram tells it, in each word."""
     words = [{"word": word, "start": n, "speaker": n // 2} for n, word in enumerate(["hello", "world", "yes"])]
     said = Transcript(RecogniserJson.read(json.dumps({"transcript": "hello world yes", "words": words})).items).texts
     assert [" ".join(word.text for word in text) for text in said] == ["hello world", "yes"]
+    words = [f"w{n % 700}" for n in range(3000)]
+    listed = [{"word": word} for word in words[:900] + words[1500:]]
+    new, _ = by_chance(json.dumps({"text": " ".join(words), "words": listed}), 1)
+    value = json.loads(new)
+    marked = value["text"].replace(" -", "-").split()
+    assert [word["word"].replace(" -", "-") for word in value["words"]] == marked[:900] + marked[1500:]
 
 
 def test_a_string_that_says_something_else_and_half_a_character_stay_as_they_are() -> None:
@@ -147,15 +153,6 @@ def _text_of(items: list[dict[str, Any]]) -> list[str]:
     return words
 
 
-def test_words_behind_a_gap_get_their_marks() -> None:
-    words = [f"w{n % 700}" for n in range(3000)]
-    listed = [{"word": word} for word in words[:900] + words[1500:]]
-    new, _ = by_chance(json.dumps({"text": " ".join(words), "words": listed}), 1)
-    value = json.loads(new)
-    marked = value["text"].replace(" -", "-").split()
-    assert [word["word"].replace(" -", "-") for word in value["words"]] == marked[:900] + marked[1500:]
-
-
 def test_names_and_phrases_that_are_listed_have_no_marks() -> None:
     value = {
         "text": "john smith is here",
@@ -173,10 +170,13 @@ def test_names_and_phrases_that_are_listed_have_no_marks() -> None:
     assert [name for name in value if new[name] == value[name]] == [*value][2:]
 
 
-def test_what_stands_under_a_key_that_comes_again_changes_too() -> None:
+def test_keys_that_come_again_and_lists_that_begin_with_a_full_stop() -> None:
     text = '{"text": "so it", "text": "so it", "words": [{"word": "so"}], "words": [{"word": "so"}, {"word": "it"}]}'
     new = text.replace("so it", "So, it?").replace('"so"', '"So,"').replace('"it"', '"it?"')
     assert written(text, ["So,", "it?"]) == new
+    lists = [{"words": [{"word": word} for word in words]} for words in (["so"], [".", "it", "is"])]
+    value = json.loads(written(json.dumps({"text": "so. it is", "segments": lists}), ["So.", "It,", "is?"]))
+    assert [word["word"] for segment in value["segments"] for word in segment["words"]] == ["So.", ".", "It,", "is?"]
 
 
 @pytest.mark.parametrize("text", [
@@ -290,12 +290,6 @@ def test_pieces_quotes_and_places_of_marks_get_their_marks(said: str, pieces: st
         "text": new.replace("|", " "), "words": [{"word": piece} for piece in expected.split("|")]
     }  # fmt: skip
     assert written(new_text, new.split("|")) == new_text
-
-
-def test_a_full_stop_that_begins_a_list_is_no_piece_of_the_word_behind_it() -> None:
-    lists = [{"words": [{"word": word} for word in words]} for words in (["so"], [".", "it", "is"])]
-    value = json.loads(written(json.dumps({"text": "so. it is", "segments": lists}), ["So.", "It,", "is?"]))
-    assert [word["word"] for segment in value["segments"] for word in segment["words"]] == ["So.", ".", "It,", "is?"]
 
 
 HEARD = [("hello", ","), ("world", ""), ("how", "."), ("are", ""), ("you", "?")]

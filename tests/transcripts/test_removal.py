@@ -67,16 +67,13 @@ def test_cues_keep_their_times_and_numbers_and_a_recognisers_json_its_places() -
     assert [word["word"].strip() for word in value["segments"][0]["words"]] == ["so", ""]
 
 
-def test_words_as_json_list_what_was_removed() -> None:
+def test_words_as_json_list_what_was_removed_and_tables_are_written_anew_or_not() -> None:
     value = json.loads(_without(SRT, "srt", "json"))
     assert [word["word"] for word in value["removed"]] == ["um", "uh", "um", "um", "um"]
     assert value["removed"][0] == {"word": "um", "start": 1.0}
     own = _without(SRT, "srt")
     assert [own[word["start_char"] : word["end_char"]] for word in value["words"]] == "we know this now yes".split()
     assert "removed" not in json.loads(_without("we know", "text", "json"))
-
-
-def test_tables_are_written_anew_or_not_at_all() -> None:
     lines = "talk 1 0.0 0.5 um\ntalk 1 0.5 0.5 yes\n"
     with pytest.raises(InputError, match="talk: words to be removed from a ctm, whose other columns stay; expected"):
         check_writable(reading(lines, "ctm"), WriterConfig(), "talk", removes=True)

@@ -102,13 +102,10 @@ def test_doubts_are_shown_and_the_keys_jump_from_one_to_the_next(page: Page, tmp
     assert page.picture(tmp_path / "closed.png") != after
 
 
-def test_times_stand_beside_the_lines(page: Page) -> None:
+def test_times_stand_beside_lines_and_alternatives_under_the_mouse(page: Page) -> None:
     assert page.ask("[...main.querySelectorAll('p')].map((line) => line.dataset.time)") == ["0:01", "1:03"]
     page.press("n", "n", "n")
     assert page.ask("byId('about').textContent") == "1:03"
-
-
-def test_alternatives_are_shown_under_the_mouse(page: Page) -> None:
     page.point("words[1].element")
     page.until("!tip.hidden")
     assert page.ask("tip.innerText").split("\n")[:3] == [

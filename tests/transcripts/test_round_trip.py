@@ -60,9 +60,16 @@ DAMAGED: dict[str, Callable[[str], str]] = {  # of the second cue's times and nu
 }
 
 
-def test_the_header_of_a_table_is_no_word_however_few_its_columns() -> None:
+def test_headers_are_no_words_odd_times_times_and_other_formats_refused() -> None:
     for header in ("word", "Token", "text", "word\tstart"):
         assert [word.raw for word in spoken(reading(f"{header}\nso\nfine\n", "tsv").items)] == ["so", "fine"]
+    for times in ("-00:00:00,500 --> 00:00:04,000", "00:00:05 --> 00:00:06", "00:00:05,0 --> :06"):
+        text = f"1\n{times}\nhow are\n\n2\n00:00:07,000 --> 00:00:08,000\nyou\n"
+        assert [word.raw for word in spoken(reading(text, "srt").items)] == ["how", "are", "you"]
+        assert times in punctuated(text, "srt", seed=1)
+    for name in ".xlsx .ods .rttm .lab .pptx .epub .tex .cap .idx .yaml .YML.gz".split():
+        with pytest.raises(InputError, match=f"^talk{name}, whose name says that it is .*; expected one of text, lin"):
+            format_of(f"talk{name}")
 
 
 @pytest.mark.parametrize("name", LINE_FORMATS)
@@ -111,13 +118,6 @@ def test_a_large_file_comes_back_as_it_was_and_is_held_once(name: str, tmp_path:
     finally:
         tracemalloc.stop()
     assert unchanged(transcript) == line * n_lines
-
-
-def test_odd_times_are_times() -> None:
-    for times in ("-00:00:00,500 --> 00:00:04,000", "00:00:05 --> 00:00:06", "00:00:05,0 --> :06"):
-        text = f"1\n{times}\nhow are\n\n2\n00:00:07,000 --> 00:00:08,000\nyou\n"
-        assert [word.raw for word in spoken(reading(text, "srt").items)] == ["how", "are", "you"]
-        assert times in punctuated(text, "srt", seed=1)
 
 
 @pytest.mark.parametrize(("text", "new", "expected"), [
@@ -238,12 +238,6 @@ def test_what_is_no_text_is_not_read_as_one(format: str, text: str, tmp_path: Pa
 def test_a_text_that_begins_oddly_is_a_text(text: str, tmp_path: Path) -> None:
     (path := tmp_path / "talk.txt").write_text(text, encoding="utf-8")
     assert unchanged(read_transcript(path)) == text
-
-
-def test_a_name_that_says_another_format_is_refused() -> None:
-    for name in ".xlsx .ods .rttm .lab .pptx .epub .tex .cap .idx .yaml .YML.gz".split():
-        with pytest.raises(InputError, match=f"^talk{name}, whose name says that it is .*; expected one of text, lin"):
-            format_of(f"talk{name}")
 
 
 @pytest.mark.parametrize("damage", DAMAGED)

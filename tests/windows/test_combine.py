@@ -173,7 +173,7 @@ def test_a_vote_counts_by_its_own_weight_too(method: str) -> None:
     assert (decision.marks, decision.confidence) == (".", pytest.approx(2 / 3))
 
 
-def test_the_confidence_of_a_vote_is_the_share_of_the_windows_that_agree() -> None:
+def test_confidence_is_the_share_that_agrees_and_entropy_of_what_is_possible() -> None:
     config = CombineConfig("vote", 0.5)
     of_three = decide([certain(","), certain(","), certain("")], config)
     assert (of_three.marks, of_three.confidence) == (",", pytest.approx(2 / 3))
@@ -181,9 +181,6 @@ def test_the_confidence_of_a_vote_is_the_share_of_the_windows_that_agree() -> No
     assert (of_four.marks, of_four.confidence) == ("", pytest.approx(0.75))
     torn = decide([certain(","), certain(".")], config)
     assert (torn.marks, torn.confidence) == ("", 0.0), "no window wanted nothing"
-
-
-def test_entropy_is_measured_against_the_most_that_the_outcomes_allow() -> None:
     three = Vote(normalise({",": 0.6, "": 0.2, ".": 0.2}), {"lower": 1.0})
     weight = 1 - entropy(three.marks) / math.log(3)
     decision = decide([three, certain("")], CombineConfig("entropy"))

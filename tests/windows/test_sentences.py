@@ -33,12 +33,15 @@ def test_some_words_begin_a_sentence_as_they_are_and_one_is_shouted_only_where_i
     assert shouted == ["upper", "capitalised", "capitalised"]
 
 
-def test_a_dash_or_an_emoji_leaves_the_beginning_to_the_next_word() -> None:
+def test_sentences_go_on_behind_dashes_emoji_and_abbreviations() -> None:
     for text in ("-", "🙂", "♪", '"'):
         assert begins_next(True, Word(text), "")
         assert not begins_next(False, Word(text), "")
     assert not begins_next(True, Word("3"), "")
     assert begins_next(None, Word("🙂"), "") is None
+    for word in ("Mr", "inc", "st"):
+        assert [begins_next(False, Word(word), label) for label in ("", ",", ".", "?")] == [False, False, None, True]
+    assert begins_next(False, Word("f"), "."), "`John F. Kennedy` has a capital in any case"
 
 
 def test_abbreviations_in_lower_case_have_a_capital_only_at_the_start() -> None:
@@ -55,12 +58,6 @@ def test_abbreviations_in_lower_case_have_a_capital_only_at_the_start() -> None:
     assert case_of_vote("a.m.", SHOUTED, True) == Case.CAPITALISED
     assert [case_of_vote(text, SHOUTED, False) for text in ("u.s.", "mr")] == [Case.UPPER] * 2
     assert case_of_vote("ph.d.", capital, False) == Case.CAPITALISED
-
-
-def test_a_sentence_may_go_on_behind_an_abbreviation() -> None:
-    for word in ("Mr", "inc", "st"):
-        assert [begins_next(False, Word(word), label) for label in ("", ",", ".", "?")] == [False, False, None, True]
-    assert begins_next(False, Word("f"), "."), "`John F. Kennedy` has a capital in any case"
 
 
 def test_a_sentence_ends_once() -> None:

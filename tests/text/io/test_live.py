@@ -57,13 +57,10 @@ def test_a_word_arrives_before_its_line_ends() -> None:
     os.close(reading)
 
 
-def test_the_last_word_needs_no_space_and_bad_bytes_end_nothing() -> None:
+def test_the_last_word_needs_no_space_and_events_have_times() -> None:
     words = [word.word.encode("utf-8", "surrogateescape") for word in _words([b"we kn\xff", b"ow"])]
     assert words == [b"we", b"kn\xffow"]
     assert _words([]) == []
-
-
-def test_events_have_times_in_milliseconds() -> None:
     events = b'{"word": "we", "start": 1.2, "end": 1.5}\n\n{"word": "kn', b'ow", "end": 2}\n{"word": "x"}'
     assert _words(['{"word": "a\u2028"}'.encode()], timed=True) == [TimedWord("a\u2028")], "no end of a line in json"
     assert _words(events, timed=True) == [TimedWord("we", 1200, 1500), TimedWord("know", None, 2000), TimedWord("x")]
