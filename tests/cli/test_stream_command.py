@@ -11,7 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from command import pipe_of, sent_to_a_terminal
+from command import ROOT, pipe_of, sent_to_a_terminal
 
 from t5punct import model as models
 from t5punct.cli import main
@@ -19,13 +19,7 @@ from t5punct.model import Model
 from t5punct.options import StreamOptions
 from t5punct.punctuator import Punctuator, PunctuatorConfig
 
-ROOT = Path(__file__).parents[2]
 Run = Callable[..., tuple[int, str, str]]
-
-
-@pytest.fixture
-def folder(lively_folder: str) -> str:
-    return lively_folder
 
 
 def _open(folder: str, *arguments: str) -> subprocess.Popen[bytes]:
@@ -35,14 +29,14 @@ def _open(folder: str, *arguments: str) -> subprocess.Popen[bytes]:
 
 
 @pytest.fixture
-def run(folder: str, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Run:
+def run(lively_folder: str, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Run:
     """The command in this process, with a pipe that holds all of a text."""
 
     def run(text: str, *arguments: str) -> tuple[int, str, str]:
         with pipe_of(text.encode()) as path, Path(path).open() as pipe, monkeypatch.context() as patch:
             patch.setattr(sys, "stdin", pipe)
             with pytest.raises(SystemExit) as stopped:
-                main(["stream", "--model", folder, *arguments])
+                main(["stream", "--model", lively_folder, *arguments])
         sys.stdout.flush()
         captured = capfd.readouterr()
         return int(stopped.value.code or 0), captured.out, captured.err
@@ -81,8 +75,8 @@ def test_the_provisional_tail_is_told_on_request(run: Run) -> None:
     assert {"text", "label", "case", "confidence", "decision_ms"} <= first.keys()
 
 
-def test_an_interrupt_commits_what_was_heard(folder: str) -> None:
-    process = _open(folder, "--lookahead", "1", "--no-case", "--marks", "?")
+def test_an_interrupt_commits_what_was_heard(lively_folder: str) -> None:
+    process = _open(lively_folder, "--lookahead", "1", "--no-case", "--marks", "?")
     assert process.stdin and process.stdout
     process.stdin.write(b"how are you caf\xe9")
     heard = process.stdout.read(3)  # until the model is at work
@@ -110,8 +104,8 @@ def test_being_told_to_end_while_the_model_loads_loses_no_word(
     assert out.replace("?", "").split() == ["how", "are", "you"]
 
 
-def test_a_second_interrupt_ends_everything(folder: str) -> None:
-    process = _open(folder, "--lookahead", "1")
+def test_a_second_interrupt_ends_everything(lively_folder: str) -> None:
+    process = _open(lively_folder, "--lookahead", "1")
     assert process.stdin and process.stdout
     process.stdin.write(b"how are you today " * 2000)  # minutes of work
     process.stdout.read(3)
@@ -125,8 +119,8 @@ def test_a_second_interrupt_ends_everything(folder: str) -> None:
     assert b"Traceback" not in err
 
 
-def test_a_silence_in_a_pipe_of_events_commits_everything(folder: str) -> None:
-    process = _open(folder, "--timed", "--max-delay-ms", "300", "--json")
+def test_a_silence_in_a_pipe_of_events_commits_everything(lively_folder: str) -> None:
+    process = _open(lively_folder, "--timed", "--max-delay-ms", "300", "--json")
     assert process.stdin and process.stdout
     process.stdin.write(b'{"word": "how", "start": 0, "end": 0.2}\n{"word": "are", "start": 0.2, "end": 0.4}\n')
     events = [json.loads(process.stdout.readline()) for _ in range(2)]  # while the pipe is open

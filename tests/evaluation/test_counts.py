@@ -36,21 +36,19 @@ def test_counts_of_a_concatenation_are_the_sum(pairs: list[tuple[Slot, Slot]], o
 
 
 @given(PAIRS)
-def test_errors_are_what_the_classes_miss_and_invent(pairs: list[tuple[Slot, Slot]]) -> None:
+def test_errors_are_what_the_classes_miss_and_invent_and_a_row_holds_every_number(
+    pairs: list[tuple[Slot, Slot]],
+) -> None:
     counts = count_pairs(pairs)
     missed = sum(tally.reference - tally.correct for tally in counts.classes.values())
     invented = sum(tally.predicted - tally.correct for tally in counts.classes.values())
     assert missed == counts.substitutions + counts.deletions
     assert invented == counts.substitutions + counts.insertions
-
-
-@given(PAIRS)
-def test_a_row_holds_every_number(pairs: list[tuple[Slot, Slot]]) -> None:
     words = {"words": 1, "words_changed": 2, "words_inserted": 3, "words_dropped": 4}
-    counts = count_pairs(pairs) + Counts(**words)
-    assert Counts.of_row(counts.row()) == counts == replace(count_pairs(pairs), **words)
-    assert Counts.of_row([2 * number for number in counts.row()]) == counts + counts
-    assert counts + Counts() == Counts() + counts == counts
+    whole = counts + Counts(**words)
+    assert Counts.of_row(whole.row()) == whole == replace(counts, **words)
+    assert Counts.of_row([2 * number for number in whole.row()]) == whole + whole
+    assert whole + Counts() == Counts() + whole == whole
 
 
 def test_counts_by_hand() -> None:
