@@ -1,4 +1,4 @@
-"""The tagger as a decoder equals its heads by hand, whatever shares its batch."""
+"""The tagger as a decoder equals its heads by hand, whatever shares its batch; its classes in another order."""
 
 import math
 from dataclasses import replace
@@ -15,6 +15,7 @@ from t5punct.model import Model, load
 from t5punct.punctuator import Punctuator, PunctuatorConfig
 from t5punct.streaming import StreamConfig, StreamingPunctuator, Streams
 from t5punct.streaming.state import StreamState
+from t5punct.t5.tagger import Tagger
 from t5punct.text.spelling_table import SpellingTable
 from t5punct.windows.combine import CombineConfig, decide
 from t5punct.windows.votes import Vote, most_probable
@@ -201,3 +202,24 @@ def test_a_sentence_that_may_end_in_two_places_ends_once_unless_slots_cannot_wai
     closed = WindowInput.of(window.words, [False, *[True] * 5])
     assert marks(0.54, closed) == ["", ".", "", "", "", "."], "no sentence ends where no mark may stand"
     assert marks(0.54, window, DecodingConfig("tagger", delay_words=2)) == ["."] * 6
+
+
+def test_its_classes_are_found_by_their_marks_and_one_that_lacks_a_mark_stays() -> None:
+    tagger, states = Tagger(4, ",.?!"), torch.randn(3, 4)
+    narrowed = tagger.of_marks("?,")
+    marks, cases = tagger(states)
+    other_marks, other_cases = narrowed(states)
+    assert narrowed.mark_classes == ("", "?", ",")
+    assert torch.allclose(other_marks, marks[:, [0, 3, 1]])
+    assert torch.equal(other_cases, cases)
+    tagger = Tagger(4, ",.")
+    assert tagger.of_marks(",.?") is tagger and tagger.of_marks(",.") is tagger
+
+
+def test_nothing_else_of_it_changes_and_no_random_number_is_drawn() -> None:
+    tagger = Tagger(4, ",.?").double().requires_grad_(False)
+    state = torch.get_rng_state()
+    narrowed = tagger.of_marks(".")
+    assert torch.equal(torch.get_rng_state(), state)
+    assert {(value.dtype, value.requires_grad) for value in narrowed.parameters()} == {(torch.float64, False)}
+    assert narrowed.marks.out_features == 2 and tagger.marks.weight.shape == (4, 4)
