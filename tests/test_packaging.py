@@ -140,21 +140,17 @@ def test_inference_and_scores_need_no_extra_and_a_command_without_its_own_says_h
         assert line.endswith(f'pip install "t5punct[{extra}]", in a checkout ".[{extra}]"')
 
 
-def commands_of(target: str, venv: Path) -> list[str]:
-    """What `make` would run, whatever the make that may run the tests."""
-    alone = {name: value for name, value in os.environ.items() if not name.startswith(("MAKE", "MFLAGS"))}
-    ask = ["make", "--dry-run", target, f"VENV={venv}"]
-    return subprocess.run(ask, cwd=ROOT, env=alone, capture_output=True, text=True, check=True).stdout.splitlines()
-
-
 def test_the_demo_installs_the_core_alone_and_says_so_and_the_tests_add_the_rest(tmp_path: Path) -> None:
-    demo, test = commands_of("demo", tmp_path / "new"), commands_of("test", tmp_path / "new")
-    assert [line.split()[-1] for line in demo if "pip install" in line][-1] == "."
-    assert [line for line in demo if "with what punctuating needs; training" in line]
-    assert [line.split()[-1] for line in test if "pip install" in line][-2:] == [".", "'.[dev]'"]
+    def installed(target: str, venv: Path) -> list[str]:
+        lines = make(target, f"VENV={venv}").splitlines()
+        return [line.split()[-1] for line in lines if "pip install" in line]
+
+    assert installed("demo", tmp_path / "new")[-1] == "."
+    assert "with what punctuating needs; training" in make("demo", f"VENV={tmp_path / 'new'}")
+    assert installed("test", tmp_path / "new")[-2:] == [".", "'.[dev]'"]
     (tmp_path / ".ready-demo").touch()
-    assert len(commands_of("demo", tmp_path)) == 1, "what is set up is not set up again"
-    assert [line.split()[-1] for line in commands_of("test", tmp_path) if "pip install" in line] == ["'.[dev]'"]
+    assert len(make("demo", f"VENV={tmp_path}").splitlines()) == 1, "what is set up is not set up again"
+    assert installed("test", tmp_path) == ["'.[dev]'"]
 
 
 def test_every_setting_of_a_public_config_is_public() -> None:
@@ -176,9 +172,9 @@ def yaml(name: str) -> Any:
 
 
 def make(*words: str) -> str:
-    """What make would do, whatever the one that runs the tests was told."""
-    told = ("MAKEFLAGS", "TORCH_BACKEND", "VENV")
-    environment = {name: value for name, value in os.environ.items() if name not in told}
+    """What `make` would run, whatever the one that runs the tests was told."""
+    told = ("MAKE", "MFLAGS", "TORCH_BACKEND", "VENV")
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(told)}
     command = ["make", "-n", "--no-print-directory", *words]
     return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=True).stdout
 
@@ -195,9 +191,8 @@ def test_a_container_is_made_of_the_checkout_and_all_that_it_copies_is_there() -
     assert {step for step, _ in steps} <= {*"FROM RUN COPY USER WORKDIR ENV EXPOSE ENTRYPOINT CMD".split()}
     copied = [name for step, words in steps if step == "COPY" and "--from" not in words for name in words.split()[:-1]]
     assert "t5punct" in copied and [name for name in copied if not (ROOT / name).exists()] == []
-    tracked = subprocess.run(
-        ["git", "ls-files", "--error-unmatch", *copied], cwd=ROOT, capture_output=True, check=False
-    )
+    command = ["git", "ls-files", "--error-unmatch", *copied]
+    tracked = subprocess.run(command, cwd=ROOT, capture_output=True, check=False)
     assert tracked.returncode == 0 or not (ROOT / ".git").exists(), tracked.stderr
     asked_for = {PROJECT["readme"], *PROJECT["license-files"], "pyproject.toml", "t5punct"}
     assert asked_for <= {*copied}, "what building the package reads"
@@ -223,9 +218,8 @@ def test_the_workflow_runs_what_ci_runs_on_versions_that_are_promised() -> None:
     least = PROJECT["requires-python"].removeprefix(">=")
     assert least in job["strategy"]["matrix"]["python-version"]
     assert all(f"{name}=" not in make("demo", "VENV=none") for name in job["env"])
-    assert "--torch-backend cpu" in make(
-        "demo", "VENV=none", *(f"{name}={value}" for name, value in job["env"].items())
-    )
+    settings = [f"{name}={value}" for name, value in job["env"].items()]
+    assert "--torch-backend cpu" in make("demo", "VENV=none", *settings)
     assert "uv" not in make("demo", "VENV=none").split()
 
 
