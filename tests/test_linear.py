@@ -99,15 +99,11 @@ def test_patterns_are_found_wherever_they_are_and_a_quadratic_one_too() -> None:
 
 
 @pytest.mark.parametrize("run", RUNS)
-def test_a_line_of_subtitles_is_read_in_proportion(run: str) -> None:
+def test_a_line_of_subtitles_and_a_string_of_json_are_read_in_proportion(run: str) -> None:
     times = "00:00:01,000 --> 00:00:02,000\n"
     assert is_linear(lambda text: [*read_ass(["Format: Layer, Text\n", f"Dialogue: 0,{text}"])], run)
     assert is_linear(lambda text: [*read_srt(["1\n", times, text])], run)
     assert is_linear(lambda text: [*read_vtt(["WEBVTT\n", "\n", times.replace(",", "."), f"<c>{text}"])], run)
-
-
-@pytest.mark.parametrize("run", RUNS)
-def test_a_string_of_json_is_read_in_proportion(run: str) -> None:
     assert is_linear(lambda text: RecogniserJson.read(json.dumps({"text": "so " + text})), run)
 
 

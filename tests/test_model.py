@@ -33,7 +33,7 @@ from t5punct.training.data.vocabulary import VocabularyConfig, train_tokenizer
 WINDOW = WindowInput.of("we know what this is don't we 🙂".split())
 
 
-def test_a_saved_model_comes_back_whole(tiny_model: Model, tmp_path: Path) -> None:
+def test_a_saved_model_comes_back_whole_and_in_half_as_float32(tiny_model: Model, tmp_path: Path) -> None:
     task = TaskConfig(marks=",.?", max_marks=2, default_style="chat")
     model = Model(tiny_model.network, TaskTokenizer(tiny_model.tokenizer.tokenizer, task), "tiny")
     models.save(model, tmp_path / "saved")
@@ -45,9 +45,6 @@ def test_a_saved_model_comes_back_whole(tiny_model: Model, tmp_path: Path) -> No
     assert SlotDecoder(loaded).decode([WINDOW]) == SlotDecoder(model).decode([WINDOW])
     assert (tmp_path / "saved/t5punct-version.txt").read_text() == __version__ + "\n"
     assert not list((tmp_path / "saved").glob("*.bin"))
-
-
-def test_bf16_halves_the_file_and_loads_as_float32(tiny_model: Model, tmp_path: Path) -> None:
     models.save(tiny_model, tmp_path / "full")
     models.save(tiny_model, tmp_path / "half", dtype=torch.bfloat16)
     full, half = ((tmp_path / name / "model.safetensors").stat().st_size for name in ("full", "half"))

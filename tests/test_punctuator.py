@@ -67,15 +67,9 @@ def test_kept_marks_stay_as_they_were_written(tiny_model: Model, text: str) -> N
 
 
 @pytest.mark.parametrize("decoder", ["slots", "tagger", "generate"])
-def test_the_size_of_a_batch_changes_nothing(tagged_model: Model, decoder: str) -> None:
-    text = "well we know that right " * 9
-    plan = WindowConfig(8, mask_left=2, mask_right=1, overlap=2)
-    configs = [PunctuatorConfig(plan, decoding=DecodingConfig(decoder, batch_tokens=size)) for size in (1, 60, 4096)]
-    assert len({Punctuator(tagged_model, config).punctuate(text) for config in configs}) == 1
-
-
-@pytest.mark.parametrize("decoder", ["slots", "tagger", "generate"])
-def test_a_whole_text_begins_and_ends_with_a_sentence_a_fragment_need_not(tagged_model: Model, decoder: str) -> None:
+def test_batches_change_nothing_and_a_whole_text_is_sentences_a_fragment_need_not(
+    tagged_model: Model, decoder: str
+) -> None:
     plan = WindowConfig(8, mask_left=2, mask_right=1, overlap=2)
     text = "well we know that right " * 4 + "so"
     config = PunctuatorConfig(plan, decoding=DecodingConfig(decoder))
@@ -86,6 +80,10 @@ def test_a_whole_text_begins_and_ends_with_a_sentence_a_fragment_need_not(tagged
     assert [word.marks for word in fragment[:-1]] == [word.marks for word in annotated[:-1]]
     assert [word.case for word in fragment[1:]] == [word.case for word in annotated[1:]]
     assert fragment != annotated, "this model begins and ends no sentence by itself"
+    text = "well we know that right " * 9
+    plan = WindowConfig(8, mask_left=2, mask_right=1, overlap=2)
+    configs = [PunctuatorConfig(plan, decoding=DecodingConfig(decoder, batch_tokens=size)) for size in (1, 60, 4096)]
+    assert len({Punctuator(tagged_model, config).punctuate(text) for config in configs}) == 1
 
 
 @pytest.mark.parametrize("decoder", ["slots", "tagger"])
@@ -124,13 +122,21 @@ def test_an_annotation_says_what_the_text_shows(tiny_model: Model) -> None:
         assert 0.0 < word.confidence <= 1.0
 
 
-def test_generate_reports_what_it_did_to_the_words(tiny_model: Model) -> None:
+def test_generation_reports_what_it_did_to_the_words_of_one_text_or_many(
+    tiny_model: Model, lively_model: Model
+) -> None:
     punctuator = Punctuator(tiny_model, PunctuatorConfig(decoding=DecodingConfig("generate")))
     punctuator.punctuate("we know that right")
     alignment = punctuator.alignment
     assert alignment is not None
     assert alignment.words == 4
     assert alignment.dropped + alignment.changed > 0, "a random model cannot copy"
+    config = PunctuatorConfig(PLAN, decoding=DecodingConfig("generate"))
+    together, alone = Punctuator(lively_model, config), Punctuator(lively_model, replace(config))
+    together.punctuate_many(SHORT)
+    for text in SHORT:
+        alone.punctuate(text)
+    assert together.alignment == alone.alignment
 
 
 def test_masked_slots_on_the_right_are_not_written_unless_asked_for(lively_model: Model) -> None:
@@ -374,12 +380,3 @@ def test_texts_are_read_as_they_are_needed(lively_model: Model, calls: list[int]
     assert n_read == 5
     assert [next(many) for _ in range(50)] == [first] * 50
     assert calls == [2, 3, 5, 10, 20, 20], "each group is twice the one before, up to four batches"
-
-
-def test_the_counts_of_generated_words_are_the_same(lively_model: Model) -> None:
-    config = PunctuatorConfig(PLAN, decoding=DecodingConfig("generate"))
-    together, alone = Punctuator(lively_model, config), Punctuator(lively_model, replace(config))
-    together.punctuate_many(SHORT)
-    for text in SHORT:
-        alone.punctuate(text)
-    assert together.alignment == alone.alignment

@@ -126,7 +126,7 @@ def test_an_output_is_up_to_date_until_its_input_or_the_settings_change(tree: Pa
     assert not Current.of(Path("out"), "two").has(job), "made before the settings changed"
 
 
-def test_outputs_below_the_inputs_are_no_inputs(tree: Path) -> None:
+def test_outputs_below_the_inputs_are_no_inputs_and_what_a_killed_run_left_goes(tree: Path) -> None:
     output = OutputConfig(folder=Path("in/out"))
     before = [job.source for job in plan_jobs(["in"], output).jobs]
     for name in ("in/out/a.txt", "in/out/new.txt"):
@@ -137,9 +137,6 @@ def test_outputs_below_the_inputs_are_no_inputs(tree: Path) -> None:
     assert [job.source for job in plan_jobs(["in/**/*.txt"], output).jobs] == texts
     assert "in/out/new.txt" in [job.source for job in plan_jobs(["in"], OutputConfig(folder=Path("other"))).jobs]
     assert plan_jobs(["in"], OutputConfig(folder=Path())).jobs, "an output folder above them hides none"
-
-
-def test_what_a_killed_run_left_goes_and_what_a_running_one_writes_stays(tree: Path) -> None:
     (tree / "out").mkdir()
     dead = tree / "out" / f".t5punct-{platform.node()}-{2**22 + 1}-abc"
     alive = tree / "out" / f".t5punct-{platform.node()}-{os.getpid()}-abc"
@@ -184,7 +181,7 @@ def test_an_unreadable_folder_is_told_and_the_others_are_done(tree: Path, monkey
     assert plan_jobs(["in/*.txt"], OutputConfig()).failures == (), "its files were not asked for"
 
 
-def test_an_output_folder_that_cannot_be_made_is_told(tree: Path) -> None:
+def test_an_output_folder_that_cannot_be_made_is_told_and_one_that_is_read_only_stays(tree: Path) -> None:
     (tree / "self").symlink_to("self")
     (tree / "lost").symlink_to("nowhere")
     for folder in ("self", "lost", "self/deep", "in/a.txt", "in/a.txt/deep"):
@@ -192,9 +189,6 @@ def test_an_output_folder_that_cannot_be_made_is_told(tree: Path) -> None:
             plan_jobs(["other"], OutputConfig(folder=Path(folder)))
     with pytest.raises(InputError, match="self is a link to itself"):
         plan_jobs(["other"], OutputConfig(Path("self")))
-
-
-def test_an_output_that_is_read_only_stays_as_it_is(tree: Path) -> None:
     (tree / "out").mkdir()
     (tree / "out/a.txt").write_text("corrected by hand\n")
     (tree / "out/a.txt").chmod(0o444)

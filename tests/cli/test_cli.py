@@ -44,13 +44,20 @@ def test_white_space_stays_up_to_the_last_line_end(invoke: Invoke, folder: str, 
         assert invoke(*arguments, "-o", "-")[1] == target.read_bytes().decode()
 
 
-def test_a_pipe_is_read_and_evaluate_prints_a_table(invoke: Invoke, folder: str) -> None:
+def test_pipes_are_read_once_and_evaluate_prints_a_table_of_one_model_or_two(
+    invoke: Invoke, folder: str, lively_folder: str
+) -> None:
     for command in ("punctuate", "evaluate"):
         with pipe_of(b"we know, that.\n") as path:
             code, out, err = invoke(command, path, "--model", folder)
         assert (code, err) == (0, "")
     for part in ("COMMA", "QUESTION", "micro", "macro F1", "words changed", "decoder:slots"):
         assert part in out
+    with pipe_of(b"We know. You?\n") as path:
+        code, out, err = invoke("evaluate", path, "--compare", folder, lively_folder)
+    assert (code, err) == (0, "")
+    for part in ("micro", "boundary", "difference", "95 % interval", f"model:{lively_folder}"):
+        assert part in out.replace("\n", "")
 
 
 def test_json_gives_words_with_label_case_and_confidence(invoke: Invoke, folder: str, text: Path) -> None:
@@ -191,14 +198,6 @@ def test_two_models_are_compared_as_each_is_scored_alone(
     assert micro["gain"] == pytest.approx(scores[1] - scores[0])
     assert micro["gain_interval"][0] <= micro["gain"] <= micro["gain_interval"][1]
     assert 0 < micro["p_value"] <= 1
-
-
-def test_a_table_compares_them_and_a_pipe_is_read_once(invoke: Invoke, folder: str, lively_folder: str) -> None:
-    with pipe_of(b"We know. You?\n") as path:
-        code, out, err = invoke("evaluate", path, "--compare", folder, lively_folder)
-    assert (code, err) == (0, "")
-    for part in ("micro", "boundary", "difference", "95 % interval", f"model:{lively_folder}"):
-        assert part in out.replace("\n", "")
 
 
 # -- what people try first

@@ -56,7 +56,7 @@ def test_a_delay_needs_a_model_with_a_tagger(run: Run, tagged_model: Model, tmp_
 
 
 @pytest.mark.parametrize("policy", ["fixed", "entropy", "sentence"])
-def test_the_words_are_kept_and_the_line_is_ended(run: Run, policy: str) -> None:
+def test_words_are_kept_the_line_is_ended_and_times_come_out(run: Run, policy: str) -> None:
     code, out, _ = run("how are you today my name is maria\n" * 3, "--policy", policy)
     assert code == 0
     kept = "".join(char for char in out.lower() if char.isalpha() or char == " ").split()
@@ -64,6 +64,17 @@ def test_the_words_are_kept_and_the_line_is_ended(run: Run, policy: str) -> None
     assert out.endswith("\n")
     assert out.count("\n") == 1
     assert run("", "--policy", policy) == (0, "", "")
+    events = [{"word": word, "start": n, "end": n + 0.5} for n, word in enumerate("how are you today".split())]
+    events += [{"word": "my name", "start": 6.25, "end": 7.0}, {"word": "is"}, {"word": "maria", "start": 8.5}]
+    lines = "".join(json.dumps(event) + "\n" for event in events)
+    _, out, _ = run(lines, "--timed", "--json", "--policy", policy)
+    words = [json.loads(line) for line in out.splitlines()]
+    assert [(word["word"], word.get("start"), word.get("end")) for word in words] == [
+        ("how", 0.0, 0.5), ("are", 1.0, 1.5), ("you", 2.0, 2.5), ("today", 3.0, 3.5),
+        ("my", 6.25, 7.0), ("name", 6.25, 7.0), ("is", None, None), ("maria", 8.5, None),
+    ]  # fmt: skip
+    _, text, _ = run(lines, "--timed", "--policy", policy)
+    assert [text[word["start_char"] : word["end_char"]] for word in words] == [word["text"] for word in words]
 
 
 def test_the_provisional_tail_is_told_on_request(run: Run) -> None:
@@ -153,18 +164,3 @@ def test_a_bad_event_is_told_and_a_silence_in_the_times_commits_everything(run: 
     code, out, _ = run(lines, "--timed", "--max-delay-ms", "1000", "--json")
     assert code == 0
     assert [json.loads(line)["delay_words"] for line in out.splitlines()] == [1, 0, 0]
-
-
-@pytest.mark.parametrize("policy", ["fixed", "entropy", "sentence"])
-def test_times_and_places_come_out_with_the_words(run: Run, policy: str) -> None:
-    events = [{"word": word, "start": n, "end": n + 0.5} for n, word in enumerate("how are you today".split())]
-    events += [{"word": "my name", "start": 6.25, "end": 7.0}, {"word": "is"}, {"word": "maria", "start": 8.5}]
-    lines = "".join(json.dumps(event) + "\n" for event in events)
-    _, out, _ = run(lines, "--timed", "--json", "--policy", policy)
-    words = [json.loads(line) for line in out.splitlines()]
-    assert [(word["word"], word.get("start"), word.get("end")) for word in words] == [
-        ("how", 0.0, 0.5), ("are", 1.0, 1.5), ("you", 2.0, 2.5), ("today", 3.0, 3.5),
-        ("my", 6.25, 7.0), ("name", 6.25, 7.0), ("is", None, None), ("maria", 8.5, None),
-    ]  # fmt: skip
-    _, text, _ = run(lines, "--timed", "--policy", policy)
-    assert [text[word["start_char"] : word["end_char"]] for word in words] == [word["text"] for word in words]

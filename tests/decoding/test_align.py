@@ -150,7 +150,7 @@ def test_a_capital_after_a_generated_sentence_end_says_nothing_of_a_word_inside_
     assert [vote.inside for vote in votes(align(["mr", "who"], "Mr. Who"))] == [None, None], "the capital of a name"
 
 
-def test_a_window_that_aligned_worse_than_asked_has_no_weight() -> None:
+def test_a_window_that_aligned_worse_than_asked_has_no_weight_and_counts_add_up() -> None:
     alignment = align("we know that right".split(), "We know, right?")
     for least, weights in ((0.0, [1, 1, 0, 1]), (alignment.quality, [1, 1, 0, 1]), (0.74, [0] * 4), (1.0, [0] * 4)):
         assert [vote.weight for vote in votes(alignment, config=AlignConfig(least))] == weights
@@ -161,6 +161,14 @@ def test_a_window_that_aligned_worse_than_asked_has_no_weight() -> None:
     for wrong in (-0.1, 1.1):
         with pytest.raises(ConfigError, match=f"min_quality {wrong}; expected 0 to 1"):
             AlignConfig(wrong)
+    alike, unlike = align(["so", "it", "is"], "So it is."), align(["so", "it", "is"], "never mind at all, thanks")
+    counts = [AlignmentCounts.of(alignment, AlignConfig(min_quality=0.5)) for alignment in (alike, unlike)]
+    assert counts[0] == AlignmentCounts(windows=1, distrusted=0, words=3)
+    assert (counts[1].windows, counts[1].distrusted, counts[1].words) == (1, 1, 3)
+    assert counts[1].inserted + counts[1].dropped + counts[1].changed > 0
+    total = counts[0] + counts[1]
+    assert (total.windows, total.distrusted, total.words) == (2, 1, 6)
+    assert total - counts[1] == counts[0]
 
 
 def test_merged_and_split_words_must_be_alike() -> None:
@@ -175,14 +183,3 @@ def test_merged_and_split_words_must_be_alike() -> None:
     respelled = align(["colour"], "color!")
     assert (respelled.n_inserted, respelled.n_dropped, respelled.n_changed) == (0, 0, 1)
     assert respelled.links[0].exact is False
-
-
-def test_counts_of_alignments_add_up() -> None:
-    alike, unlike = align(["so", "it", "is"], "So it is."), align(["so", "it", "is"], "never mind at all, thanks")
-    counts = [AlignmentCounts.of(alignment, AlignConfig(min_quality=0.5)) for alignment in (alike, unlike)]
-    assert counts[0] == AlignmentCounts(windows=1, distrusted=0, words=3)
-    assert (counts[1].windows, counts[1].distrusted, counts[1].words) == (1, 1, 3)
-    assert counts[1].inserted + counts[1].dropped + counts[1].changed > 0
-    total = counts[0] + counts[1]
-    assert (total.windows, total.distrusted, total.words) == (2, 1, 6)
-    assert total - counts[1] == counts[0]

@@ -48,18 +48,7 @@ def test_pages_of_other_sites_may_not_use_it(engine: Engine, origin: str | None,
                 pass
 
 
-def test_a_page_that_may_use_it_can_send_its_token_and_read_the_answer(engine: Engine) -> None:
-    origin = "https://good.example"
-    asked = {"access-control-request-method": "POST", "access-control-request-headers": "authorization"}
-    with client(engine, ServeConfig(origins=(origin,), token=TOKEN)) as served:
-        preflight = served.options("/v1/punctuate", headers={"origin": origin, **asked})
-        headers = {"origin": origin, "authorization": f"Bearer {TOKEN}"}
-        answer = served.post("/v1/punctuate", content=b"so", headers=headers)
-    assert "authorization" in preflight.headers["access-control-allow-headers"]
-    assert answer.headers["access-control-allow-origin"] == origin
-
-
-def test_a_token_is_asked_for_everywhere_but_for_health_and_the_page(engine: Engine) -> None:
+def test_a_token_is_asked_for_which_a_page_of_a_known_site_can_send(engine: Engine) -> None:
     with client(engine, ServeConfig(token=TOKEN)) as served:
         for path in ("/metrics", "/openapi.json", "/v1/punctuate", "/nothing"):
             assert served.get(path).status_code == 401
@@ -71,6 +60,14 @@ def test_a_token_is_asked_for_everywhere_but_for_health_and_the_page(engine: Eng
             pass
         with served.websocket_connect(STREAM, subprotocols=["t5punct", f"bearer.{TOKEN}"]) as socket:
             assert socket.accepted_subprotocol == "t5punct"
+    origin = "https://good.example"
+    asked = {"access-control-request-method": "POST", "access-control-request-headers": "authorization"}
+    with client(engine, ServeConfig(origins=(origin,), token=TOKEN)) as served:
+        preflight = served.options("/v1/punctuate", headers={"origin": origin, **asked})
+        headers = {"origin": origin, "authorization": f"Bearer {TOKEN}"}
+        answer = served.post("/v1/punctuate", content=b"so", headers=headers)
+    assert "authorization" in preflight.headers["access-control-allow-headers"]
+    assert answer.headers["access-control-allow-origin"] == origin
 
 
 def test_a_config_that_cannot_be_is_said() -> None:

@@ -50,11 +50,14 @@ def cache(tiny_model: Model, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 
 
 @pytest.mark.usefixtures("cache")
-def test_a_model_of_the_hub_keeps_its_task_odds_and_tagger() -> None:
+def test_a_model_of_the_hub_keeps_its_task_whose_styles_a_data_set_has(tmp_path: Path) -> None:
     model = models.load(HUB_ID)
     assert model.task == TASK
     assert model.tagger is not None and model.tagger.marks.out_features == 3
     assert (model.name, model.tuned) == (HUB_ID, True)
+    config = PrepareConfig(str(tmp_path / "out"), corpora=[CorpusConfig("talks.txt", "talk")], tokenizer=HUB_ID)
+    with pytest.raises(ConfigError, match="style 'talk'; expected one of song"):
+        prepare(config)
 
 
 @pytest.mark.usefixtures("cache")
@@ -76,18 +79,17 @@ def test_the_command_line_takes_a_revision(tmp_path: Path, invoke: Invoke) -> No
     assert error.startswith(f"t5punct: no model {HUB_ID} in revision v9 on the hub (")
 
 
-def test_a_revision_of_a_folder_is_refused(tmp_path: Path) -> None:
+def test_a_revision_of_a_folder_is_refused_and_one_of_a_hub_ids_name_comes_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cache: Path
+) -> None:
     with pytest.raises(ModelError, match=r"revision v1 of the folder .*; expected a hub id; drop revision"):
         models.load(tmp_path, revision="v1")
     with pytest.raises(ModelError, match="revision v1 of the folder"):
         models.load(revision="v1")
-
-
-@pytest.mark.usefixtures("cache")
-def test_a_data_set_has_the_styles_of_a_tokenizers_model_on_the_hub(tmp_path: Path) -> None:
-    config = PrepareConfig(str(tmp_path / "out"), corpora=[CorpusConfig("talks.txt", "talk")], tokenizer=HUB_ID)
-    with pytest.raises(ConfigError, match="style 'talk'; expected one of song"):
-        prepare(config)
+    shutil.copytree(cache / "models--someone--punct/snapshots" / OLD, tmp_path / HUB_ID)
+    monkeypatch.chdir(tmp_path)
+    assert locate(HUB_ID, "model") == Path(HUB_ID)
+    assert models.load(HUB_ID).task.marks == ","
 
 
 def test_a_t5_that_was_never_tuned_is_used_with_a_warning(cache: Path, caplog: pytest.LogCaptureFixture) -> None:
@@ -141,13 +143,6 @@ def test_a_mistyped_name_is_not_asked_of_the_hub_but_corrected(source: str, fix:
     with pytest.raises(ModelError) as refused:
         models.load(source)
     assert (refused.value.found, refused.value.fix, asked) == (f"no model folder {source}", fix, [])
-
-
-def test_a_folder_of_a_hub_ids_name_comes_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cache: Path) -> None:
-    shutil.copytree(cache / "models--someone--punct/snapshots" / OLD, tmp_path / HUB_ID)
-    monkeypatch.chdir(tmp_path)
-    assert locate(HUB_ID, "model") == Path(HUB_ID)
-    assert models.load(HUB_ID).task.marks == ","
 
 
 # -- folders

@@ -72,7 +72,7 @@ def test_a_network_has_the_weights_of_transformers_also_in_int8(folder: Path, tm
     assert all(torch.equal(own[name], value) for name, value in wanted.items())
 
 
-def test_states_votes_and_scale_are_those_of_transformers(folder: Path) -> None:
+def test_states_votes_and_scale_are_those_of_transformers_padded_or_not(folder: Path) -> None:
     whole = models.load(folder)
     lean = replace(whole, network=network_of(folder))
     assert output_scale(lean) == pytest.approx(output_scale(whole), rel=1e-4)
@@ -81,9 +81,6 @@ def test_states_votes_and_scale_are_those_of_transformers(folder: Path) -> None:
     with torch.inference_mode():
         assert torch.allclose(lean.encode(ids, mask), whole.encode(ids, mask), atol=1e-5)
     assert_same_votes(SlotDecoder(lean).votes(WINDOWS), SlotDecoder(whole).votes(WINDOWS))
-
-
-def test_a_padded_batch_has_the_states_of_one_end_to_end(folder: Path) -> None:
     encoder = network_of(folder).encoder
     ids = torch.randint(3, 60, (3, 30), generator=torch.Generator().manual_seed(2))
     mask = (torch.arange(30) < torch.tensor([[30], [7], [19]])).long()
@@ -170,7 +167,7 @@ def test_a_tokenizer_that_transformers_builds_is_left_to_it(tagged_model: Model,
         assert read_tokenizer(tmp_path) is None, changed
 
 
-def test_what_was_loaded_to_infer_is_saved_with_changes(tmp_path: Path) -> None:
+def test_what_was_loaded_to_infer_is_pickled_and_saved_with_changes(tmp_path: Path) -> None:
     model = models.load("small", precision="fp32")
     network: Any = copy.deepcopy(model.network)
     network.shared.weight += 1
@@ -179,6 +176,8 @@ def test_what_was_loaded_to_infer_is_saved_with_changes(tmp_path: Path) -> None:
     assert torch.equal(again.network.state_dict()["shared.weight"], model.network.state_dict()["shared.weight"] + 1)
     assert again.task.max_tokens == 77
     assert models.same_tokenizer(again.tokenizer, model.tokenizer)
+    punctuator = Punctuator.from_pretrained("small")
+    assert pickle.loads(pickle.dumps(punctuator)).punctuate("how are you today") == "How are you today?"  # noqa: S301
 
 
 def test_what_was_loaded_to_infer_generates_in_each_precision() -> None:
@@ -190,8 +189,3 @@ def test_what_was_loaded_to_infer_generates_in_each_precision() -> None:
         assert punctuator.model.precision == changed.precision
         wanted = Punctuator(with_precision(models.load("small"), changed.precision), config)
         assert punctuator.punctuate(TEXTS[0]) == wanted.punctuate(TEXTS[0]) != TEXTS[0]
-
-
-def test_a_punctuator_without_transformers_is_pickled() -> None:
-    punctuator = Punctuator.from_pretrained("small")
-    assert pickle.loads(pickle.dumps(punctuator)).punctuate("how are you today") == "How are you today?"  # noqa: S301

@@ -127,7 +127,7 @@ def cues_of(ctm: str, config: ResegmentConfig) -> list[WrittenCue]:
     return sentence_cues(written_items(items, kept(items)), config)
 
 
-def test_new_cues_end_with_sentences() -> None:
+def test_new_cues_end_with_sentences_and_share_the_times_of_their_words() -> None:
     text = "\n".join(f"a 1 {place} 1 {word}" for place, word in enumerate("so what. I know this, and you? yes".split()))
     assert cues_of(text, ResegmentConfig(min_chars=1)) == [
         WrittenCue(0, 2000, "so what."), WrittenCue(2000, 7000, "I know this, and you?"), WrittenCue(7000, 8000, "yes"),
@@ -136,9 +136,6 @@ def test_new_cues_end_with_sentences() -> None:
     assert [cue.text for cue in short] == ["so what.", "I know this,", "and you?", "yes"], "cut behind a comma"
     text = "a 1 0 1 Mr.\na 1 1 1 Who\n"
     assert [cue.text for cue in cues_of(text, ResegmentConfig(min_chars=1))] == ["Mr. Who"]
-
-
-def test_words_without_times_share_what_their_cue_has_and_no_new_cue_ends_before_it_begins() -> None:
     cues = converted(SRT, "srt", WriterConfig("srt", resegment=ResegmentConfig(min_chars=1, min_duration_ms=0)))
     assert "00:00:01,000 --> 00:00:01,360\nso what.\n" in cues
     assert "00:00:01,360 --> 00:00:02,360\n- fine [laughs]\n" in cues

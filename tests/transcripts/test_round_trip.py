@@ -291,7 +291,7 @@ def words_of(text: str, name: str = "vtt") -> list[str]:
 SAID = "hi everyone my name is luke no no no no".split()
 
 
-def test_words_are_read_once_and_know_their_times() -> None:
+def test_rolling_words_are_read_once_know_their_times_and_stand_once_in_other_formats() -> None:
     assert words_of(YOUTUBE) == SAID
     items = reading(YOUTUBE, "vtt").items
     assert [item.start_ms for item in spoken(items)] == [240, 400, 800, 1920, 2100, 2500, 6010, 6400, 7010, 7300]
@@ -300,6 +300,19 @@ def test_words_are_read_once_and_know_their_times() -> None:
         *("hi everyone my name is luke", "no no no no")
     ]
     assert words_of(as_srt(YOUTUBE), "srt") == SAID
+    transcript = reading(YOUTUBE, "vtt")
+    same = [AnnotatedWord(item.raw, item.raw, "", "verbatim", 1.0, 1.0) for item in spoken(transcript.items)]
+    for to in ("text", "srt"):
+        text = "".join(written_pieces(transcript, transcript.with_words(same), WriterConfig(to), "talk"))
+        shown = [line for line in text.split("\n") if "-->" not in line and not line.isdecimal()]
+        assert " ".join(" ".join(shown).split()) == " ".join([*SAID[:6], "[Music]", *SAID[6:]])
+    stamps = [line.split(" --> ") for line in text.split("\n") if "-->" in line]
+    assert all(earlier[1] <= later[0] for earlier, later in pairwise(stamps)), "no cue overlaps the next"
+    cues = "00:01.000 --> 00:02.000\nno no\n\n00:02.000 --> 00:03.000\nno no\n\n00:03.000 --> 00:04.000\nno no\nyes\n"
+    assert words_of(f"WEBVTT\n\n{cues}") == "no no no no no no yes".split()
+    first = "WEBVTT\n\n00:01.000 --> 00:02.000\n \nso what\n \n\nNOTE\nno words\n\n"
+    text = first + "00:02.000 --> 00:03.000\nnow\n \nNOTE\nnone\n"
+    assert words_of(text) == ["so", "what", "now"]
 
 
 @pytest.mark.parametrize("name", ["vtt", "srt"])
@@ -314,22 +327,3 @@ def test_a_line_has_the_same_marks_wherever_it_is_shown(name: str, seed: int) ->
     lines = [line for line in new.split("\n") if line.strip() and "-->" not in line]
     assert lines.count(" ".join(words[:3])) >= 2
     assert words_of(new, name) == words, "and it rolls as before"
-
-
-def test_other_formats_have_each_word_once() -> None:
-    transcript = reading(YOUTUBE, "vtt")
-    same = [AnnotatedWord(item.raw, item.raw, "", "verbatim", 1.0, 1.0) for item in spoken(transcript.items)]
-    for to in ("text", "srt"):
-        text = "".join(written_pieces(transcript, transcript.with_words(same), WriterConfig(to), "talk"))
-        shown = [line for line in text.split("\n") if "-->" not in line and not line.isdecimal()]
-        assert " ".join(" ".join(shown).split()) == " ".join([*SAID[:6], "[Music]", *SAID[6:]])
-    stamps = [line.split(" --> ") for line in text.split("\n") if "-->" in line]
-    assert all(earlier[1] <= later[0] for earlier, later in pairwise(stamps)), "no cue overlaps the next"
-
-
-def test_what_is_said_twice_is_read_twice_and_a_line_of_spaces_ends_no_cue() -> None:
-    cues = "00:01.000 --> 00:02.000\nno no\n\n00:02.000 --> 00:03.000\nno no\n\n00:03.000 --> 00:04.000\nno no\nyes\n"
-    assert words_of(f"WEBVTT\n\n{cues}") == "no no no no no no yes".split()
-    first = "WEBVTT\n\n00:01.000 --> 00:02.000\n \nso what\n \n\nNOTE\nno words\n\n"
-    text = first + "00:02.000 --> 00:03.000\nnow\n \nNOTE\nnone\n"
-    assert words_of(text) == ["so", "what", "now"]

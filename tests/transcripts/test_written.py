@@ -178,7 +178,7 @@ def test_paragraphs_end_after_so_many_sentences(source: str, config: ParagraphCo
     assert converted(source, "text", WriterConfig(paragraphs=config)) == expected
 
 
-def test_paragraphs_end_where_it_is_silent() -> None:
+def test_paragraphs_end_where_it_is_silent_and_not_at_a_direction() -> None:
     text = "a 1 0 1 so.\na 1 1.5 1 what\na 1 9 1 now.\na 1 20 1 fine.\n"
     config = WriterConfig("text", ParagraphConfig(pause_ms=2000))
     assert converted(text, "ctm", config) == "so. what now.\n\nfine.\n"
@@ -188,9 +188,6 @@ def test_paragraphs_end_where_it_is_silent() -> None:
         converted(text, "ctm", WriterConfig(paragraphs=ParagraphConfig(2)))
     with pytest.raises(ConfigError, match="paragraphs of 0 sentences"):
         ParagraphConfig(sentences=0)
-
-
-def test_a_direction_neither_ends_nor_begins_a_paragraph() -> None:
     cue = "{n}\n00:00:0{n},000 --> 00:00:0{n},900\n{text}\n\n"
     said = ("we left.", "[Laughter]", "it was late.", "so", "yes.")
     text = "".join(cue.format(n=n, text=line) for n, line in enumerate(said, start=1))

@@ -52,9 +52,7 @@ def votes_by_slot(n_words: int, config: WindowConfig) -> Counter[int]:
 
 @quick
 @given(st.integers(0, 60), configs())
-def test_a_plan_equals_the_one_made_by_brute_force_in_which_every_slot_has_a_vote(
-    n_words: int, config: WindowConfig
-) -> None:
+def test_a_plan_equals_brute_force_and_its_windows_know_their_words(n_words: int, config: WindowConfig) -> None:
     windows = plan_windows(n_words, config)
     assert windows == brute_force(n_words, config)
     assert sorted(votes_by_slot(n_words, config)) == list(range(n_words))
@@ -62,6 +60,13 @@ def test_a_plan_equals_the_one_made_by_brute_force_in_which_every_slot_has_a_vot
         short = config.lead_in and window.start == 0  # it begins before the document
         assert short or window.keep_start == 0 or window.keep_start - window.start == config.mask_left
         assert window.keep_stop == n_words or window.stop - window.keep_stop == config.mask_right
+    words = [str(number) for number in range(n_words)]
+    views = views_of(words, config)
+    assert [view.window for view in views] == plan_windows(n_words, config)
+    assert all(list(view.words) == words[view.window.start : view.window.stop] for view in views)
+    assert [view.is_last for view in views] == [False] * (len(views) - 1) + [True] * bool(words)
+    for view, later in zip(views, [*views[1:], None][: len(views)], strict=True):
+        assert view.n_settled == (n_words if later is None else later.window.keep_start)
 
 
 @quick
@@ -103,18 +108,6 @@ def test_strides_are_those_of_figure_1_in_minixhofer_2021_and_the_floor_of_the_u
 def test_a_plan_that_would_leave_slots_undecided_is_refused(values: dict[str, int], message: str) -> None:
     with pytest.raises(ConfigError, match=message):
         WindowConfig(**values)
-
-
-@quick
-@given(st.integers(0, 60), configs())
-def test_a_window_says_its_words_whether_it_is_the_last_and_what_is_settled(n_words: int, config: WindowConfig) -> None:
-    words = [str(number) for number in range(n_words)]
-    views = views_of(words, config)
-    assert [view.window for view in views] == plan_windows(n_words, config)
-    assert all(list(view.words) == words[view.window.start : view.window.stop] for view in views)
-    assert [view.is_last for view in views] == [False] * (len(views) - 1) + [True] * bool(words)
-    for view, later in zip(views, [*views[1:], None][: len(views)], strict=True):
-        assert view.n_settled == (n_words if later is None else later.window.keep_start)
 
 
 @quick
