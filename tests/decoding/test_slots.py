@@ -80,13 +80,10 @@ def test_the_reference_equals_the_oracle_and_the_comparison_can_fail(tiny_model:
 
 
 SHAPES = [
-    {},
-    {"feed_forward_proj": "gated-gelu"},
-    {"tie_word_embeddings": False},
+    {}, {"feed_forward_proj": "gated-gelu"}, {"tie_word_embeddings": False},
     {"tie_word_embeddings": False, "feed_forward_proj": "gated-gelu", "num_layers": 3, "num_decoder_layers": 1},
     {"num_decoder_layers": 3, "relative_attention_num_buckets": 8, "relative_attention_max_distance": 9},
-    {"kind": "mt5"},
-    {"kind": "umt5", "num_decoder_layers": 3},
+    {"kind": "mt5"}, {"kind": "umt5", "num_decoder_layers": 3},
 ]  # fmt: skip
 
 
