@@ -57,13 +57,21 @@ def test_words_and_spaces_are_never_changed_and_letters_only_where_case_is_asked
 
 @SETTINGS
 @given(TEXT)
-def test_kept_marks_stay_as_they_were_written(tiny_model: Model, text: str) -> None:
-    config = PunctuatorConfig(render=RenderConfig(case=False, keep_marks=True))
-    known = tiny_model.task.alphabet  # other marks are spelling
+def test_kept_marks_stay_as_they_were_written_and_after_ends_of_sentences_there_are_capitals(
+    lively_model: Model, text: str
+) -> None:
+    known = lively_model.task.alphabet  # other marks are spelling
+    as_it_is = PunctuatorConfig(render=RenderConfig(case=False, keep_marks=True))
     words = split(text, known).words
-    output = split(Punctuator(tiny_model, config).punctuate(text), known).words
+    output = split(Punctuator(lively_model, as_it_is).punctuate(text), known).words
     assert [word.text for word in output] == [word.text for word in words]
     assert all(kept.marks == word.marks for kept, word in zip(output, words, strict=True) if word.given)
+    keeping = Punctuator(lively_model, PunctuatorConfig(render=RenderConfig(keep_marks=True)))
+    kept, before = split(keeping.punctuate(f"so. {text} we! and"), known).words, "?"
+    for word in kept:
+        if set(before) & set(".?!") and word.core.isascii() and word.core.isalpha() and len(word.core) < 60:
+            assert word.core[0].isupper() or case_of(word.core).value == "verbatim"
+        before = word.given if word.has_slot else ""
 
 
 @pytest.mark.parametrize("decoder", ["slots", "tagger", "generate"])
@@ -230,17 +238,6 @@ def test_kept_marks_are_decoded_as_they_are_given(lively_model: Model) -> None:
     assert Punctuator(lively_model).window_input(words).given == ()
     (window_votes,) = keeping.window_votes(views_of(words, WindowConfig()))
     assert [most_probable(vote.marks) for vote in window_votes.votes][0::4] == [";", "?!"]
-
-
-@SETTINGS
-@given(TEXT)
-def test_after_kept_ends_of_sentences_there_are_capitals(lively_model: Model, text: str) -> None:
-    punctuator = Punctuator(lively_model, PunctuatorConfig(render=RenderConfig(keep_marks=True)))
-    kept, before = split(punctuator.punctuate(f"so. {text} we! and"), lively_model.task.alphabet).words, "?"
-    for word in kept:
-        if set(before) & set(".?!") and word.core.isascii() and word.core.isalpha() and len(word.core) < 60:
-            assert word.core[0].isupper() or case_of(word.core).value == "verbatim"
-        before = word.given if word.has_slot else ""
 
 
 def test_from_pretrained_takes_a_config_and_what_is_named_beside_it(tiny_model: Model, tmp_path: Path) -> None:

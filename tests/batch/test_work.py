@@ -224,7 +224,7 @@ def test_an_error_of_the_model_stops_everything(
     monkeypatch.setattr(Punctuator, "window_votes", broken)
     write_texts(tmp_path / "in", 3)
     with pytest.raises(ModelError, match="broken"):
-        Work(punctuator).run(plan_jobs([str(tmp_path / "in")], OutputConfig(folder=tmp_path / "out")).jobs)
+        Work(punctuator).run(planned(tmp_path))
     assert not contents(tmp_path / "out")
 
 

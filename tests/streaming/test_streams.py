@@ -221,24 +221,19 @@ def test_what_is_no_state_is_refused(text: str) -> None:
         StreamState.from_json(text)
 
 
-@pytest.mark.parametrize(
-    ("start_ms", "end_ms"), [(1000.0, 1200.0), (999.6, 1200.4), (np.int64(1000), np.float32(1200))]
-)
-def test_times_of_any_number_are_whole_ms_in_the_state(punctuator: Punctuator, start_ms: int, end_ms: int) -> None:
+def test_times_of_any_number_are_whole_ms_in_the_state_and_what_is_none_is_refused(punctuator: Punctuator) -> None:
     """As Python users have them: seconds times a thousand, or a column of numbers."""
-    stream = StreamingPunctuator(punctuator)
-    stream.push([TimedWord("we", start_ms, end_ms)])
-    assert stream.state.times == (Times(1000, 1200),)
-    assert StreamState.from_json(stream.state.to_json()) == stream.state
-
-
-@pytest.mark.parametrize("ms", [float("nan"), float("inf"), "1000", [5]])
-def test_what_is_no_time_is_refused_at_once(punctuator: Punctuator, ms: object) -> None:
-    stream = StreamingPunctuator(punctuator)
-    for word in (TimedWord("we", ms), TimedWord("we", 5, ms)):  # type: ignore[arg-type]
-        with pytest.raises(InputError, match=r"a time of .* ms; expected a finite number"):
-            stream.push([word])
-    assert stream.state == StreamState()
+    for start_ms, end_ms in ((1000.0, 1200.0), (999.6, 1200.4), (np.int64(1000), np.float32(1200))):
+        stream = StreamingPunctuator(punctuator)
+        stream.push([TimedWord("we", start_ms, end_ms)])  # type: ignore[arg-type]
+        assert stream.state.times == (Times(1000, 1200),)
+        assert StreamState.from_json(stream.state.to_json()) == stream.state
+    for ms in (float("nan"), float("inf"), "1000", [5]):
+        stream = StreamingPunctuator(punctuator)
+        for word in (TimedWord("we", ms), TimedWord("we", 5, ms)):  # type: ignore[arg-type]
+            with pytest.raises(InputError, match=r"a time of .* ms; expected a finite number"):
+                stream.push([word])
+        assert stream.state == StreamState()
 
 
 def test_a_state_remembers_times_and_a_smaller_window_loses_no_word(punctuator: Punctuator) -> None:

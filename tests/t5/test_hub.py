@@ -170,10 +170,9 @@ def harmful(tiny_model: Model, tmp_path: Path, request: pytest.FixtureRequest) -
 
 def test_a_folder_without_a_model_type_is_refused_and_runs_no_code(harmful: tuple[Path, Path]) -> None:
     folder, mark = harmful
-    with pytest.raises(ModelError, match=r"config.json without a model_type; expected the config of a T5"):
-        models.load(folder)
-    with pytest.raises(ModelError, match=r"config.json without a model_type"):
-        from_encoder(folder, FreshDecoderConfig(), None)
+    for load in (models.load, lambda folder: from_encoder(folder, FreshDecoderConfig(), None)):
+        with pytest.raises(ModelError, match=r"config.json without a model_type; expected the config of "):
+            load(folder)
     assert not mark.exists()
 
 

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 import torch
 from command import Invoke
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from safetensors.torch import load_file, save_file
 from share_weights import share_weights
@@ -223,6 +223,7 @@ def test_slots_equal_step_by_step_and_a_batch_its_windows_alone_also_with_a_dela
         with_precision(with_precision(tagged_model, "bf16"), "int8")
 
 
+@settings(max_examples=40)
 @given(st.lists(st.lists(st.integers(3, 400), min_size=1, max_size=60), min_size=1, max_size=6))
 def test_states_in_a_batch_are_those_of_one_alone_to_the_bit(tagged_model: Model, windows: list[list[int]]) -> None:
     """On one thread: several may share attention out otherwise, by the number of windows."""
