@@ -3,6 +3,7 @@
 import gc
 import signal
 import time
+import tracemalloc
 from collections.abc import Callable
 
 _SHORT, _LONG = 1_000, 8_000
@@ -42,3 +43,13 @@ def is_linear(work: Callable[[str], object], run: str) -> bool:
 
     most = 3 * min(seconds(eight_times, short) for _ in range(2)) + _TICKS_S
     return any(seconds(work, long) < most for _ in range(4))
+
+
+def peak_bytes(work: Callable[[], object]) -> int:
+    """The most memory that work holds at a time."""
+    tracemalloc.start()
+    try:
+        work()
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()

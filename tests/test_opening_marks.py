@@ -222,7 +222,7 @@ def test_examples_have_their_classes(data: Path, trained: Path) -> None:
     assert n_openings > 20
 
 
-def test_it_learns_them(trained: Path) -> None:
+def test_it_learns_them_and_a_stream_commits_them_with_their_words(trained: Path) -> None:
     model = models.load(trained)
     assert model.tagger is not None and model.tagger.opening_classes == ("", "¿", "¡")
     reference = opened_text(40, seed=99)
@@ -235,6 +235,14 @@ def test_it_learns_them(trained: Path) -> None:
     assert opened_ends(written) > 10
     few = Punctuator(model, PunctuatorConfig(decoding=DecodingConfig(marks=",."))).punctuate(said)
     assert "¿" not in few, "it is written only where its closing mark may be"
+    said = [word.normal for word in split(opened_text(10, seed=98)).words]
+    config = PunctuatorConfig(decoding=DecodingConfig("tagger"))
+    punctuator = Punctuator.from_pretrained(trained, config)
+    stream = StreamingPunctuator(punctuator, StreamConfig(policy="fixed", lookahead=3))
+    committed = [word.annotated.text for word in [*stream.push(said), *stream.finish()]]
+    assert any(text.startswith("¿") for text in committed)
+    assert opened_ends(" ".join(committed)) > 0, "each ends as it was opened, though its mark is out already"
+    assert [split(text).words[0].normal for text in committed] == said
 
 
 def test_a_decoder_with_tokens_for_them_writes_them_by_itself(trained: Path) -> None:
@@ -283,17 +291,6 @@ def opened_ends(text: str) -> int:
             n_opened += bool(opening)
             opening = ""
     return n_opened
-
-
-def test_a_stream_commits_an_opening_mark_with_its_word(trained: Path) -> None:
-    said = [word.normal for word in split(opened_text(10, seed=98)).words]
-    config = PunctuatorConfig(decoding=DecodingConfig("tagger"))
-    punctuator = Punctuator.from_pretrained(trained, config)
-    stream = StreamingPunctuator(punctuator, StreamConfig(policy="fixed", lookahead=3))
-    committed = [word.annotated.text for word in [*stream.push(said), *stream.finish()]]
-    assert any(text.startswith("¿") for text in committed)
-    assert opened_ends(" ".join(committed)) > 0, "each ends as it was opened, though its mark is out already"
-    assert [split(text).words[0].normal for text in committed] == said
 
 
 def test_a_tagger_without_them_is_what_it_was_and_other_marks_are_refused() -> None:

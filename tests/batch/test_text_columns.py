@@ -26,7 +26,7 @@ def expected(lively_folder: str) -> list[str]:
     return punctuated
 
 
-def test_arrays_stay_arrays_and_lists_lists(lively_folder: str, expected: list[str]) -> None:
+def test_arrays_stay_arrays_and_frames_keep_index_and_columns(lively_folder: str, expected: list[str]) -> None:
     punctuate = BatchPunctuator(lively_folder)
     for kind in (np.array, lambda texts: np.array(texts, dtype=object)):
         batch = {"id": np.arange(3), "text": kind(TEXTS)}
@@ -36,6 +36,18 @@ def test_arrays_stay_arrays_and_lists_lists(lively_folder: str, expected: list[s
         assert (punctuated["punctuated"].dtype, punctuated["punctuated"].tolist()) == (object, expected)
     assert punctuate({"text": TEXTS}) == {"text": TEXTS, "punctuated": expected}
     assert punctuate({"text": np.array([], dtype=object)})["punctuated"].shape == (0,)
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"said": TEXTS, "id": [7, 8, 9]}, index=[3, 1, 2])
+    punctuate = BatchPunctuator(lively_folder, column="said", output_column="written")
+
+    def frames() -> Iterator[object]:
+        yield frame
+        yield frame.head(1)
+
+    whole, first = punctuate.frames(frames())
+    assert list(whole.columns) == ["said", "id", "written"]
+    assert (list(whole.index), list(whole["written"])) == ([3, 1, 2], expected)
+    assert list(first["written"]) == expected[:1]
 
 
 def test_threads_that_share_an_instance_load_its_model_once(
@@ -65,21 +77,6 @@ def test_a_mistake_is_said(lively_folder: str) -> None:
         punctuate({"id": [1], "said": ["a"]})
     with pytest.raises(InputError):
         punctuate({"text": [7]})
-
-
-def test_frames_keep_index_and_columns(lively_folder: str, expected: list[str]) -> None:
-    pandas = pytest.importorskip("pandas")
-    frame = pandas.DataFrame({"said": TEXTS, "id": [7, 8, 9]}, index=[3, 1, 2])
-    punctuate = BatchPunctuator(lively_folder, column="said", output_column="written")
-
-    def frames() -> Iterator[object]:
-        yield frame
-        yield frame.head(1)
-
-    whole, first = punctuate.frames(frames())
-    assert list(whole.columns) == ["said", "id", "written"]
-    assert (list(whole.index), list(whole["written"])) == ([3, 1, 2], expected)
-    assert list(first["written"]) == expected[:1]
 
 
 def test_a_data_set_is_mapped_and_a_missing_text_stays_missing(lively_folder: str, expected: list[str]) -> None:

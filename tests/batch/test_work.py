@@ -8,12 +8,12 @@ import re
 import signal
 import sys
 import time
-import tracemalloc
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from proportion import peak_bytes
 
 from t5punct import model as models
 from t5punct.batch import work
@@ -289,12 +289,7 @@ def test_memory_grows_with_the_largest_file_and_not_with_their_number(
         for number in range(n_files):
             (folder / f"{number}.txt").write_text("we know that\n" * (n_words // 3), encoding="utf-8")
         plan = plan_jobs([str(folder)], OutputConfig(folder=tmp_path / "out", format=to))
-        tracemalloc.start()
-        try:
-            Work(punctuator, WriterConfig(to)).run(plan.jobs)
-            return tracemalloc.get_traced_memory()[1]
-        finally:
-            tracemalloc.stop()
+        return peak_bytes(lambda: Work(punctuator, WriterConfig(to)).run(plan.jobs))
 
     peak(1, 300)
     # so many words that what other threads of the process allocate meanwhile (200 KB were seen) decides nothing

@@ -150,14 +150,9 @@ def no_model(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("t5punct.punctuator.Punctuator", lambda *_, **__: None)
 
 
-def test_a_command_takes_the_threads_it_has(no_model: None, taken: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(gc, "freeze", lambda: None)
-    for options in (ModelOptions(), ModelOptions(threads=5), StreamOptions(), StreamOptions(threads=2)):
-        parameters.load_punctuator(options, options.config())
-    assert taken == [3, 5, 1, 2], "a stream takes one, and whoever names a number gets it"
-
-
-def test_a_loaded_command_keeps_what_there_is_and_collects_as_usual(no_model: None, taken: list[int]) -> None:
+def test_a_command_takes_the_threads_it_has_and_a_loaded_one_collects_as_usual(
+    no_model: None, taken: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
     usual, n_kept = gc.get_threshold(), gc.get_freeze_count()
     gc.set_threshold(50_000)
     try:
@@ -167,6 +162,10 @@ def test_a_loaded_command_keeps_what_there_is_and_collects_as_usual(no_model: No
     finally:
         gc.unfreeze()
         gc.set_threshold(*usual)
+    monkeypatch.setattr(gc, "freeze", lambda: None)
+    for options in (ModelOptions(), ModelOptions(threads=5), StreamOptions(), StreamOptions(threads=2)):
+        parameters.load_punctuator(options, options.config())
+    assert taken == [3, 5, 1, 2], "a stream takes one, and whoever names a number gets it"
 
 
 @pytest.mark.parametrize("command", ["punctuate --model {tmp}", "train data.path={tmp} tokenizer=none output={tmp}/x"])

@@ -104,15 +104,6 @@ def test_marks_find_their_place_whatever_the_generator_did_to_the_words(words: s
     assert marked(alignment) == expected
 
 
-def test_the_first_piece_has_the_capital_and_the_last_the_mark_and_a_lost_word_keeps_its_case() -> None:
-    alignment = align(["can", "not", "go"], "Cannot, go.")
-    assert cases(alignment) == ["capitalised", "verbatim", "lower"]
-    assert [vote.weight for vote in votes(alignment)] == [0.5, 0.5, 1.0]
-    assert cases(align(["cannot", "go"], "Can not, go.")) == ["capitalised", "lower"]
-    lost = votes(align(["we", "know", "nasa"], "We know."))[2]
-    assert (most_probable(lost.marks), most_probable(lost.cases), lost.weight) == ("", "verbatim", 0.0)
-
-
 def test_a_mark_behind_an_inserted_word_counts_half_and_only_where_the_word_before_has_none() -> None:
     stray = align("we know right".split(), "We know um, right?")
     assert marked(stray) == "we know, right?"
@@ -171,7 +162,7 @@ def test_a_window_that_aligned_worse_than_asked_has_no_weight_and_counts_add_up(
     assert total - counts[1] == counts[0]
 
 
-def test_merged_and_split_words_must_be_alike() -> None:
+def test_merged_and_split_words_are_alike_and_their_first_piece_has_the_capital() -> None:
     merged = align("we can not go".split(), "We cannot, go.")
     assert (merged.n_inserted, merged.n_dropped, merged.n_changed) == (0, 1, 1)
     split_up = align("we cannot go".split(), "We can not, go.")
@@ -183,3 +174,9 @@ def test_merged_and_split_words_must_be_alike() -> None:
     respelled = align(["colour"], "color!")
     assert (respelled.n_inserted, respelled.n_dropped, respelled.n_changed) == (0, 0, 1)
     assert respelled.links[0].exact is False
+    alignment = align(["can", "not", "go"], "Cannot, go.")
+    assert cases(alignment) == ["capitalised", "verbatim", "lower"]
+    assert [vote.weight for vote in votes(alignment)] == [0.5, 0.5, 1.0]
+    assert cases(align(["cannot", "go"], "Can not, go.")) == ["capitalised", "lower"]
+    lost = votes(align(["we", "know", "nasa"], "We know."))[2]
+    assert (most_probable(lost.marks), most_probable(lost.cases), lost.weight) == ("", "verbatim", 0.0)

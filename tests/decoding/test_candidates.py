@@ -92,7 +92,7 @@ def _marks(candidates: Candidates, window: WindowInput, place: int, n_marks: int
     return [option.mark for option in candidates.choice(window, place, n_marks).options if option.mark]
 
 
-def test_an_uncased_task_writes_words_as_it_reads_them_and_a_cased_one_as_they_are_spelled(tiny_model: Model) -> None:
+def test_words_are_written_as_the_task_spells_them_behind_case_tokens_and_spaces(tiny_model: Model) -> None:
     window = WindowInput.of(["iPhone", "NASA"])
     for cased, spelled in ((True, "iPhone"), (False, "iphone")):
         tokenizer = tiny_model.with_task(cased=cased).tokenizer
@@ -101,9 +101,6 @@ def test_an_uncased_task_writes_words_as_it_reads_them_and_a_cased_one_as_they_a
         assert option.case is (Case.VERBATIM if cased else Case.LOWER)
     forms = [option.case for option in Candidates(tokenizer).choice(window, 1, 2).options if option.mark is None]
     assert forms == [Case.LOWER], "nothing else can be written"
-
-
-def test_case_tokens_and_spaces_stand_before_a_word(tiny_model: Model) -> None:
     tokenizer = tiny_model.with_task(inline_case=True).tokenizer
     tokenizer.case_ids = {Case.LOWER: (), Case.CAPITALISED: (8,), Case.UPPER: (9,)}
     candidates, window = Candidates(tokenizer), WindowInput.of(["so", "iPhone", "straße"])

@@ -127,7 +127,7 @@ def test_parallel_equals_stepwise_on_random_words(tiny_model: Model, texts: list
     assert_same_votes(_parallel(tiny_model, windows, batch_tokens=batch_tokens), decode_stepwise(tiny_model, windows))
 
 
-def test_a_tagger_changes_the_number_of_passes_and_nothing_else(tiny_model: Model) -> None:
+def test_a_tagger_changes_passes_alone_and_a_draft_that_is_the_answer_needs_one(tiny_model: Model) -> None:
     model = _shaped(tiny_model, 1)
     plain = SlotDecoder(model).decode(WINDOWS)
     n_passes = set()
@@ -138,9 +138,6 @@ def test_a_tagger_changes_the_number_of_passes_and_nothing_else(tiny_model: Mode
         assert_same_votes([solution.votes for solution in drafted], [solution.votes for solution in plain])
         n_passes.add(sum(solution.n_passes for solution in drafted))
     assert len(n_passes) > 1
-
-
-def test_a_draft_that_is_the_answer_needs_one_pass(tiny_model: Model) -> None:
     model = _shaped(tiny_model, 1)
     decoder = SlotDecoder(model, DecodingConfig(marks=",;-", max_marks=1))
     (solution,) = decoder.decode(WINDOWS[:1])

@@ -117,7 +117,9 @@ def test_an_interval_holds_the_score_and_is_the_same_every_time(n_documents: int
     assert bounds == interval(documents, n_samples=100)
 
 
-def test_the_interval_of_many_documents_is_that_of_a_normal_distribution() -> None:
+def test_the_interval_of_many_documents_is_a_normal_distributions_and_draws_are_summed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """Of a mean, 1.96 standard errors on either side; one document tells no spread."""
     documents = [Counts(words=n) for n in range(200)]
     bounds = interval(documents, lambda counts: counts.words / 200, n_samples=4000)
@@ -125,9 +127,6 @@ def test_the_interval_of_many_documents_is_that_of_a_normal_distribution() -> No
     assert bounds is not None and bounds.score == 99.5
     assert (bounds.low, bounds.high) == pytest.approx((99.5 - 1.96 * error, 99.5 + 1.96 * error), abs=0.2 * error)
     assert interval(documents[:1]) is None
-
-
-def test_draws_are_added_up_without_a_counts_for_each(monkeypatch: pytest.MonkeyPatch) -> None:
     documents = system(4, 60)
     monkeypatch.delattr(Counts, "__add__")  # half a minute for five thousand documents
     assert interval(documents, n_samples=10) is not None

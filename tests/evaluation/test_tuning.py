@@ -54,7 +54,7 @@ def test_cached_votes_decide_as_the_punctuator_does(tiny_model: Model, decoder: 
     assert [word.confidence for word in cached] == pytest.approx([word.confidence for word in anew], abs=1e-5)
 
 
-def test_a_window_is_decoded_once_for_all_strategies(tiny_model: Model) -> None:
+def test_a_window_is_decoded_once_and_a_trial_counts_what_an_evaluation_does(tiny_model: Model) -> None:
     punctuator = Counting(tiny_model)
     trials = Trials(punctuator, [DOCUMENT])
     strategies = [Preset(WindowConfig(8, stride, mask)) for stride, mask in product((2, 4, 6), (0, 2))]
@@ -63,9 +63,6 @@ def test_a_window_is_decoded_once_for_all_strategies(tiny_model: Model) -> None:
     for strategy in [*strategies, *strategies]:
         list(trials.annotate(strategy))
     assert punctuator.n_windows == len(distinct)
-
-
-def test_a_trial_counts_what_an_evaluation_counts_and_the_whole_grid_is_tried(tiny_model: Model) -> None:
     strategy = Preset(WindowConfig(4, 2))
     punctuator = Punctuator(tiny_model)
     trial = Trials(punctuator, references_for(punctuator, CLITICS, None)).trial(strategy)

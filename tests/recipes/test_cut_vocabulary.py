@@ -42,7 +42,7 @@ def pieces_of(tokenizer: Tokenizer, text: str) -> list[str]:
     return list(tokenizer.encode(text, add_special_tokens=False).tokens)
 
 
-def test_frequent_pieces_and_all_letters_stay_and_too_few_are_refused() -> None:
+def test_frequent_pieces_and_letters_stay_and_a_capital_becomes_its_lower_case_word() -> None:
     cut = cut_pieces(tokenizer_of(VOCABULARY), WORDS, 27)
     assert pieces_of(cut.tokenizer, "we know") == ["▁we", "▁know"]
     assert pieces_of(cut.tokenizer, "ж") == ["▁", "ж"]
@@ -53,9 +53,6 @@ def test_frequent_pieces_and_all_letters_stay_and_too_few_are_refused() -> None:
         cut_pieces(tokenizer_of(VOCABULARY), WORDS, 10)
     with pytest.raises(ConfigError, match="of the kind WordPiece; expected an encoder with a Unigram"):
         cut_pieces(wordpiece(), WORDS, 100)
-
-
-def test_a_word_with_a_capital_becomes_its_lower_case_word_unless_there_is_one() -> None:
     rows = {piece: row for row, (piece, _) in enumerate(VOCABULARY)}
     cut = cut_pieces(tokenizer_of(VOCABULARY), WORDS, 99)
     row_of = {piece: cut.rows[place] for piece, place in cut.tokenizer.get_vocab().items()}

@@ -55,7 +55,7 @@ def test_entropy_commits_while_the_model_is_sure(sure: list[bool], l_min: int, s
     assert _n_ready(policy, votes) == wanted
 
 
-def test_entropy_is_measured_in_bits_with_a_threshold_for_each_lookahead() -> None:
+def test_entropy_is_in_bits_with_a_threshold_for_each_lookahead_and_fixed_where_there_is_one() -> None:
     four = Vote(normalise(dict.fromkeys(("", ",", ".", "?"), 1.0)), SURE.cases)
     assert entropy(four.marks) / math.log(2) == pytest.approx(2.0)
     assert _n_ready(Entropy(0, 5, [1.999999] * 6), [four]) == 0
@@ -64,9 +64,6 @@ def test_entropy_is_measured_in_bits_with_a_threshold_for_each_lookahead() -> No
     assert _n_ready(policy, [UNSURE, SURE]) == 0
     assert _n_ready(policy, [UNSURE, SURE, SURE]) == 2
     assert make_policy(StreamConfig("entropy", l_min=1, l_max=3, thresholds=[0.7])) == Entropy(1, 3, [0.7] * 3)
-
-
-def test_an_entropy_policy_whose_least_and_most_lookahead_are_one_is_a_fixed_one() -> None:
     policy = make_policy(StreamConfig("entropy", l_min=3, l_max=3, thresholds=[0.0]))
     assert policy == Entropy(3, 3, [0.0])
     for n_waiting in range(8):

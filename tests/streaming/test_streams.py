@@ -156,7 +156,7 @@ def test_a_whole_stream_is_sentences_and_flushing_commits_all_that_was_heard(pun
     assert [word.annotated.word for word in stream.push(["is", "right", "and"])] == ["that"]
 
 
-def test_a_silence_commits_everything_before_it(punctuator: Punctuator) -> None:
+def test_a_silence_commits_everything_before_it_and_changes_what_the_model_reads(punctuator: Punctuator) -> None:
     config = StreamConfig(window=6, lookahead=3, max_delay_ms=700)
     timed = [TimedWord("we", 0, 200), TimedWord("know", 200, 400), TimedWord("that", 1100, 1300), TimedWord("is", 1999)]
     stream = StreamingPunctuator(punctuator, config)
@@ -165,6 +165,16 @@ def test_a_silence_commits_everything_before_it(punctuator: Punctuator) -> None:
     assert [slot.annotated.word for word in timed for slot in single.push([word])] == ["we", "know"]
     for patient in (replace(config, max_delay_ms=701), replace(config, max_delay_ms=None)):
         assert [slot.delay_words for slot in StreamingPunctuator(punctuator, patient).push(timed)] == [3]
+    hearing = Punctuator(punctuator.model.with_task(pause_ms=280))
+    words = [TimedWord("we", 0, 200), TimedWord("know", 600, 800), TimedWord("that", 800, 900)]
+    stream = StreamingPunctuator(hearing, StreamConfig(lookahead=3))
+    stream.push(words)
+    assert hearing.window_input(stream.state.words).pauses == (True, False, False)
+    assert punctuator.window_input(stream.state.words).pauses == ()
+    timed = [word.annotated.confidence for word in stream.finish()]
+    untimed = StreamingPunctuator(hearing, StreamConfig(lookahead=3))
+    untimed.push([word.word for word in words])
+    assert timed != [word.annotated.confidence for word in untimed.finish()]
 
 
 def test_a_mark_that_stands_alone_is_decided_anew_or_kept(punctuator: Punctuator) -> None:
@@ -282,19 +292,6 @@ def test_silences_are_heard_the_same_in_any_chunking_and_after_a_resume(
     deaf = StreamingPunctuator(punctuator, config)
     deaf.push(words)
     assert not any(word.pause for word in deaf.state.words)
-
-
-def test_a_silence_changes_what_the_model_reads(punctuator: Punctuator) -> None:
-    hearing = Punctuator(punctuator.model.with_task(pause_ms=280))
-    words = [TimedWord("we", 0, 200), TimedWord("know", 600, 800), TimedWord("that", 800, 900)]
-    stream = StreamingPunctuator(hearing, StreamConfig(lookahead=3))
-    stream.push(words)
-    assert hearing.window_input(stream.state.words).pauses == (True, False, False)
-    assert punctuator.window_input(stream.state.words).pauses == ()
-    timed = [word.annotated.confidence for word in stream.finish()]
-    untimed = StreamingPunctuator(hearing, StreamConfig(lookahead=3))
-    untimed.push([word.word for word in words])
-    assert timed != [word.annotated.confidence for word in untimed.finish()]
 
 
 def test_what_cannot_work_is_said_before_the_first_word(lively_model: Model, punctuator: Punctuator) -> None:

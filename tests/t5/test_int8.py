@@ -43,16 +43,15 @@ def made_of(model: Model, folder: Path) -> Model:
     return models.load(folder)
 
 
-def test_a_folder_holds_one_form_of_the_weights(tiny_model: Model, tmp_path: Path) -> None:
+def test_a_folder_holds_one_form_of_the_weights_and_a_damaged_file_is_noticed(
+    tiny_model: Model, tmp_path: Path
+) -> None:
     models.save(tiny_model, tmp_path)
     assert made_of(tiny_model, tmp_path).tuned
     assert (tmp_path / INT8_FILE).is_file() and not (tmp_path / FLOAT_FILE).exists()
     models.save(tiny_model, tmp_path)
     assert not (tmp_path / INT8_FILE).exists()
     assert torch.equal(models.load(tmp_path).network.shared.weight, tiny_model.network.shared.weight)
-
-
-def test_a_damaged_file_is_noticed(tiny_model: Model, tmp_path: Path) -> None:
     made_of(tiny_model, tmp_path)
     tensors = load_file(tmp_path / INT8_FILE)
     del tensors["decoder.block.1.layer.0.SelfAttention.q.weight"]
@@ -173,15 +172,14 @@ def test_rows_on_disk_are_multiplied_as_they_are(wide_model: Model, tmp_path: Pa
     assert torch.equal(direct.network.shared.weight, wanted.network.shared.weight)
 
 
-def test_what_is_not_in_int8_on_disk_is_rounded_when_it_is_used(wide_model: Model, tmp_path: Path) -> None:
+def test_what_is_not_in_int8_on_disk_is_rounded_and_what_is_not_finite_noticed(
+    wide_model: Model, tmp_path: Path
+) -> None:
     models.save(wide_model, tmp_path)
     assert Punctuator.from_pretrained(tmp_path, precision="int8").model.precision == "int8"
     models.save(wide_model, tmp_path, int8=True)
     assert models.load(tmp_path).precision == "fp32", "what is trained is in float32"
     assert Punctuator.from_pretrained(tmp_path, precision="fp32").model.precision == "fp32"
-
-
-def test_rows_that_are_not_finite_are_noticed(wide_model: Model, tmp_path: Path) -> None:
     models.save(wide_model, tmp_path, int8=True)
     tensors = load_file(tmp_path / INT8_FILE)
     next(tensor for name, tensor in tensors.items() if name.endswith("q.weight.scale"))[0] = float("nan")

@@ -431,7 +431,7 @@ def said(source: str, format: str = "json") -> list[str]:
     return [" ".join(word.text for word in words) for words in reading(source, format).texts]
 
 
-def test_each_line_of_a_manifest_is_a_recording_of_its_own() -> None:
+def test_lines_of_a_manifest_and_strings_of_a_list_are_recordings_of_their_own() -> None:
     assert said(NEMO) == ["so what", "yes it is"]
     assert written(NEMO) == NEMO
     new = NEMO.replace("so what", "So what?").replace("yes it is", "Yes, it is.")
@@ -441,6 +441,11 @@ def test_each_line_of_a_manifest_is_a_recording_of_its_own() -> None:
     assert transcript_of(io.StringIO(NEMO), name="manifest.jsonl").format == "json"
     with pytest.raises(InputError, match="is no json"):
         said(NEMO + '{"text": }\n')
+    source = '["so what", "Ann: yes we know", "yes", ""]'
+    assert said(source) == ["so what", "yes we know", "yes"]
+    new = '["So what?", "Ann: Yes, we know.", "Yes.", ""]'
+    assert written(source, ["So", "what?", "Yes,", "we", "know.", "Yes."]) == new
+    assert said('["so"]') == ["so"]
 
 
 def test_the_elements_of_rev_ai_are_words_marks_and_spaces() -> None:
@@ -467,14 +472,6 @@ def test_the_segments_of_youtubes_json3_have_the_times_of_their_events() -> None
     new = converted(source, "json", WriterConfig("srt", resegment=ResegmentConfig()))
     assert new == "1\n00:00:01,000 --> 00:00:05,000\nso what we know\n\n"
     assert transcript_of(io.StringIO(source), name="captions.json3").format == "json"
-
-
-def test_each_string_of_a_list_of_texts_is_a_recording_of_its_own() -> None:
-    source = '["so what", "Ann: yes we know", "yes", ""]'
-    assert said(source) == ["so what", "yes we know", "yes"]
-    new = '["So what?", "Ann: Yes, we know.", "Yes.", ""]'
-    assert written(source, ["So", "what?", "Yes,", "we", "know.", "Yes."]) == new
-    assert said('["so"]') == ["so"]
 
 
 @pytest.mark.parametrize("value", UNKNOWN)

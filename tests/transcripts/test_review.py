@@ -172,7 +172,7 @@ def test_the_sign_of_a_disfluent_word_stays_whatever_its_mark(text: str, stem: s
     assert (attributes["data-s"], attributes["data-f"]) == (stem, forms)
 
 
-def test_lines_are_paragraphs_and_long_ones_with_times_have_parts() -> None:
+def test_lines_are_paragraphs_long_ones_have_parts_and_all_is_written_as_words_come() -> None:
     certain = cycle([("", Case.LOWER, 1.0, ())])
     page = "".join(review._lines(written_of(list(read_plain(["JOHN: so\n", "\n", "  we go"])), certain)))
     assert re.sub(r"</?span[^>]*>", "", page) == (
@@ -182,9 +182,6 @@ def test_lines_are_paragraphs_and_long_ones_with_times_have_parts() -> None:
     ends = cycle([(label, Case.LOWER, 1.0, ()) for label in (".", "", "", ".", "")])
     parts = "".join(review._lines(written_of([Kept(""), *spoken], ends))).split("<p")
     assert [part.count("<span") for part in parts[1:]] == [4, 1], "a part ends with a sentence"
-
-
-def test_the_page_is_written_as_words_come() -> None:
     said = AnnotatedWord("so", "so", "", "lower", 0.5, 1.0)
     endless = cycle([WrittenWord(SpokenWord(Word("so"), " "), said)])
     assert "".join(islice(review_page(endless, "x"), 500)).count("<span") > 400

@@ -3,7 +3,6 @@
 import io
 import json
 import re
-import tracemalloc
 from collections.abc import Callable
 from functools import partial
 from itertools import pairwise
@@ -14,6 +13,7 @@ from chance import bare, by_chance, punctuated, reading, rewritten, spoken, unch
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from promises import letters
+from proportion import peak_bytes
 from recognised import whisper
 from strategies import texts
 
@@ -109,18 +109,15 @@ def test_a_large_file_comes_back_as_it_was_and_is_held_once(name: str, tmp_path:
     n_lines, space = 100, " " * 100_000
     line = f"so what{space}\n" if name == "text" else f"1\n00:00:01,000 --> 00:00:02,000\nso what{space}\n\n"
     (tmp_path / "large").write_text(line * n_lines, encoding="utf-8")
-    tracemalloc.start()
-    try:
+
+    def read_and_write() -> None:
         transcript = read_transcript(tmp_path / "large", format=name)
-        words = [item.raw for item in spoken(transcript.items)]
-        pieces = transcript.pieces(
-            transcript.with_words(AnnotatedWord(word, word, "", "verbatim", 1.0, 1.0) for word in words)
-        )
-        assert all(piece in line for piece in pieces)
-        assert tracemalloc.get_traced_memory()[1] < 1.2 * n_lines * len(line)
-    finally:
-        tracemalloc.stop()
-    assert unchanged(transcript) == line * n_lines
+        words = (item.raw for item in spoken(transcript.items))
+        said = [AnnotatedWord(word, word, "", "verbatim", 1.0, 1.0) for word in words]
+        assert all(piece in line for piece in transcript.pieces(transcript.with_words(said)))
+
+    assert peak_bytes(read_and_write) < 1.2 * n_lines * len(line)
+    assert unchanged(read_transcript(tmp_path / "large", format=name)) == line * n_lines
 
 
 @pytest.mark.parametrize(("text", "new", "expected"), [

@@ -290,7 +290,7 @@ def case_of_vote(text: str, vote: Vote, begins: bool | None) -> str:
     return most_probable(apply_sentence_position(vote, word, begins).cases)
 
 
-def test_a_word_has_a_capital_where_it_begins_a_sentence_and_none_that_an_end_before_it_explains() -> None:
+def test_what_begins_a_sentence_has_a_capital_but_for_some_words() -> None:
     assert case_of_vote("how", SAYS_LOWER, True) == Case.CAPITALISED
     assert case_of_vote("how", SAYS_LOWER, False) == Case.LOWER
     assert case_of_vote("how", SAYS_LOWER, None) == Case.LOWER
@@ -300,9 +300,6 @@ def test_a_word_has_a_capital_where_it_begins_a_sentence_and_none_that_an_end_be
     assert [case_of_vote(text, AFTER_AN_END, False) for text in ('"how', "“how", "(how", "how")] == [
         "capitalised", "capitalised", "lower", "lower"
     ]  # fmt: skip
-
-
-def test_some_words_begin_a_sentence_as_they_are_and_one_is_shouted_only_where_it_can_be_an_acronym() -> None:
     for text in ("iPhone", "foo.com", "3rd", "$5m", "42"):
         assert case_of_vote(text, SAYS_LOWER, True) == Case.LOWER
     shouted = [case_of_vote(text, SHOUTED, True) for text in ("nasa", "minimizer", "o'neil")]

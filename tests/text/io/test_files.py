@@ -87,7 +87,7 @@ def test_what_is_not_text_is_refused_in_one_line(tmp_path: Path, name: str, data
     assert "\n" not in str(caught.value)
 
 
-def test_a_file_appears_whole_when_the_block_ends_well(tmp_path: Path) -> None:
+def test_a_file_appears_whole_a_link_stays_a_link_and_a_file_keeps_its_mode(tmp_path: Path) -> None:
     path = tmp_path / "out.txt"
     path.write_text("old")
     with writing(path) as handle:
@@ -97,16 +97,6 @@ def test_a_file_appears_whole_when_the_block_ends_well(tmp_path: Path) -> None:
         assert path.read_text() == "old"
     assert path.read_bytes() == "new\r\nünï\n".encode()
     assert list(tmp_path.iterdir()) == [path]
-
-
-def test_a_pipe_is_read_once_and_refused_where_it_would_be_read_again() -> None:
-    with pipe_of(b"we\nknow") as pipe:
-        with pytest.raises(InputError, match="is a pipe; expected a file, which can be read again"):
-            next(read_lines(pipe))
-        assert list(source_lines(pipe)) == ["we", "know"]
-
-
-def test_a_link_stays_a_link_and_a_file_keeps_its_mode(tmp_path: Path) -> None:
     path, link, loose = tmp_path / "out.txt", tmp_path / "link", tmp_path / "loose"
     path.touch()
     path.chmod(0o640)
@@ -120,7 +110,16 @@ def test_a_link_stays_a_link_and_a_file_keeps_its_mode(tmp_path: Path) -> None:
     assert stat.S_IMODE(path.stat().st_mode) == 0o640
 
 
-def test_what_comes_when_a_file_is_in_its_place_is_raised(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_pipe_is_read_once_and_refused_where_it_would_be_read_again() -> None:
+    with pipe_of(b"we\nknow") as pipe:
+        with pytest.raises(InputError, match="is a pipe; expected a file, which can be read again"):
+            next(read_lines(pipe))
+        assert list(source_lines(pipe)) == ["we", "know"]
+
+
+def test_what_comes_when_a_file_is_in_its_place_is_raised_and_a_bad_disk_leaves_the_old(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     replace = Path.replace
 
     def interrupted(path: Path, target: Path) -> None:
@@ -131,6 +130,15 @@ def test_what_comes_when_a_file_is_in_its_place_is_raised(tmp_path: Path, monkey
     with pytest.raises(SystemExit), writing(tmp_path / "out.txt") as handle:
         handle.write("so")
     assert (tmp_path / "out.txt").read_text(encoding="utf-8") == "so"
+
+    def failed(descriptor: int) -> None:
+        raise OSError(errno.EIO, "no disk")
+
+    (tmp_path / "out.txt").write_text("old")
+    monkeypatch.setattr(os, "fsync", failed)
+    with pytest.raises(OSError, match="no disk"), writing(tmp_path / "out.txt") as handle:
+        handle.write("new")
+    assert [path.read_text() for path in tmp_path.iterdir()] == ["old"]
 
 
 def test_a_folder_that_takes_no_new_file_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -175,17 +183,6 @@ def test_a_file_and_its_name_are_on_the_disk_in_order(tmp_path: Path, monkeypatc
     assert {path.name for path in (tmp_path / "model").rglob("*")} == {"b", "deep", "a"}
     assert sorted(steps[:4]) == ["2 bytes", "3 bytes", "folder", "folder"]
     assert steps[4:] == ["rename", "folder"]
-
-
-def test_a_disk_that_cannot_write_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def failed(descriptor: int) -> None:
-        raise OSError(errno.EIO, "no disk")
-
-    (tmp_path / "out.txt").write_text("old")
-    monkeypatch.setattr(os, "fsync", failed)
-    with pytest.raises(OSError, match="no disk"), writing(tmp_path / "out.txt") as handle:
-        handle.write("new")
-    assert [path.read_text() for path in tmp_path.iterdir()] == ["old"]
 
 
 @pytest.mark.parametrize("umask", [0o000, 0o022, 0o027, 0o077])
