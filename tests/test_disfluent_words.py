@@ -17,7 +17,7 @@ from t5punct.punctuator import Punctuator, PunctuatorConfig
 from t5punct.streaming import StreamConfig, StreamingPunctuator, StreamState
 from t5punct.t5.task import TaskConfig
 from t5punct.text.marks import DISFLUENT, Alphabet, Case, capitalise
-from t5punct.text.render import Decision, RenderConfig, move_marks_of_removed_words, render_word
+from t5punct.text.render import DISFLUENCIES, Decision, RenderConfig, move_marks_of_removed_words, render_word
 from t5punct.text.words import Word, split
 from t5punct.windows.plan import WindowConfig
 from t5punct.windows.votes import Vote, end_sentence, most_probable, normalise
@@ -73,9 +73,7 @@ def test_some_words_are_marked_and_the_same_are_removed(signing_model: Model, de
 @settings(max_examples=20)
 @given(text=spaced_texts().filter(lambda text: DISFLUENT not in text))
 def test_marked_no_word_changes_and_removed_none_but_the_marked(signing_model: Model, text: str) -> None:
-    kept, marked, removed = (
-        _punctuator(signing_model, mode, "tagger").annotate(text) for mode in ("keep", "mark", "remove")
-    )
+    kept, marked, removed = (_punctuator(signing_model, mode, "tagger").annotate(text) for mode in DISFLUENCIES)
     assert [word.word for word in kept] == [word.word for word in marked] == [word.word for word in removed]
     bare = [word.text.replace(DISFLUENT, "", 1) if word.disfluent else word.text for word in marked]
     assert [letters(plain) for plain in bare] == [letters(word.text) for word in kept]

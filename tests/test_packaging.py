@@ -59,9 +59,7 @@ def import_faults(sources: dict[str, str]) -> list[str]:
             names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
             names += [node.module or ""] if isinstance(node, ast.ImportFrom) and not node.level else []
             for name in {name.split(".")[0] for name in names} - {"t5punct"} - sys.stdlib_module_names:
-                if not named(requirements) & {
-                    canonicalize_name(distribution) for distribution in distributions.get(name, [name])
-                }:
+                if not named(requirements) & {*map(canonicalize_name, distributions.get(name, [name]))}:
                     faults.append(f"{path} imports {name}")
     return faults
 
@@ -71,9 +69,7 @@ def test_every_file_imports_what_its_extras_install_whose_packages_a_command_kno
     assert {extra: {*map(canonicalize_name, packages)} for extra, packages in PACKAGES.items()} == {
         extra: named(PROJECT["optional-dependencies"][extra]) for extra in PACKAGES
     }
-    (own,) = [
-        requirement for requirement in PROJECT["optional-dependencies"]["dev"] if requirement.startswith("t5punct")
-    ]
+    (own,) = [own for own in PROJECT["optional-dependencies"]["dev"] if own.startswith("t5punct")]
     assert Requirement(own).extras == PROJECT["optional-dependencies"].keys() - {"dev", "ray"}
 
 

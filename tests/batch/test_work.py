@@ -259,11 +259,9 @@ def test_a_killed_batch_goes_on_where_it_was(punctuator: Punctuator, tmp_path: P
         os.kill(child, signal.SIGKILL)
         n_killed += os.WIFSIGNALED(os.waitpid(child, 0)[1])
     assert n_killed > 0
-    left = waiting()
-    Work(punctuator).run(left)
-    assert contents(tmp_path / "out") == {
-        name: punctuator.punctuate(text) for name, text in contents(tmp_path / "in").items()
-    }
+    Work(punctuator).run(waiting())
+    sources = contents(tmp_path / "in")
+    assert contents(tmp_path / "out") == {name: punctuator.punctuate(said) for name, said in sources.items()}
     assert not list((tmp_path / "out").glob(".t5punct-*-*"))
     assert not waiting()
 

@@ -55,9 +55,7 @@ def test_the_help_of_a_command(invoke: Invoke, command: str) -> None:
     assert list(sections)[-1] == "Example"
     assert f"t5punct {command}" in sections["Example"]
     assert ("Settings, as KEY=VALUE" in sections) == (command in WITH_A_MODEL)
-    options = {
-        name: told for title in sections if "ptions" in title for name, told in _options(sections[title]).items()
-    }
+    options = {name: told for part in sections if "ptions" in part for name, told in _options(sections[part]).items()}
     assert "--help" in options
     told_of_values = {name: told for name, told in options.items() if told.startswith(" <")}
     assert [name for name, told in told_of_values.items() if not re.search(r"\[(default: |requ)", told)] == []

@@ -196,9 +196,7 @@ def test_parallel_equals_step_by_step_whatever_the_odds_of_marks(tiny_model: Mod
 
 def test_parallel_equals_step_by_step_with_marks_that_are_given(lively_model: Model) -> None:
     rng = random.Random(2)
-    windows = [
-        replace(window, given=tuple(rng.choice(["", "", ".", "?!", ","]) for _ in window.words)) for window in WINDOWS
-    ]
+    windows = [replace(it, given=tuple(rng.choice(["", "", ".", "?!", ","]) for _ in it.words)) for it in WINDOWS]
     parallel = _parallel(lively_model, windows)
     assert_same_votes(parallel, decode_stepwise(lively_model, windows))
     assert [len(votes) for votes in parallel] == [len(window.words) for window in windows]
@@ -226,9 +224,7 @@ def test_odds_multiply_the_chance_of_a_mark_and_are_laid_over_those_of_the_task(
     ("*", 2.0), ("", 2.0), (",.", 2.0), (",", 0.0), (",", -1.0), (",", math.inf), (",", math.nan),
 ])  # fmt: skip
 def test_odds_are_positive_numbers_of_marks_that_the_task_has(tiny_model: Model, mark: str, odds: float) -> None:
-    told = (
-        "each with a number above 0" if odds != 2.0 else rf"odds '{re.escape(mark)}': 2.0; expected marks of ',.\?!:;-'"
-    )
+    told = "with a number above 0" if odds != 2.0 else rf"odds '{re.escape(mark)}': 2.0; expected marks of ',.\?!:;-'"
     with pytest.raises(ConfigError, match=told):
         SlotDecoder(tiny_model, DecodingConfig(mark_odds={mark: odds}))
     with pytest.raises(ConfigError, match=told):

@@ -48,9 +48,7 @@ def test_votes_are_the_heads_probabilities_with_odds(tagged_model: Model) -> Non
         for word, vote in enumerate(votes):
             marks, cases = _logits(tagged_model, window, word)
             classes = ("", *tagged_model.task.marks)
-            wanted = _softmax(
-                [logit + math.log(odds.get(mark, 1.0)) for mark, logit in zip(classes, marks, strict=True)]
-            )
+            wanted = _softmax([logit + math.log(odds.get(mark, 1)) for mark, logit in zip(classes, marks, strict=True)])
             assert tuple(vote.marks) == classes
             assert tuple(vote.marks.values()) == pytest.approx(wanted, abs=1e-4)
             if window.words[word] == "said":

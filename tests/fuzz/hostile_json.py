@@ -86,9 +86,7 @@ def aws(parts: list[Words]) -> Any:
         kinds = [("pronunciation", stem), *(("punctuation", mark) for mark in word[len(stem) :])]
         for kind, content in kinds:
             times = {"start_time": f"{number}.0", "end_time": f"{number}.5"} if kind == "pronunciation" else {}
-            items.append(
-                {"id": len(items), "type": kind, "alternatives": [{"confidence": "0.9", "content": content}], **times}
-            )
+            items.append({"id": len(items), "type": kind, "alternatives": [{"content": content}], **times})
         text += " " + stem + word[len(stem) :]
     segment = {"id": 0, "transcript": text.strip(), "items": [item["id"] for item in items]}
     return {

@@ -30,9 +30,7 @@ def pair(tiny_model: Model) -> tuple[Model, Model]:
 
 def weights(model: Model) -> dict[str, torch.Tensor]:
     assert model.tagger is not None
-    return dict(model.network.state_dict()) | {
-        f"tagger {name}": value for name, value in model.tagger.state_dict().items()
-    }
+    return model.network.state_dict() | {f"tagger {name}": value for name, value in model.tagger.state_dict().items()}
 
 
 @pytest.mark.parametrize("share", [0.0, 0.25, 1.0])

@@ -111,9 +111,7 @@ def test_streams_are_moved_by_one_thread_and_texts_by_all(engine: Engine, monkey
     torch.set_num_threads(3)
     threaded = Engine(Punctuator(engine.model, FP32))  # its thread takes what is set here
     try:
-        asyncio.run(
-            threaded.step(StreamSettings(StreamConfig(lookahead=1), FP32), "push", StreamState(), [TimedWord("so")])
-        )
+        asyncio.run(threaded.step(StreamSettings(config=FP32), "push", StreamState(), [TimedWord("so")]))
         list(threaded.annotate([TEXTS[1]], FP32))
     finally:
         torch.set_num_threads(before)

@@ -130,9 +130,7 @@ def test_a_window_begins_where_its_sentence_or_what_waits_does_and_no_sentence_e
     assert policy.window_start(_heard(30, 25, sentence_start=3)) == 20, "or as far back as the window reaches"
     assert Fixed(2).window_start(_heard(30, 25, sentence_start=24)) == 20
     for n_seen, n_committed, start in ((4, 4, 3), (9, 5, 4), (0, 0, 0), (30, 3, 20)):
-        assert Delayed(4).window_start(_heard(n_seen, n_committed)) == start, (
-            "the waiting words and the one before them"
-        )
+        assert Delayed(4).window_start(_heard(n_seen, n_committed)) == start, "what waits and the word before"
 
 
 @pytest.mark.parametrize(("values", "message"), [

@@ -91,9 +91,7 @@ def test_fixed_equals_preset_realtime(punctuator: Punctuator, words: list[str], 
     streamed = tuple(word.annotated for word in stream)
     if lookahead == 0 and not fragment:  # the last slot is final before anyone knows that it is the last
         streamed, batch = streamed[:-1], batch[:-1]
-    assert [(word.text, word.marks, word.case) for word in streamed] == [
-        (word.text, word.marks, word.case) for word in batch
-    ]
+    assert [(w.text, w.marks, w.case) for w in streamed] == [(w.text, w.marks, w.case) for w in batch]
     assert [word.confidence for word in streamed] == pytest.approx([word.confidence for word in batch], abs=1e-4)
 
 

@@ -45,9 +45,7 @@ def test_an_alphabet_has_its_own_marks_alone_the_sign_of_disfluent_words_and_tho
         assert Alphabet(",.", most).union(Alphabet(".?", other)) == Alphabet(",.?", 3), "and the longer labels"
 
 
-@pytest.mark.parametrize(
-    ("marks", "characters"), [(",?", ",?"), ("-,", "-,–—―"), (".", ".…"), (".-", ".-–—―…"), ("؟", "؟")]
-)
+@pytest.mark.parametrize(("marks", "known"), [(",?", ",?"), ("-,", "-,–—―"), (".", ".…"), (".-", ".-–—―…"), ("؟", "؟")])
 def test_an_alphabet_knows_the_other_spellings_of_its_marks(marks: str, characters: str) -> None:
     assert Alphabet(marks).characters == characters
 
@@ -131,9 +129,7 @@ def test_a_capital_goes_to_the_first_letter_that_has_a_case() -> None:
     assert capitalise("中b") == "中B", "a letter without case before one with"
     assert [capitalise(word) for word in ("ªb", "1st", "O'neil")] == ["ªb", "1st", "O'neil"]
     words = ("中B", "U.S.", "u.s.", "E.g.", "A.M.")
-    assert [case_of(word) for word in words] == [
-        *(Case.CAPITALISED, Case.UPPER, Case.LOWER, Case.CAPITALISED, Case.UPPER)
-    ]
+    assert [case_of(word) for word in words] == ["capitalised", "upper", "lower", "capitalised", "upper"]
     assert (capitalise("u.s."), capitalise("e.g.")) == ("U.S.", "E.g.")
 
 

@@ -184,6 +184,4 @@ def test_words_with_times_and_without_lines_get_new_cues(format: str) -> None:
     assert new == converted(source, format, WriterConfig("srt", resegment=ResegmentConfig()))
     assert "so what." in new.lower()
     one_a_cue = "1\n00:00:00,000 --> 00:00:00,400\nso\n\n2\n00:00:00,500 --> 00:00:00,900\nwhat.\n"
-    assert converted(one_a_cue, "srt", WriterConfig("vtt")).count("-->") == 2, (
-        "cues of subtitles stay, short as they are"
-    )
+    assert converted(one_a_cue, "srt", WriterConfig("vtt")).count("-->") == 2, "cues of subtitles stay"

@@ -94,9 +94,7 @@ def test_the_mean_decodes_mark_by_mark_as_an_ensemble_does(slot: list[Vote]) -> 
 def test_a_vote_inserts_the_most_chosen_mark_only_above_the_threshold(chosen: list[str], threshold: float) -> None:
     label = decide([certain(label) for label in chosen], CombineConfig("vote", threshold)).marks
     for prefix in (label[:end] for end in range(len(label) + 1)):
-        counts = Counter(
-            choice[len(prefix)] for choice in chosen if choice.startswith(prefix) and len(choice) > len(prefix)
-        )
+        counts = Counter(one[len(prefix)] for one in chosen if one.startswith(prefix) and len(one) > len(prefix))
         above = {mark for mark in counts if counts[mark] / len(chosen) > threshold + 1e-9}
         if prefix == label:
             assert not above
@@ -264,9 +262,7 @@ def test_a_text_begins_with_a_capital_and_ends_with_a_sentence() -> None:
     vote = Vote(normalise({"": 0.9, "?": 0.08, ".": 0.02}), normalise({"lower": 0.6, "upper": 0.4}))
     assert most_probable(end_sentence(vote, ",.?").marks) == "?"
     assert most_probable(end_sentence(vote, ",.").marks) == "."
-    assert end_sentence(vote, ",") == end_sentence(vote, ",?!") == vote, (
-        "without a full stop a statement would end with `?`"
-    )
+    assert end_sentence(vote, ",") == end_sentence(vote, ",?!") == vote, "or a statement would end with `?`"
     for stop, question, marks in (("۔", "؟", "۔،؟!"), ("।", "?", "।,?!"), ("。", "？", "。、？！")):
         asked = Vote(normalise({question: 0.6, stop: 0.1, "": 0.3}), vote.cases)
         said = Vote(normalise({question: 0.1, "": 0.9}), vote.cases)

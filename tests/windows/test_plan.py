@@ -45,9 +45,7 @@ def brute_force(n_words: int, config: WindowConfig) -> list[Window]:
 
 
 def votes_by_slot(n_words: int, config: WindowConfig) -> Counter[int]:
-    return Counter(
-        slot for window in plan_windows(n_words, config) for slot in range(window.keep_start, window.keep_stop)
-    )
+    return Counter(slot for w in plan_windows(n_words, config) for slot in range(w.keep_start, w.keep_stop))
 
 
 @quick
