@@ -46,8 +46,8 @@ def test_an_alphabet_has_its_own_marks_alone_the_sign_of_disfluent_words_and_tho
 
 
 @pytest.mark.parametrize(("marks", "known"), [(",?", ",?"), ("-,", "-,–—―"), (".", ".…"), (".-", ".-–—―…"), ("؟", "؟")])
-def test_an_alphabet_knows_the_other_spellings_of_its_marks(marks: str, characters: str) -> None:
-    assert Alphabet(marks).characters == characters
+def test_an_alphabet_knows_the_other_spellings_of_its_marks(marks: str, known: str) -> None:
+    assert Alphabet(marks).characters == known
 
 
 def test_a_label_with_a_full_stop_a_question_or_an_exclamation_mark_ends_a_sentence() -> None:
