@@ -82,8 +82,8 @@ model: setup runs/large-read.done
 
 runs/large-tag.done: runs/large-start/config.json configs/large-1-tag.yaml
 runs/large-start/config.json: runs/parent/mpnet/config.json prepared/large/dataset_dict.json
-	$(BIN)/python recipes/fit_tagger.py --config configs/large-1-tag.yaml init_from=runs/parent/mpnet \
-	  'encoder_layers=[0,1,2,3,4,5,6,7,8,9]' output=runs/large-start
+	$(BIN)/python recipes/keep_layers.py runs/parent/mpnet runs/parent/mpnet-10 0 1 2 3 4 5 6 7 8 9
+	$(BIN)/python recipes/fit_tagger.py --config configs/large-1-tag.yaml init_from=runs/parent/mpnet-10 output=runs/large-start
 
 runs/large-write.done: runs/large-tag.done prepared/large-2/dataset_dict.json configs/large-2-write.yaml
 runs/large-read.done: runs/large-write.done configs/large-3-read.yaml
@@ -131,8 +131,8 @@ model-multi: setup runs/multi-read.done
 
 runs/multi-tag.done: runs/multi-start/config.json configs/multi-1-tag.yaml
 runs/multi-start/config.json: runs/parent/e5-cut/config.json
-	$(BIN)/python recipes/fit_tagger.py --config configs/multi-1-tag.yaml init_from=runs/parent/e5-cut \
-	  'encoder_layers=[0,1,2,3,4,5,6,7,8,9]' output=runs/multi-start
+	$(BIN)/python recipes/keep_layers.py runs/parent/e5-cut runs/parent/e5-10 0 1 2 3 4 5 6 7 8 9
+	$(BIN)/python recipes/fit_tagger.py --config configs/multi-1-tag.yaml init_from=runs/parent/e5-10 output=runs/multi-start
 
 # what the number of pieces costs: benchmarks/vocabulary.py
 runs/parent/e5-cut/config.json: runs/parent/e5/config.json prepared/multi/dataset_dict.json

@@ -79,7 +79,7 @@ def synthetic(path: Path, settings: DisfluencyConfig, max_words: int) -> Said:
         for word in add_disfluencies(words, settings, rng, documents[place - 1], DISFLUENT)
     )
     words = list(islice(heard, max_words))
-    return Said(tuple(word.read for word in words), tuple(word.label == DISFLUENT for word in words))
+    return Said(tuple(word.read for word in words), tuple(word.marks == DISFLUENT for word in words))
 
 
 def _written(line: str) -> Iterator[Written]:

@@ -68,7 +68,7 @@ def sources(run: Path) -> Iterator[str]:
         sampler.set_position(epoch)
         batches = list(sampler)[: state.batch * state.processes] if epoch == state.epoch else list(sampler)
         for batch in batches:
-            yield from examples.sources(batch)
+            yield from rows[[examples.chunks[index] for index in batch]]["source"]
 
 
 def _grams(words: Sequence[str]) -> list[Gram]:

@@ -35,7 +35,7 @@ from t5punct.cli.process import keep_freed_memory
 from t5punct.training.config import TrainConfig, ValidationConfig
 from t5punct.training.loop.progress import RunLog
 from t5punct.training.loop.run import Run, build
-from t5punct.training.loop.train import take_steps
+from t5punct.training.loop.train import LARGEST_NORM, take_steps
 
 
 @dataclass(frozen=True)
@@ -150,7 +150,7 @@ def _bare(run: Run, batches: list[Any]) -> float:
         (losses.total / accumulated).backward()
         n_words += batch.n_words
         if number % accumulated == 0:
-            torch.nn.utils.clip_grad_norm_(parameters, run.config.optim.clip_norm)
+            torch.nn.utils.clip_grad_norm_(parameters, LARGEST_NORM)
             run.optimiser.optimizer.step()
             run.optimiser.optimizer.zero_grad()
     if torch.cuda.is_available():
@@ -232,7 +232,7 @@ def _step(run: Run, objective: Any, batch: Any, precision: torch.dtype) -> Step:
         losses[0].backward()  # type: ignore[no-untyped-call]
 
     def update() -> None:
-        torch.nn.utils.clip_grad_norm_(run.objective.parameters(), run.config.optim.clip_norm)
+        torch.nn.utils.clip_grad_norm_(run.objective.parameters(), LARGEST_NORM)
         run.optimiser.optimizer.step()
         run.optimiser.optimizer.zero_grad()
 

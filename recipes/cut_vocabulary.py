@@ -31,7 +31,7 @@ from t5punct.config import check
 from t5punct.errors import T5PunctError
 from t5punct.model import Model
 from t5punct.t5.task import PAUSES
-from t5punct.training.examples.loading import load_split
+from t5punct.training.examples.batches import load_split
 from t5punct.training.start.from_encoder import own_tokenizer, read_encoder, with_task_tokens
 from t5punct.training.start.starting_model import with_tokenizer
 

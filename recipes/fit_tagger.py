@@ -27,9 +27,8 @@ from t5punct.errors import T5PunctError
 from t5punct.model import Model
 from t5punct.t5.tagger import Tagger, states_at_words
 from t5punct.training.config import TrainConfig
-from t5punct.training.examples.batches import make_collator
+from t5punct.training.examples.batches import load_data, make_collator
 from t5punct.training.examples.example import IGNORED, ChunkExamples, Example
-from t5punct.training.examples.loading import load_data
 from t5punct.training.start.starting_model import make_starting_model
 
 _DECAY = 1e-4  # on standardised weights, so that a class seen only twice gets no huge ones

@@ -12,10 +12,11 @@ from __future__ import annotations
 import argparse
 from dataclasses import replace
 
+from keep_layers import with_encoder_layers
+
 from t5punct import model as models
 from t5punct.model import Model
 from t5punct.t5.encoder import blocks_of
-from t5punct.training.start.starting_model import with_encoder_layers
 
 
 def join_models(encoder: Model, decoder: Model) -> Model:

@@ -36,9 +36,9 @@ from t5punct.training.config import DataConfig, FitConfig, LossConfig, OptimConf
 from t5punct.training.data.chunks import ChunkConfig, chunk_of
 from t5punct.training.data.prepare import PrepareConfig, prepare
 from t5punct.training.data.readers import CorpusConfig
+from t5punct.training.examples.batches import load_split
 from t5punct.training.examples.disfluencies import NoiseConfig, Written, add_noise
 from t5punct.training.examples.example import ChunkExamples
-from t5punct.training.examples.loading import load_split
 from t5punct.training.loop.train import train
 from t5punct.training.start.from_encoder import FreshDecoderConfig, from_encoder
 from t5punct.training.start.starting_model import make_starting_model, with_opening_tokens

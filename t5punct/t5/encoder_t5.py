@@ -58,6 +58,8 @@ class EncoderT5(UMT5ForConditionalGeneration):  # type: ignore[misc]
         decoder_config = copy.deepcopy(config)
         decoder_config.is_decoder = True
         decoder_config.num_layers = config.num_decoder_layers
+        # with torch's fused attention a decoder of transformers 5.17 reads the tokens that it shall write
+        decoder_config._attn_implementation = "eager"
         self.decoder = UMT5Stack(decoder_config)
         self.memory = memory_of(config)
         self.lm_head = nn.Linear(config.d_model, config.vocab_size, bias=False)

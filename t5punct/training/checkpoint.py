@@ -13,7 +13,6 @@ data would mean something else, and nobody would notice.
 from __future__ import annotations
 
 import json
-import os
 import shutil
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -28,7 +27,7 @@ from ..config import check
 from ..errors import ConfigError, ModelError
 from ..t5.folder import TAGGER_FILE, writing_folder
 from ..t5.weights import broken_weights
-from ..text.io.files import take_place
+from ..text.io.files import partial_folder, take_place
 from .config import PAGE, PICTURE, VALUES, TrainConfig
 from .lock import check_own
 
@@ -57,7 +56,7 @@ class TrainState:
     best_step: int = 0
     stale: int = 0  # validations since then
     processes: int = 0  # that share the batches
-    data: str = ""  # the fingerprint of the chunks (see `loading`)
+    data: str = ""  # the fingerprint of the chunks (see `batches`)
 
 
 def check_output(config: TrainConfig) -> None:
@@ -108,25 +107,23 @@ def save_checkpoint(
     """
     mistake = f"weights that are not finite after step {state.step}"
     check(not broken_weights(model.network), mistake, expected="finite weights", fix="lower optim.lr")
-    partial, aside = _beside(folder, PARTIAL), _beside(folder, REPLACED)
-    shutil.rmtree(partial, ignore_errors=True)
-    try:
+    aside = _beside(folder, REPLACED)
+    with partial_folder(folder) as partial:
         models.save(model, partial)
         with writing_folder(partial):
             if state.best is not None and state.best_step == state.step:
-                copy_best(partial, {"step": state.step, state.score: state.best})
+                models.save(model, partial / BEST)
+                score = json.dumps({"step": state.step, state.score: state.best})
+                (partial / BEST / SCORE_FILE).write_text(score + "\n", encoding="utf-8")
             settings.save(config, partial / TRAIN_FILE)
             (partial / STATE_FILE).write_text(json.dumps(asdict(state), indent=2) + "\n", encoding="utf-8")
             save_file(dict(tensors), partial / OPTIMISER_FILE)
             if folder.exists():
                 carry_over(folder, partial)
-    except BaseException:
-        shutil.rmtree(partial, ignore_errors=True)  # on a full disk it takes the room that is missing
-        raise
-    shutil.rmtree(aside, ignore_errors=True)
-    if folder.exists():
-        folder.replace(aside)
-    take_place(partial, folder)
+        shutil.rmtree(aside, ignore_errors=True)
+        if folder.exists():
+            folder.replace(aside)
+        take_place(partial, folder)
     shutil.rmtree(aside, ignore_errors=True)
 
 
@@ -139,38 +136,15 @@ def _beside(folder: Path, ending: str) -> Path:
     return folder.with_name(folder.name + ending)
 
 
-def copy_best(folder: Path, score: dict[str, float]) -> None:
-    """Copy the model in a folder, in which nothing else stands yet, to its `best`, with the score that it got.
-
-    A copy and no link: who changes the best model's settings by hand does not change the run's.
-    """
-    files = [path for path in folder.iterdir() if path.is_file()]
-    (folder / BEST).mkdir()
-    for path in files:
-        shutil.copy2(path, folder / BEST / path.name)
-    (folder / BEST / SCORE_FILE).write_text(json.dumps(score) + "\n", encoding="utf-8")
-
-
 def carry_over(folder: Path, successor: Path) -> None:
-    """Link the best model of a folder into its successor, and copy what is no part of a checkpoint: cards, notes.
+    """Copy the best model of a folder into its successor, and what is no part of a checkpoint: cards, notes.
 
     The run's report stays behind: it is about the weights that are replaced.
     """
     for path in folder.iterdir():
-        if path.name in _OUTDATED or (successor / path.name).exists():
-            continue
-        if path.is_dir():
-            shutil.copytree(path, successor / path.name, copy_function=_link if path.name == BEST else shutil.copy2)
-        else:
-            shutil.copy2(path, successor / path.name)
-
-
-def _link(source: str | Path, target: str | Path) -> None:
-    """A second name for a file; a copy where the file system has no such names."""
-    try:
-        os.link(source, target)
-    except OSError:
-        shutil.copy2(source, target)
+        if path.name not in _OUTDATED and not (successor / path.name).exists():
+            copy = shutil.copytree if path.is_dir() else shutil.copy2
+            copy(path, successor / path.name)
 
 
 # the length of the run, what is logged and kept, where it lies, how it computes, and the weights of its losses

@@ -52,7 +52,7 @@ class DelayConfig:
 
     @property
     def any(self) -> bool:
-        """Whether some batches have a delay."""
+        """Return whether some batches have a delay."""
         return any(words is not None for words in self.words)
 
     def draw(self, *place: int) -> Delay | None:
@@ -101,14 +101,12 @@ class OptimConfig:
     warmup_steps: int = 200  # over which the rate rises from 0 to `lr`
     max_steps: int = 0  # the length of the run; 0: as many steps as `epochs` need
     epochs: int = 1  # how often the data are read
-    weight_decay: float = 0.0  # of AdamW
-    clip_norm: float = 1.0  # largest norm of a step's gradients; 0 never clips
     accumulation_steps: int = 1  # batches of a step; each weighs the same, however many words it has
 
     def __post_init__(self) -> None:
         check_choice(self, "optim.", "embeddings", ("all", "task"))
         check_choice(self, "optim.", "schedule", SCHEDULES)
-        check_range(self, "optim.", 0, "lr", "warmup_steps", "max_steps", "weight_decay", "clip_norm")
+        check_range(self, "optim.", 0, "lr", "warmup_steps", "max_steps")
         check_range(self, "optim.", 1, "epochs", "accumulation_steps")
         for part, factor in self.factors.items():
             mistake = f"a rate of {factor} times lr for {part}"
@@ -120,11 +118,10 @@ class FreshDecoderConfig:
     """The decoder that is put on a pre-trained encoder; it is as wide as the encoder, with as many heads."""
 
     layers: int = 1  # the encoder runs once, the decoder several times (Kasai 2021)
-    d_ff: int | None = None  # null: twice the encoder's width
     dropout_rate: float = 0.0  # of the encoder too; for texts that are seen more than once, 0.1
 
     def __post_init__(self) -> None:
-        check_range(self, "decoder.", 1, "layers", "d_ff")
+        check_range(self, "decoder.", 1, "layers")
         check_range(self, "decoder.", 0, "dropout_rate", below=1)
 
 
@@ -146,17 +143,14 @@ class LossConfig:
 
     text_weight: float = 1.0  # of the loss of what the decoder writes; 0 trains encoder and tagger only
     tagger_weight: float = 0.0  # of the tagger's loss; 0 has no tagger
-    case_weight: float = 0.5  # of the tagger's loss of case, beside that of marks
     sampled_pieces: int | None = None  # pieces drawn at random beside the batch's own; null takes the whole vocabulary
     slot_weight: float = 0.0  # of the text loss taken over what slot decoding may write, where that is a choice
-    label_smoothing: float = 0.0  # of all these losses: how much of a target is spread over all classes
     # states of a frozen encoder that each process keeps in memory, in tokens: later epochs do not encode them again
     kept_states: int = 0
 
     def __post_init__(self) -> None:
-        check_range(self, "loss.", 0, "text_weight", "tagger_weight", "case_weight", "slot_weight")
+        check_range(self, "loss.", 0, "text_weight", "tagger_weight", "slot_weight")
         check_range(self, "loss.", 0, "sampled_pieces", "kept_states")
-        check_range(self, "loss.", 0, "label_smoothing", below=1)
         check(
             self.text_weight or self.tagger_weight,
             "no loss", expected="a text_weight or tagger_weight above 0", fix="set loss.text_weight",
@@ -168,7 +162,7 @@ class LossConfig:
 
     @property
     def decoder(self) -> str:
-        """What a run is scored with: the decoder that is trained."""
+        """Return the decoder that is trained, which a run is scored with."""
         return "slots" if self.text_weight else "tagger"
 
 
@@ -234,7 +228,6 @@ class TrainConfig:
     init_from: str | None = None
     revision: str | None = None  # of the hub id: a branch, tag or commit
     tokenizer: str | None = None  # for random weights: the folder that `prepare` put it in
-    encoder_layers: list[int] | None = None  # of `init_from`'s encoder layers, those to keep, from 0; null keeps all
     fresh: dict[str, Any] = field(default_factory=dict)  # the shape of a T5 with random weights: {d_model: 512}
     decoder: FreshDecoderConfig = field(default_factory=FreshDecoderConfig)  # where init_from is an encoder alone
     task: dict[str, Any] | None = None  # what changes in the task of `init_from`: {cased: false}; null keeps it
@@ -263,9 +256,8 @@ class TrainConfig:
             object.__setattr__(self, "mixed_precision", "no")
         check_range(self, "", 0, "checkpoint_every_steps", "seed")
         check_range(self, "", 1, "log_every_steps")
-        for name, value in (("revision", self.revision), ("encoder_layers", self.encoder_layers)):
-            is_possible = value is None or self.init_from is not None
-            check(is_possible, f"{name} {value} of nothing", expected="a model to start from", fix="set init_from")
+        is_of_hub, mistake = self.init_from is not None, f"revision {self.revision} of nothing"
+        check(self.revision is None or is_of_hub, mistake, expected="a model to start from", fix="set init_from")
         mistake = f"mixed_precision {self.mixed_precision!r}"
         check(self.mixed_precision in ("no", "bf16"), mistake, expected="no or bf16", fix="T5 overflows in fp16")
         check(self.data.path, "no training data", expected="data.path=FOLDER", fix="run `t5punct prepare` first")
@@ -288,7 +280,7 @@ class TrainConfig:
 
     @property
     def shape(self) -> FreshModelConfig:
-        """The shape of a T5 with random weights."""
+        """Return the shape of a T5 with random weights."""
         shape: FreshModelConfig = load_part("fresh", FreshModelConfig, self.fresh)
         return shape
 

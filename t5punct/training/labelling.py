@@ -23,9 +23,8 @@ from ..t5.tagger import TAGGED_CASES, states_at_words
 from ..t5.weights import weights_fingerprint
 from ..text.io.files import take_place, whole_file
 from ..text.languages import guess_language
-from .examples.batches import make_collator
+from .examples.batches import chunks_fingerprint, load_split, make_collator
 from .examples.example import ChunkExamples, Example
-from .examples.loading import chunks_fingerprint, load_split
 from .labels import LABELS_FILE, ROWS_IN_PART, LabelsInfo, codes_of, part_name
 
 _BEGUN = "labels-begun.yaml"  # of a folder whose labels are not finished

@@ -49,14 +49,14 @@ class Taught:
 
     code: bytes
     form: str
-    label: str
+    marks: str
 
 
 class Labels:
     """A folder of labels, ready to be read by a pupil whose classes of marks are `classes` (None: the teacher's)."""
 
     def __init__(self, folder: str | Path, classes: Sequence[str] | None = None) -> None:
-        """Raises InputError where there are no labels, or they are not finished; ConfigError if they lack a class."""
+        """Raise InputError where there are no labels, or they are not finished; ConfigError if they lack a class."""
         self._folder = Path(folder)
         if not is_labels(folder):
             raise InputError(

@@ -17,6 +17,7 @@ import os
 import platform
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
@@ -40,7 +41,7 @@ from ..t5.task import TaskConfig
 from ..text.io.files import writing
 from .checkpoint import TRAIN_FILE
 from .config import PAGE, PICTURE, VALUES, TrainConfig
-from .data.prepare import COUNTS, SETTINGS, PrepareConfig
+from .data.prepare import COUNTS, SETTINGS, PrepareConfig, markdown_table
 
 _PACKAGES = ("torch", "transformers", "accelerate", "datasets", "tokenizers")
 _TRIED_WORDS = 300  # of the text, to see how fast a model is; at least so many are scored
@@ -60,7 +61,7 @@ Tell = Callable[[int, int], None]  # how many words are decided, and of how many
 
 
 def log_of(run: Path) -> Path:
-    """Return the path of a run's log."""
+    """Return the path of a run's log: beside its folder, which checkpoints replace."""
     run = run.absolute()  # `.` has no name
     return run.with_name(run.name + ".log.jsonl")
 
@@ -68,18 +69,12 @@ def log_of(run: Path) -> Path:
 def read_log(path: Path) -> list[dict[str, Any]]:
     """Return the lines of a log, in order; none without a log.  Losses are means in nats, scores are in percent.
 
-    Validations of older versions do not say how many words, and get those of the line before.  A loss of 0 is one that
-    was not trained, and is left out.
+    A loss of 0 is one that was not trained, and is left out.
     """
-    lines, words = list[dict[str, Any]](), 0
+    lines = list[dict[str, Any]]()
     for line in path.read_text(encoding="utf-8").splitlines() if path.is_file() else ():
-        try:
-            values = json.loads(line)
-        except ValueError:  # half a line, of a run that was killed
-            continue
-        words = values.get("words", words)
-        known = {name: value for name, value in values.items() if value or name not in _LOSSES}
-        lines.append({**known, "words": words})
+        with suppress(ValueError):  # half a line, of a run that was killed
+            lines.append({name: value for name, value in json.loads(line).items() if value or name not in _LOSSES})
     return lines
 
 
@@ -99,20 +94,19 @@ def write_report(run: Path, config: TrainConfig, on_progress: Tell | None = None
     log = read_log(log_of(run))
     scores, comparison, notes = _score(run, config, on_progress)
     rival = f"`{config.report.against}`" if config.report.against else "the starting model"
-    lines = [f"# {run.name}", ""]
-    lines += [f"- {line}" for line in (*_summary(log, scores, comparison, rival), *notes)]
+    lines = [f"# {run.name}", "", *(f"- {line}" for line in (*_summary(log, scores, comparison, rival), *notes)), ""]
     if draw_curves(log, run / PICTURE):
-        lines += ["", f"![losses and scores]({PICTURE})"]
+        lines += [f"![losses and scores]({PICTURE})", ""]
     elif log:
-        lines += ["", f"No picture: matplotlib is missing ({way_to_install('report')})."]
-    lines += ["", *_score_table(scores), *_gains(comparison, config, rival)]
+        lines += [f"No picture: matplotlib is missing ({way_to_install('report')}).", ""]
+    lines += [*_score_table(scores)] if scores else []
+    lines += [*_gains(comparison, config, rival)] if comparison else []
     lines += ["## Environment", "", "Where this page was written.", "", *(f"- {line}" for line in _environment())]
     lines += ["", "## Settings", "", "```yaml", settings.as_yaml(config).rstrip("\n"), "```"]
     values = {"scores": scores and as_json(scores), "comparison": comparison and comparison_json(comparison)}
-    with writing(run / VALUES) as handle:
-        handle.write(json.dumps(values, ensure_ascii=False, indent=2) + "\n")
-    with writing(run / PAGE) as handle:
-        handle.write("\n".join(lines) + "\n")
+    for name, text in ((VALUES, json.dumps(values, ensure_ascii=False, indent=2)), (PAGE, "\n".join(lines))):
+        with writing(run / name) as handle:
+            handle.write(text + "\n")
     return run / PAGE
 
 
@@ -120,8 +114,7 @@ def _summary(
     log: Sequence[Mapping[str, Any]], report: Report | None, comparison: Comparison | None, rival: str
 ) -> Iterator[str]:
     """Yield the lines of the summary."""
-    seconds = seconds_of(log)
-    if seconds:
+    if seconds := seconds_of(log):
         last, duration = log[-1], f"{seconds / 3600:.1f} hours" if seconds >= 3600 else f"{seconds / 60:.1f} minutes"
         yield (
             f"{last['step']:,} steps on {last['words']:,} words in {duration}, without validation and saving: "
@@ -134,24 +127,22 @@ def _summary(
         yield f"Against {rival}: {gain} ({spread}; p {p_value})."
 
 
-def _score_table(report: Report | None) -> Iterator[str]:
-    if report is None:
-        return
+def _score_table(report: Report) -> Iterator[str]:
+    """Yield the lines about a run's scores."""
+    scores = report.scores
     yield from (
         f"## Scores on {Path(report.data).name}",
         "",
         f"F1 with the 95 % interval of a bootstrap over {len(report.counts)} documents (of IWSLT rows: stretches of "
         "500 words). With fewer than about ten the intervals say little.",
         "",
-        "| class | precision | recall | F1 (95 %) | in the text |",
-        "| --- | --- | --- | --- | --- |",
-    )
-    scores = report.scores
-    for name, row in scores.by_name.items():
-        numbers = f"{score_text(row.precision)} | {score_text(row.recall)} | {_with_interval(report, name)}"
-        yield f"| {name} | {numbers} | {row.reference:,} |"
-    yield from (
-        "",
+        *markdown_table(
+            ("class", "precision", "recall", "F1 (95 %)", "in the text"),
+            (
+                (name, score_text(row.precision), score_text(row.recall), _with_interval(report, name), row.reference)
+                for name, row in scores.by_name.items()
+            ),
+        ),
         f"Macro F1 {score_text(scores.macro_f1)}, slot error rate {score_text(scores.slot_error_rate)}, capitals "
         f"written right {score_text(scores.cased_accuracy)} (percent). `boundary`: sentence ends.",
         "",
@@ -167,9 +158,8 @@ def _with_interval(report: Report, name: str) -> str:
     return score_text(score) + ("" if spread is None else f" ({spread.low:.1f} to {spread.high:.1f})")
 
 
-def _gains(comparison: Comparison | None, config: TrainConfig, rival: str) -> Iterator[str]:
-    if comparison is None:
-        return
+def _gains(comparison: Comparison, config: TrainConfig, rival: str) -> Iterator[str]:
+    """Yield the lines about what changed against another model."""
     against = config.report.against
     yield from (
         f"## Against {rival}",
@@ -178,12 +168,11 @@ def _gains(comparison: Comparison | None, config: TrainConfig, rival: str) -> It
         "p says how often chance alone gives as large a difference (approximate randomisation over documents, two-"
         "sided).",
         "",
-        f"| | {'other' if against else 'start'} | this run | difference | 95 % | p |",
-        "| --- | --- | --- | --- | --- | --- |",
+        *markdown_table(
+            ("score", "other" if against else "start", "this run", "difference", "95 %", "p"),
+            ((difference.name, *difference_cells(difference)) for difference in comparison.differences),
+        ),
     )
-    for difference in comparison.differences:
-        yield f"| {difference.name} | {' | '.join(difference_cells(difference))} |"
-    yield ""
 
 
 def _environment() -> Iterator[str]:
@@ -292,6 +281,7 @@ def compose_card(
         language=None, license=licence, library_name="t5punct", base_model=hub_ids[-1] if hub_ids else None,
         tags=["punctuation-restoration", "truecasing", "t5"],
     )  # fmt: skip
+    corpora = dict.fromkeys(row for run in runs for row in _iter_corpora(run))  # newest first, those of parents too
     lines = [
         *("---", data.to_yaml(), "---", _MADE, f"# {name.rpartition('/')[2]}", ""),
         f"A T5 that puts marks and capitals into transcripts; no word is changed. For t5punct {__version__} and later.",
@@ -299,26 +289,24 @@ def compose_card(
         *_use(name, task, runs[0].loss.decoder if runs else "slots"),
         *(iter_use_of_network(name, own_form) if own_form else ()),
         *("## Parents", ""),
+        *(
+            markdown_table(("model", "licence"), parents)
+            if parents
+            else ("None that its files name: it began with random weights, or they do not say.", "")
+        ),
+        *(f"Licence of this model: {licence or 'not stated'}.", "", "## Data", ""),
+        *(markdown_table(("corpus", "style", "words"), corpora) if corpora else ("Not known here.", "")),
+        *("## Scores", "", *_reported_scores(source)),
     ]
-    if parents:
-        lines += ["| model | licence |", "| --- | --- |"]
-        lines += [f"| {parent} | {its_licence or 'not known'} |" for parent, its_licence in parents]
-    else:
-        lines.append("None that its files name: it began with random weights, or they do not say.")
-    lines += ["", f"Licence of this model: {licence or 'not stated'}.", "", "## Data", ""]
-    rows = list(dict.fromkeys(row for run in runs for row in _iter_corpora(run)))  # newest first, those of parents too
-    lines += ["| corpus | style | words |", "| --- | --- | --- |", *rows] if rows else ["Not known here."]
-    return "\n".join([*lines, "", "## Scores", "", *_reported_scores(source)]).rstrip("\n") + "\n"
+    return "\n".join(lines).rstrip("\n") + "\n"
 
 
 def _use(name: str, task: TaskConfig, decoder: str) -> Iterator[str]:
-    """With the decoder that was trained, which has a name of its own where it is not the default."""
-    if decoder == "slots":
-        option, imported, construction = "", "Punctuator", f'Punctuator.from_pretrained("{name}")'
-    else:
+    """Yield the lines about use, with the decoder that was trained, which is named where it is not the default."""
+    option, imported, construction = "", "Punctuator", f'Punctuator.from_pretrained("{name}")'
+    if decoder != "slots":
         option, imported = f" --decoder {decoder}", "DecodingConfig, Punctuator, PunctuatorConfig"
-        config = f'PunctuatorConfig(decoding=DecodingConfig("{decoder}"))'
-        construction = f'Punctuator.from_pretrained("{name}", {config})'
+        construction = f'{construction[:-1]}, PunctuatorConfig(decoding=DecodingConfig("{decoder}")))'
     yield from ("## Use", "", "```sh", f"t5punct punctuate talk.txt --model {name}{option}", "```", "")
     yield from ("```python", f"from t5punct import {imported}", "")
     yield from (f'print({construction}.punctuate("how are you today"))', "```", "")
@@ -333,22 +321,20 @@ def iter_use_of_network(name: str, own_form: str) -> Iterator[str]:
     yield from ("```python", "from t5punct import model", "", f'network = model.load("{name}").network', "```", "")
 
 
-def _iter_corpora(run: TrainConfig) -> Iterator[str]:
+def _iter_corpora(run: TrainConfig) -> Iterator[tuple[str, ...]]:
     """Yield the corpora of one run's data set, if its folder is still there, with the words that were taken of each.
 
-    A data set of an older version does not say these, and a stream does not count them: there it is the budget.  The
-    name is a hub id, or of a path the last part: `.` is the folder that all paths are relative to.
+    The name is a hub id, or of a path the last part: `.` is the folder that all paths are relative to.
     """
     folder = Path(run.data.path)
     prepared = _settings(PrepareConfig, folder / SETTINGS) if run.data.path else None
     if prepared is None:
         return
-    counts = _values(folder / COUNTS).get("corpora") or [{} for _ in prepared.corpora]
-    for corpus, counted in zip(prepared.corpora, counts, strict=False):
-        words, name = counted.get("words") or corpus.words, corpus.dataset or corpus.path
+    for corpus, count in zip(prepared.corpora, _values(folder / COUNTS).get("corpora", ()), strict=False):
+        name = corpus.dataset or corpus.path
         if corpus.dataset is None or not _HUB_ID.fullmatch(corpus.dataset):
             name = Path(prepared.root, name).name or "a folder"
-        yield f"| {name} | {corpus.style} | {f'{words:,}' if words else 'all'} |"
+        yield name, corpus.style, f"{count['words']:,}"
 
 
 def _reported_scores(source: Path) -> Iterator[str]:
@@ -358,14 +344,15 @@ def _reported_scores(source: Path) -> Iterator[str]:
         yield "None yet."
         return
     spread = scores["micro_f1_interval"]
-    between = f" ({spread[0]:.1f} to {spread[1]:.1f})" if spread else ""
+    micro = [score_text(scores[f"micro_{name}"]) for name in ("precision", "recall", "f1")]
+    rows = [
+        (name, *(score_text(values[column]) for column in ("precision", "recall", "f1")))
+        for name, values in scores["per_class"].items()
+    ]
+    rows.append(("micro", *micro[:2], micro[2] + (f" ({spread[0]:.1f} to {spread[1]:.1f})" if spread else "")))
     yield from (f"On {scores['words']:,} words of {Path(scores['data']).name}:", "")
-    yield from ("| class | precision | recall | F1 (95 %) |", "| --- | --- | --- | --- |")
-    for name, values in scores["per_class"].items():
-        yield f"| {name} | {' | '.join(score_text(values[column]) for column in ('precision', 'recall', 'f1'))} |"
-    micro = (score_text(scores[name]) for name in ("micro_precision", "micro_recall", "micro_f1"))
-    yield f"| micro | {' | '.join(micro)}{between} |"
-    yield from ("", f"Settings: `{re.sub(r'[|]model:[^|]*', '', scores['signature'])}`")
+    yield from markdown_table(("class", "precision", "recall", "F1 (95 %)"), rows)
+    yield f"Settings: `{re.sub(r'[|]model:[^|]*', '', scores['signature'])}`"
 
 
 def _iter_runs(source: Path) -> Iterator[TrainConfig]:
@@ -380,35 +367,30 @@ def _iter_runs(source: Path) -> Iterator[TrainConfig]:
         source = Path(config.init_from).expanduser()
 
 
-def _parent(source: str) -> tuple[str, str | None]:
+def _parent(source: str) -> tuple[str, str]:
     """Return the public name of a parent, and the licence that its card states."""
     from huggingface_hub import ModelCard, try_to_load_from_cache
 
     folder = Path(source).expanduser()
-    is_here = folder.is_dir()
+    is_here, licence = folder.is_dir(), None
     if source in bundled_names() and not is_here:
-        return f"{source}, which ships with t5punct {__version__}", None
+        return f"{source}, which ships with t5punct {__version__}", "not known"
     path = folder / CARD if is_here else try_to_load_from_cache(source, CARD)
-    licence = None
-    if path and Path(str(path)).is_file():
-        try:
-            licence = ModelCard.load(str(path)).data.license
-        except Exception:  # a card without metadata, or with some that cannot be read
-            licence = None
-    return folder.name if is_here else source, licence
+    with suppress(Exception):  # no card, one without metadata, or with some that cannot be read
+        licence = ModelCard.load(str(path)).data.license if Path(str(path)).is_file() else None
+    return folder.name if is_here else source, licence or "not known"
 
 
 def _settings(kind: type[Settings], file: Path) -> Settings | None:
     """Return the settings in a file; None if there are none, or those of another version."""
-    try:
+    with suppress(T5PunctError):
         return settings.load_plain(kind, file)
-    except T5PunctError:
-        return None
+    return None
 
 
 def _values(path: Path) -> Mapping[str, Any]:
-    try:
+    """Return the values of a json file; none if it cannot be read."""
+    with suppress(OSError, ValueError):
         values = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}
-    return values if isinstance(values, dict) else {}
+        return values if isinstance(values, dict) else {}
+    return {}

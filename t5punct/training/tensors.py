@@ -120,7 +120,7 @@ def check_sharded(accelerator: Any, optim: OptimConfig) -> None:
 def add_adapters(network: Any, config: LoraConfig) -> None:
     """Put adapters on a network, in place; they alone require gradients.  They begin as zeros: nothing changes yet.
 
-    Raises ConfigError if no layer has one of the names, or if peft is not installed.
+    Raises ConfigError if peft is not installed, or if no layer has one of the names.
     """
     try:
         from peft import LoraConfig as PeftConfig
@@ -156,7 +156,7 @@ def merge_adapters(state: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]
 
 
 class PlainModel:
-    """Knows how to get a model's weights out of what is trained.  To be made before adapters or FSDP change it."""
+    """Take a model's weights out of what is trained.  Make it before adapters or FSDP change the model."""
 
     def __init__(self, model: Model, lora: LoraConfig, accelerator: Any) -> None:
         self.accelerator, self.is_copied = accelerator, is_sharded(accelerator) or bool(lora.r)
@@ -164,9 +164,9 @@ class PlainModel:
         self._network: Any = copy.deepcopy(model.network) if keeps_copy else None
 
     def __call__(self, model: Model, objective: Any, *, to_use: bool = False) -> Model:
-        """The model as it is now, on the device if it is to be used; on other processes than the first the given one.
+        """Return the model as it is now, on the device if it is to be used; only the first process gets it.
 
-        All processes must ask at once: those that hold a part each hand it over.
+        All processes must ask at once: those that hold a part each hand it over.  The others get the given model back.
         """
         if not self.is_copied:
             return model

@@ -198,6 +198,7 @@ def run(tagged_model: Model, lively_model: Model, tmp_path: Path) -> Path:
     settings.save(TrainConfig(init_from="google/flan-t5-small", data=DataConfig("gone")), parent / "train.yaml")
     data.mkdir()
     settings.save(PrepareConfig(corpora=[CorpusConfig("talks/mine.txt", "talk", 5000)]), data / "prepare.yaml")
+    (data / "report.json").write_text('{"corpora": [{"words": 5000}]}')
     settings.save(TrainConfig(output=str(run), init_from=str(parent), data=DataConfig(str(data))), run / "train.yaml")
     (run / "optimiser.safetensors").write_bytes(b"moments")
     (run / "report.json").write_text(

@@ -61,7 +61,7 @@ def trained(family: str, folder: Path, tiny_data: Path, tmp_path_factory: pytest
 
 
 def test_the_encoder_stays_what_it_is_weight_for_weight(family: str, folder: Path) -> None:
-    begun = from_encoder(folder, FreshDecoderConfig(layers=2, d_ff=48), None)
+    begun = from_encoder(folder, FreshDecoderConfig(layers=2), None)
     network: Any = begun.network
     own = FAMILIES[family].network.from_pretrained(folder)  # type: ignore[attr-defined]
     weights = network.encoder.state_dict()
@@ -75,7 +75,7 @@ def test_the_encoder_stays_what_it_is_weight_for_weight(family: str, folder: Pat
         mine = begun.encode(torch.tensor([words]), torch.ones(1, len(words), dtype=torch.long))
     assert torch.allclose(mine, expected, atol=1e-5)
     assert len(network.decoder.block) == 2
-    assert network.config.d_ff == 48
+    assert network.config.d_ff == 64
     assert network.lm_head.weight is network.encoder.get_input_embeddings().weight
 
 

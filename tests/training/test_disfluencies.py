@@ -29,7 +29,7 @@ from t5punct.training.examples.disfluencies import (
     Written,
     add_disfluencies,
     add_noise,
-    label_natural_disfluencies,
+    sign_natural_disfluencies,
 )
 from t5punct.training.loop.train import train
 from t5punct.training.start.starting_model import match_disfluencies, with_disfluencies
@@ -45,7 +45,7 @@ def words_of(text: str) -> list[Written]:
 
 
 def written(words: list[Written]) -> str:
-    return " ".join(word.form + word.label + "|" * word.pause for word in words)
+    return " ".join(word.form + word.marks + "|" * word.pause for word in words)
 
 
 def test_words_said_twice_bear_their_marks_once() -> None:
@@ -108,9 +108,9 @@ def test_restarts_begin_sentences_which_go_on_in_lower_case() -> None:
 def test_whatever_is_put_in_has_the_sign_alone_and_all_else_is_kept(seed: int, chances: list[float]) -> None:
     config = DisfluencyConfig(1.0, dict(zip(KINDS, chances, strict=True)), marked=1.0)
     heard = add_disfluencies(WORDS, config, random.Random(seed), OTHERS, DISFLUENT)
-    said = [replace(word, form="") for word in heard if word.label != DISFLUENT]
+    said = [replace(word, form="") for word in heard if word.marks != DISFLUENT]
     assert said == [replace(word, form="") for word in WORDS]
-    assert not any(word.pause for word in heard if word.label == DISFLUENT)
+    assert not any(word.pause for word in heard if word.marks == DISFLUENT)
     assert all(word.form.lower() == word.read for word in heard)
 
 
@@ -124,7 +124,7 @@ def test_what_never_happens_draws_nothing() -> None:
 
 
 SENTENCES = words_of("We met Anna, she left. Then why?!")
-OF = Written("of", "of", ",", pause=1)  # its label and pause stay where it comes from
+OF = Written("of", "of", ",", pause=1)  # its marks and pause stay where it comes from
 
 
 def errors_of(**values: float) -> NoiseConfig:
@@ -134,7 +134,7 @@ def errors_of(**values: float) -> NoiseConfig:
 def test_a_substitute_takes_the_label_and_the_capital_of_a_sentence_but_not_of_a_name() -> None:
     heard = add_noise(SENTENCES, errors_of(substitute=1.0), random.Random(1), lambda: OF)
     assert [word.form for word in heard] == ["Of", "of", "of", "of", "of", "Of", "of"]
-    assert [word.label for word in heard] == [word.label for word in SENTENCES]
+    assert [word.marks for word in heard] == [word.marks for word in SENTENCES]
     assert {word.read for word in heard} == {"of"}
 
 
@@ -204,9 +204,9 @@ def test_a_chunk_never_becomes_empty_and_reads_as_it_iswritten(
     ],
 )
 def test_what_is_found(text: str, found: list[str]) -> None:
-    labelled = label_natural_disfluencies(words_of(text))
-    assert [word.read for word in labelled if word.label.startswith(DISFLUENT)] == found
-    assert [replace(word, label=word.label.removeprefix(DISFLUENT)) for word in labelled] == words_of(text)
+    signed = sign_natural_disfluencies(words_of(text))
+    assert [word.read for word in signed if word.marks.startswith(DISFLUENT)] == found
+    assert [replace(word, marks=word.marks.removeprefix(DISFLUENT)) for word in signed] == words_of(text)
 
 
 TEXT = "we know that this is right what how are you today well i think it's time to go"

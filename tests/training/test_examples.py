@@ -236,7 +236,7 @@ def test_collate_pads_and_masks() -> None:
     batch = make_collator(pad_id=0)([first, second])
     assert batch.input_ids.tolist() == [[5, 6, 7, 1], [5, 1, 0, 0]]
     assert batch.attention_mask.tolist() == [[1, 1, 1, 1], [1, 1, 0, 0]]
-    assert batch.labels.tolist() == [[5, 8, 6, 7, 1], [5, 1, IGNORED, IGNORED, IGNORED]]
+    assert batch.targets.tolist() == [[5, 8, 6, 7, 1], [5, 1, IGNORED, IGNORED, IGNORED]]
     assert batch.written.tolist() == [[5, 9, 6, 7, 1], [5, 1, IGNORED, IGNORED, IGNORED]]
     assert batch.next_word_ids.tolist() == [[5, 6, 6, IGNORED, 1], [IGNORED] * 5]
     assert batch.word_ends.tolist() == [[1, 2], [0, 0]]
@@ -244,9 +244,9 @@ def test_collate_pads_and_masks() -> None:
     assert batch.cases.tolist() == [[1, 0], [2, IGNORED]]
     assert batch.token_words.tolist() == [[0, 0, 1, NOBODY], [NOBODY] * 4]
     assert batch.n_words == 3
-    assert {tensor.dtype for tensor in (batch.input_ids, batch.attention_mask, batch.labels)} == {torch.int64}
+    assert {tensor.dtype for tensor in (batch.input_ids, batch.attention_mask, batch.targets)} == {torch.int64}
     moved = batch.to(torch.device("meta"))
-    assert (moved.labels.device.type, moved.marks.device.type, moved.n_words) == ("meta", "meta", 3)
+    assert (moved.targets.device.type, moved.marks.device.type, moved.n_words) == ("meta", "meta", 3)
 
 
 @given(LENGTHS, st.integers(1, 4), st.integers(0, 2), st.integers(0, 3))
@@ -276,7 +276,7 @@ def test_the_chunks_of_a_run_are_named(config: TrainConfig, monkeypatch: pytest.
     fed, get_example = Counter[str](), ChunkExamples.__getitem__
 
     def get_and_note(examples: ChunkExamples, index: int) -> Example:
-        fed.update(examples.sources([index]))
+        fed[examples.rows[examples.chunks[index]]["source"]] += 1
         return get_example(examples, index)
 
     monkeypatch.setattr(ChunkExamples, "__getitem__", get_and_note)

@@ -14,7 +14,7 @@ from t5punct import model as models
 from t5punct.model import Model
 from t5punct.t5.tokenization import TaskTokenizer
 from t5punct.text.marks import Alphabet
-from t5punct.training.examples.history import IGNORED, History, draw_labels, make_history
+from t5punct.training.examples.history import IGNORED, History, draw_marks, make_history
 from t5punct.training.labels import codes_of
 
 
@@ -80,6 +80,6 @@ def test_labels_are_drawn_as_the_teacher_says(tokenizer: TaskTokenizer) -> None:
     shares = [0.5, *(0.3 if mark == "," else 0.2 if mark == "?" else 0.0 for mark in marks), 1.0, 0.0]
     code = bytes(codes_of(torch.tensor(shares)).numpy())
     rng, n_words = random.Random(1), 3000
-    drawn = draw_labels(["?!"] * n_words, [code] * n_words, marks, rng)
+    drawn = draw_marks(["?!"] * n_words, [code] * n_words, marks, rng)
     assert {label: round(drawn.count(label) / n_words, 1) for label in set(drawn)} == {"": 0.5, ",": 0.3, "?!": 0.2}
-    assert draw_labels([".", "~,"], [b"", code], marks, rng) == [".", "~,"], "nothing is known, or a sign"
+    assert draw_marks([".", "~,"], [b"", code], marks, rng) == [".", "~,"], "nothing is known, or a sign"

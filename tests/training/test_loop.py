@@ -88,8 +88,8 @@ def test_epochs_see_every_example_once_each(config: TrainConfig) -> None:
     assert json.loads((folder / "state.json").read_text())["words"] == 2 * n_words
 
 
-def test_accumulated_batches_are_one_step_with_their_mean_gradient(config: TrainConfig) -> None:
-    optim = OptimConfig(lr=1e-2, warmup_steps=0, schedule="constant", clip_norm=1e9, accumulation_steps=2, max_steps=1)
+def test_accumulated_batches_are_one_step_with_their_mean_gradient_of_norm_1_at_most(config: TrainConfig) -> None:
+    optim = OptimConfig(lr=1e-2, warmup_steps=0, schedule="constant", accumulation_steps=2, max_steps=1)
     run = build(replace(config, optim=optim))
     batches = [batch for batch, _ in zip(run.loader, range(2), strict=False)]
     named, before, seen = dict(run.objective.named_parameters()), parameters_of(run), dict[str, torch.Tensor]()
@@ -104,20 +104,11 @@ def test_accumulated_batches_are_one_step_with_their_mean_gradient(config: Train
     assert all(torch.equal(value, before[name]) for name, value in named.items())
     assert take_step(run, batches[1]) is not None
     assert (run.state.step, run.state.batch) == (1, 2)
+    norm = torch.cat([gradient.flatten() for gradient in expected.values()]).norm()
+    assert norm > 1
     for name, gradient in expected.items():
-        torch.testing.assert_close(seen[name], gradient, rtol=1e-4, atol=1e-6)
+        torch.testing.assert_close(seen[name], gradient / norm, rtol=1e-4, atol=1e-6)
     assert any(not torch.equal(value, before[name]) for name, value in named.items())
-
-
-def test_a_norm_of_0_never_clips(config: TrainConfig) -> None:
-    """The rule of all the others would leave no gradient."""
-    rows = []
-    for clip_norm in (0.0, 1e9):
-        run = build(with_optim(config, clip_norm=clip_norm))
-        take(run, 2)
-        rows.append(run.model.network.shared.weight.detach().clone())
-    assert torch.equal(*rows)
-    assert not torch.equal(rows[0], build(config).model.network.shared.weight)
 
 
 def test_a_factor_multiplies_the_rates_of_the_parameters_that_it_names(config: TrainConfig) -> None:
@@ -167,10 +158,8 @@ def test_what_every_model_reads_words_with_has_one_name(name: str) -> None:
     assert all(key.startswith(("shared.", "encoder.embeddings.")) for key in stayed)
 
 
-def test_of_the_embeddings_only_the_tasks_own_learn_and_the_others_do_not_decay(
-    config: TrainConfig, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    config = with_optim(config, embeddings="task", lr=1e-2, weight_decay=0.5)
+def test_of_the_embeddings_only_the_tasks_own_learn(config: TrainConfig, monkeypatch: pytest.MonkeyPatch) -> None:
+    config = with_optim(config, embeddings="task", lr=1e-2)
     run = build(config)
     rows, own = run.model.network.shared.weight, list(run.model.tokenizer.task_ids)
     norm = run.model.network.encoder.final_layer_norm.weight
@@ -180,7 +169,6 @@ def test_of_the_embeddings_only_the_tasks_own_learn_and_the_others_do_not_decay(
     assert torch.equal(rows[words], before[words])
     assert not torch.equal(rows[own], before[own])
     assert not torch.equal(norm, norm_before)
-    assert {group["weight_decay"] for group in run.optimiser.param_groups} == {0.0, 0.5}, "all else does"
     monkeypatch.setattr(TaskTokenizer, "task_ids", ())
     with pytest.raises(ConfigError, match=r"without tokens of the task; .*; set optim.embeddings=all"):
         build(config)
@@ -191,7 +179,6 @@ CONTRADICTIONS = {
     "mixed_precision=fp16": "mixed_precision 'fp16'; expected no or bf16; T5 overflows in fp16",
     "data.path=''": "no training data; expected data.path=FOLDER; run `t5punct prepare` first",
     "tokenizer=null": "neither init_from nor tokenizer; expected one of them",
-    "encoder_layers=[0]": "encoder_layers .* of nothing; expected a model to start from; set init_from",
     "revision=main": "revision main of nothing; expected a model to start from; set init_from",
     "lora.r=2": "lora.r with random weights",
     "optim.schedule=wavy": "schedule 'wavy'; expected one of .*cosine.*; check optim.schedule",
@@ -217,7 +204,7 @@ IMPOSSIBLE = [
     "fresh.feed_forward_proj=foo", "fresh.d_model=0", "fresh.d_model=-4", "fresh.num_layers=0",
     "fresh.dropout_rate=1", "data.workers=-1", "data.batch_tokens=0", "optim.accumulation_steps=0", "optim.epochs=0",
     "optim.lr=-1", "optim.lr=nan", "optim.warmup_steps=-1", "optim.max_steps=-1",
-    "loss.tagger_weight=-1", "loss.label_smoothing=1", "validation.every_steps=-1",
+    "loss.tagger_weight=-1", "validation.every_steps=-1",
     "checkpoint_every_steps=-1", "log_every_steps=0", "seed=-1", "report.max_words=-1", "data.disfluencies.share=1.5",
     "data.disfluencies.rates.repeat=-0.1", "data.disfluencies.rates.filler=nan", "data.noise.share=1.5",
     "data.noise.rates.delete=-0.1", "data.questions.l_max=-1",

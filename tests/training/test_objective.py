@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import asdict, replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -16,6 +17,7 @@ from chunk_rows import batch_of, rows
 from left_by_runs import weights
 from stepwise import SlotWriter
 from tiny import TINY_SHAPE
+from transformers.modeling_utils import ALL_ATTENTION_FUNCTIONS
 
 from t5punct import model as models
 from t5punct.decoding.candidates import Candidates
@@ -24,10 +26,12 @@ from t5punct.errors import ConfigError
 from t5punct.model import Model
 from t5punct.t5.delay import NOBODY, PREFIX, Delay, delayed_states
 from t5punct.t5.tagger import states_at_words
-from t5punct.training.config import DelayConfig, LossConfig, TrainConfig
+from t5punct.t5.word_memory import embed_targets
+from t5punct.training.config import DataConfig, DelayConfig, LossConfig, TrainConfig
 from t5punct.training.examples.batches import Batch
 from t5punct.training.examples.example import IGNORED
 from t5punct.training.labels import codes_of, probabilities_of
+from t5punct.training.loop import run as run_module
 from t5punct.training.loop.objective import FrozenStates, Objective
 from t5punct.training.loop.run import freeze
 from t5punct.training.loop.train import Run, build, train
@@ -53,7 +57,7 @@ def cross_entropy(logits: list[float], wanted: int) -> float:
 
 def logits_of(model: Model, batch: Batch) -> torch.Tensor:
     network: Any = model.network
-    outputs = network(input_ids=batch.input_ids, attention_mask=batch.attention_mask, labels=batch.labels)
+    outputs = network(input_ids=batch.input_ids, attention_mask=batch.attention_mask, labels=batch.targets)
     return outputs.logits  # type: ignore[no-any-return]
 
 
@@ -62,7 +66,7 @@ def test_the_text_loss_is_the_mean_over_target_tokens(tiny_model: Model, batch: 
     losses, logits = Objective(tiny_model, LossConfig())(batch), logits_of(tiny_model, batch)
     by_hand = [
         cross_entropy(logits[row, place].tolist(), int(token))
-        for row, tokens in enumerate(batch.labels)
+        for row, tokens in enumerate(batch.targets)
         for place, token in enumerate(tokens)
         if token != IGNORED
     ]
@@ -77,7 +81,7 @@ def test_the_loss_of_slots_is_normalised_as_slot_decoding_does_it(uncased_model:
     model, batch = uncased_model, batch_of(uncased_model, rows(*CHUNKS))
     losses, logits = Objective(model, LossConfig(text_weight=0.5, slot_weight=3.0))(batch), logits_of(model, batch)
     by_hand = []
-    for row, ((source, _), target) in enumerate(zip(CHUNKS, batch.labels.tolist(), strict=True)):
+    for row, ((source, _), target) in enumerate(zip(CHUNKS, batch.targets.tolist(), strict=True)):
         writer = SlotWriter(WindowInput.of(source.split()), Candidates(model.tokenizer))
         for place, token in enumerate(token for token in target if token != IGNORED):
             allowed = list(writer.allowed)
@@ -88,7 +92,7 @@ def test_the_loss_of_slots_is_normalised_as_slot_decoding_does_it(uncased_model:
     # before the first word there is no slot: it is a choice of its case alone, and this task has none
     first = list(model.tokenizer.deciding_ids or ())
     for row in range(2):
-        token = int(batch.labels[row, 0])
+        token = int(batch.targets[row, 0])
         by_hand.append(cross_entropy(logits[row, 0][[*first, token]].tolist(), len(first)))
     assert float(losses.slots) == pytest.approx(sum(by_hand) / len(by_hand), rel=1e-5)
     assert float(losses.total) == pytest.approx(0.5 * float(losses.text) + 3.0 * float(losses.slots), rel=1e-5)
@@ -140,24 +144,6 @@ def test_a_text_form_in_which_no_single_token_decides_has_no_loss_of_slots(tiny_
         Objective(tiny_model, LossConfig(slot_weight=1.0))
 
 
-@torch.no_grad()
-def test_smoothed_losses_ask_for_a_little_of_every_class(uncased_model: Model) -> None:
-    torch.manual_seed(2)
-    model, batch = uncased_model, batch_of(uncased_model, rows(*CHUNKS))
-    tagger = Objective(model, LossConfig(tagger_weight=1.0)).tagger
-    exact, smoothed = (
-        Objective(replace(model, tagger=tagger), LossConfig(slot_weight=1.0, tagger_weight=1.0, label_smoothing=share))(
-            batch
-        )
-        for share in (0.0, 0.1)
-    )
-    real = logits_of(model, batch)[batch.labels != IGNORED]
-    even = float((real.logsumexp(-1) - real.mean(-1)).mean())  # the cross-entropy of an even distribution
-    assert float(smoothed.text) == pytest.approx(0.9 * float(exact.text) + 0.1 * even, rel=1e-5)
-    for name in ("slots", "tags", "cases"):
-        assert float(getattr(smoothed, name)) != pytest.approx(float(getattr(exact, name)), rel=1e-4), name
-
-
 def test_without_a_loss_of_text_each_parameter_that_learns_gets_a_gradient() -> None:
     """Several processes wait for all of them: a decoder that copies has a memory beside its layers."""
     model = models.load("small")
@@ -179,7 +165,7 @@ def test_a_frozen_encoder_gets_no_gradients_but_the_decoder_does(tiny_model: Mod
 @torch.no_grad()
 def test_the_tagger_loss_is_the_mean_over_slots(tiny_model: Model, batch: Batch) -> None:
     torch.manual_seed(2)
-    objective = Objective(tiny_model, LossConfig(tagger_weight=0.25, case_weight=2.0))
+    objective = Objective(tiny_model, LossConfig(tagger_weight=0.25))
     losses = objective(batch)
     encoder = tiny_model.network.encoder
     states = encoder(input_ids=batch.input_ids, attention_mask=batch.attention_mask).last_hidden_state
@@ -193,19 +179,18 @@ def test_the_tagger_loss_is_the_mean_over_slots(tiny_model: Model, batch: Batch)
         cased.append(cross_entropy(forms.tolist(), case))
     assert float(losses.tags) == pytest.approx(sum(tags) / 5, rel=1e-5)
     assert float(losses.cases) == pytest.approx(sum(cased) / 5, rel=1e-5)
-    tagged = float(losses.tags) + 2.0 * float(losses.cases)
+    tagged = float(losses.tags) + 0.5 * float(losses.cases)
     assert float(losses.total) == pytest.approx(float(losses.text) + 0.25 * tagged, rel=1e-6)
 
 
-@pytest.mark.parametrize("smoothing", [0.0, 0.2])
-def test_padding_and_batch_mates_do_not_change_an_example(tiny_model: Model, smoothing: float) -> None:
+def test_padding_and_batch_mates_do_not_change_an_example(tiny_model: Model) -> None:
     torch.manual_seed(2)
-    objective = Objective(tiny_model, LossConfig(tagger_weight=1.0, label_smoothing=smoothing))
+    objective = Objective(tiny_model, LossConfig(tagger_weight=1.0))
     batches = [batch_of(tiny_model, rows(*chunks)) for chunks in (CHUNKS, CHUNKS[:1], CHUNKS[1:])]
     with torch.no_grad():
         both, first, other = map(objective, batches)
     assert float(both.tags) == pytest.approx((3 * float(first.tags) + 2 * float(other.tags)) / 5, rel=1e-5)
-    n_first, n_other = (int((batch.labels != IGNORED).sum()) for batch in batches[1:])
+    n_first, n_other = (int((batch.targets != IGNORED).sum()) for batch in batches[1:])
     pooled = (n_first * float(first.text) + n_other * float(other.text)) / (n_first + n_other)
     assert float(both.text) == pytest.approx(pooled, rel=1e-5)
 
@@ -359,3 +344,32 @@ def test_without_delays_training_is_what_it_was(config: TrainConfig, tmp_path: P
     plain, nulls, delayed = map(weights, folders)
     assert plain == nulls != delayed
     assert "delay_left_words: null" in (folders[1] / "t5punct.yaml").read_text()
+
+
+def test_no_decoder_reads_the_tokens_that_it_shall_write(tiny_model: Model, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a GPU, transformers 5.17 gave a T5's decoder all targets: it learned to copy them, and the loss fell."""
+    fused = ALL_ATTENTION_FUNCTIONS["sdpa"]
+
+    def see_all(module: Any, query: Any, key: Any, value: Any, mask: Any, **settings: Any) -> Any:
+        return fused(module, query, key, value, None, **settings | {"is_causal": False})
+
+    monkeypatch.setitem(ALL_ATTENTION_FUNCTIONS, "sdpa", see_all)
+    gpu: Any = SimpleNamespace(device=torch.device("cuda"), is_main_process=True)
+    for model in (tiny_model, models.load("small"), models.load("base")):
+        batch = batch_of(model, rows(*CHUNKS))
+        examples: Any = SimpleNamespace(rows=rows(*CHUNKS), tokenizer=model.tokenizer)
+        monkeypatch.setattr(run_module, "check_suitable", lambda *_: ())
+        ready = run_module._ready_model(TrainConfig(data=DataConfig("unread"), init_from="small"), model, examples, gpu)
+        objective = Objective(ready, LossConfig()).eval()
+        changed = replace(batch, written=batch.written.clone())
+        changed.written[:, 3:] = changed.written[:, 3:].flip(1)
+        read = [
+            objective.network.decoder(
+                inputs_embeds=embed_targets(ready.network, ready.network._shift_right(each.written)),
+                encoder_hidden_states=torch.ones(2, 1, ready.network.config.d_model),
+                use_cache=False,
+            ).last_hidden_state
+            for each in (batch, changed)
+        ]
+        assert torch.equal(read[0][:, :4], read[1][:, :4])
+        assert not torch.equal(read[0][:, 4:], read[1][:, 4:])

@@ -180,7 +180,7 @@ def test_a_failure_leaves_no_folder_of_ours_and_keeps_yours(config: PrepareConfi
 def test_the_report_counts_documents_labels_and_lengths(talks_only: PrepareConfig) -> None:
     report = prepare(talks_only)
     words = [word for row in load_from_disk(talks_only.output)["train"] for word in split(row["target"]).words]
-    counts = report.content.labels
+    counts = report.content.marks
     assert counts == {label: sum(word.marks == label for word in words) for label in counts}
     assert sum(counts.values()) == report.content.n_words == report.train_words == len(words)
     assert report.content.cases.keys() == {"lower", "capitalised"}
@@ -311,8 +311,8 @@ PREPARE = {
     "holdout_percent=300": r"holdout_percent 300.0; expected 0 to below 100; set holdout_percent",
     "holdout_percent=-1": r"holdout_percent -1.0; expected 0 to below 100; set holdout_percent",
     "vocabulary.sample_words=0": r"vocabulary.sample_words 0; expected 1 or more; set vocabulary.sample_words",
-    "corpora=[{path: a.txt, words: -1}]": r"-1 words of a.txt; expected 0 \(all\) or more; set corpora.words",
-    "corpora=[{path: a.txt, join: 0}]": r"join 0 of a.txt; expected 1 or more; set corpora.join",
+    "corpora=[{path: a.txt, words: -1}]": "corpora.words -1; expected 0 or more; set corpora.words",
+    "corpora=[{path: a.txt, join: 0}]": "corpora.join 0; expected 1 or more; set corpora.join",
     "corpora=[{path: a.txt, holdout_every: 1}]": r"holdout_every 1 of a.txt; expected 0, or 2 and more; set corpora",
     "corpora=[{path: a.txt, document: page}]": r"corpora.document 'page'; expected one of auto, .*; check corpora",
     "corpora=[{path: a, dataset: b}]": r"path a and dataset b; expected one of them; drop one",

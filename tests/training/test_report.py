@@ -148,18 +148,15 @@ def test_a_tracker_gets_the_settings_and_every_line_of_the_log(config: TrainConf
 
 
 def test_a_tracker_that_is_not_there_is_named(config: TrainConfig) -> None:
-    for name, message in (
-        ("tensorbord", r"report_to 'tensorbord'; expected some of .*tensorboard.*; check report_to"),
-        ("aim", r"report_to aim, which is not installed; .*; pip install aim"),
-    ):
-        with pytest.raises(ConfigError, match=message):
+    for name in ("tensorbord", "aim"):
+        with pytest.raises(ConfigError, match=f"report_to {name}; expected .* is installed: .*pip install {name}"):
             train(replace(config, report_to=name))
 
 
 LOG = """{"step": 2, "words": 600, "text_loss": 6.0, "tag_loss": 0.0, "lr": 0.001, "words_per_second": 100.0, "x": 1}
-{"step": 2, "validation_loss": 5.5, "micro_f1": 20.0}
+{"step": 2, "words": 600, "validation_loss": 5.5, "micro_f1": 20.0}
 {"step": 4, "words": 1200, "text_loss": 5.0, "tag_loss": 0.0, "lr": 0.001, "words_per_second": 300.0}
-{"step": 4, "validation_loss": 4.5, "micro_f1": 30.0}
+{"step": 4, "words": 1200, "validation_loss": 4.5, "micro_f1": 30.0}
 {"st"""
 
 
@@ -245,7 +242,7 @@ def test_another_model_than_the_one_it_began_with_has_its_own_name(run: Path, te
     start = str(tmp_path / "start")
     shown = page_of(run, report=ReportConfig(str(text), against=start), init_from="base")
     assert f"- Against `{start}`: " in shown and f"## Against `{start}`\n" in shown
-    assert "| | other | this run |" in shown
+    assert "| score | other | this run |" in shown
     assert "starting model" not in shown
     lost = page_of(run, report=ReportConfig(str(text), against="./gone"))
     assert "- The model ./gone cannot be compared: " in lost
@@ -335,17 +332,15 @@ def test_words_are_those_that_were_taken_and_a_folder_has_its_name(prepared: Pre
     prepare(prepared)
     text = card_of(tmp_path, TrainConfig(init_from="base", data=DataConfig(prepared.output)))
     assert "| texts | talk | 108 |\n| chats.txt | chat | 108 |" in text
-    Path(prepared.output, "report.json").unlink()  # as older versions left it
-    text = card_of(tmp_path, TrainConfig(init_from="base", data=DataConfig(prepared.output)))
-    assert "| texts | talk | all |\n| chats.txt | chat | 5,000 |" in text
 
 
 def test_no_corpus_is_nameless_or_tells_a_path(tmp_path: Path) -> None:
     corpora = [CorpusConfig("."), CorpusConfig(dataset="someone/talks"), CorpusConfig(dataset="/home/me/saved")]
     (tmp_path / "data").mkdir()
     settings.save(PrepareConfig(corpora=corpora), tmp_path / "data" / "prepare.yaml")
+    (tmp_path / "data" / "report.json").write_text(json.dumps({"corpora": [{"words": 7000}] * 3}))
     text = card_of(tmp_path, TrainConfig(init_from="base", data=DataConfig(str(tmp_path / "data"))))
-    assert "| a folder | talk | all |\n| someone/talks | talk | all |\n| saved | talk | all |" in text
+    assert "| a folder | talk | 7,000 |\n| someone/talks | talk | 7,000 |\n| saved | talk | 7,000 |" in text
 
 
 def test_what_only_the_tagger_learned_is_used_with_the_tagger(

@@ -6,7 +6,7 @@ import json
 import random
 import re
 import shutil
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +15,8 @@ import torch
 import transformers
 from chunk_rows import rows
 from datasets import load_from_disk
-from tiny import TINY_SHAPE
 from tiny_encoders import save_tiny_encoder
-from transformers import ByT5Tokenizer, T5ForConditionalGeneration, UMT5ForConditionalGeneration
+from transformers import ByT5Tokenizer
 
 from t5punct import model as models
 from t5punct.decoding.generate import generate_texts
@@ -25,7 +24,6 @@ from t5punct.decoding.inputs import WindowInput
 from t5punct.errors import ConfigError, ModelError
 from t5punct.model import Model
 from t5punct.punctuator import Punctuator, PunctuatorConfig
-from t5punct.t5.delay import Delay
 from t5punct.t5.inference import InferenceT5
 from t5punct.t5.task import ENCODER_TASK, TaskConfig, task_token
 from t5punct.t5.tokenization import TaskTokenizer
@@ -38,46 +36,8 @@ from t5punct.training.start.from_encoder import FreshDecoderConfig, from_encoder
 from t5punct.training.start.starting_model import (
     check_suitable,
     make_starting_model,
-    with_encoder_layers,
     with_marks_of,
 )
-
-
-def test_layers_that_are_kept_are_copies_and_a_tagger_stays_with_the_layer_that_it_reads(tagged_model: Model) -> None:
-    shallow = with_encoder_layers(tagged_model, [1])
-    assert shallow.network.config.num_layers == 1 and tagged_model.network.config.num_layers == 2
-    name = "layer.0.SelfAttention.q.weight"
-    state, whole = shallow.network.encoder.block[0].state_dict(), tagged_model.network.encoder.block[1].state_dict()
-    assert torch.equal(state[name], whole[name])
-    assert shallow.tagger is tagged_model.tagger and with_encoder_layers(tagged_model, [0]).tagger is None
-    for layers in ([2], [1, 0], [0, 0], [-1]):
-        with pytest.raises(ConfigError, match="some of 0 to 1"):
-            with_encoder_layers(tagged_model, layers)
-
-
-@pytest.mark.parametrize("kind", [T5ForConditionalGeneration, UMT5ForConditionalGeneration])
-def test_a_model_without_its_first_layer_keeps_its_positions(tagged_model: Model, tmp_path: Path, kind: Any) -> None:
-    """Of a T5 only the first layer has position biases; an umT5 has some in each."""
-    shape = {**asdict(TINY_SHAPE), "num_layers": 3, "vocab_size": tagged_model.network.config.vocab_size}
-    torch.manual_seed(2)
-    network = kind(kind.config_class(**shape, pad_token_id=0)).eval()
-    shallow = with_encoder_layers(replace(tagged_model, network=network, tagger=None), [1, 2])
-    index = 0 if kind is T5ForConditionalGeneration else 1
-    wanted = network.encoder.block[index].layer[0].SelfAttention.relative_attention_bias.weight
-    assert torch.equal(shallow.network.encoder.block[0].layer[0].SelfAttention.relative_attention_bias.weight, wanted)
-    models.save(shallow, tmp_path)
-    ids = torch.tensor([[5, 6, 7, 8, 5, 6, 1]])
-    states = [model.encode(ids, torch.ones_like(ids)) for model in (shallow, models.load(tmp_path))]
-    assert torch.allclose(states[0], states[1], atol=1e-6)
-
-
-def test_layers_that_are_kept_do_not_look_ahead_as_the_old_ones_did(tagged_model: Model) -> None:
-    """A delay of layer 1 would be nobody's in an encoder of one layer, and its words would never be seen."""
-    delayed = tagged_model.with_task(delay_left_words=32, delay_layers=[1, 0])
-    task = with_encoder_layers(delayed, [0]).task
-    assert (task.delay_left_words, task.delay_layers) == (None, [])
-    assert sum(Delay.of_task(4, task).look_aheads(1)) == 4
-
 
 MARKS = ".،؟!"  # as docs/guides/your-language.md has them
 
@@ -167,10 +127,10 @@ def share_copied(model: Model, examples: ChunkExamples) -> float:
     network: Any = model.network
     batch = make_collator(model.tokenizer.pad_id)([examples[place] for place in range(20)])
     with torch.no_grad():
-        logits = network(input_ids=batch.input_ids, attention_mask=batch.attention_mask, labels=batch.labels).logits
+        logits = network(input_ids=batch.input_ids, attention_mask=batch.attention_mask, labels=batch.targets).logits
     deciding = torch.tensor(model.tokenizer.deciding_ids)
-    words = (batch.labels != IGNORED) & ~torch.isin(batch.labels, deciding)
-    return float((logits.argmax(-1) == batch.labels)[words].float().mean())
+    words = (batch.targets != IGNORED) & ~torch.isin(batch.targets, deciding)
+    return float((logits.argmax(-1) == batch.targets)[words].float().mean())
 
 
 @pytest.fixture(scope="module")

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import glob
 import random
+import re
 import tempfile
 from array import array
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -88,7 +88,7 @@ class Documents:
 
     @property
     def n_words(self) -> list[int]:
-        """Pieces between white space, of each document that is not empty."""
+        """Return the pieces between white space of each document that is not empty."""
         counts = self.rows["n_words"][:]  # read at once: by one it takes 0.1 ms
         return [counts[number] for number in self.numbers]
 
@@ -107,33 +107,40 @@ def read_documents(corpus: CorpusConfig, pauses_ms: tuple[int, ...], cache: str,
 
     With `pauses_ms`, a token stands at every silence between words with times, another one for each of these lengths.
     """
-    from datasets import Dataset, Features, Value
-
-    features = Features({"text": Value("string"), "source": Value("string"), "n_words": Value("int64")})
-    arguments: dict[str, Any] = {"corpus": corpus, "pauses_ms": pauses_ms, "holdout_percent": holdout_percent}
-    if next(_rows(**arguments), None) is None:  # what `datasets` cannot make a table of
-        raise InputError(f"no text in {corpus.title}", expected="a file with text", fix="check the path")
-    with raise_own_error():
-        rows = Dataset.from_generator(
-            _rows, features=features, cache_dir=cache, gen_kwargs=arguments, writer_batch_size=_ROWS_IN_MEMORY
-        )
+    arguments = {"corpus": corpus, "pauses_ms": pauses_ms, "holdout_percent": holdout_percent}
+    columns = {"text": "string", "source": "string", "n_words": "int64"}
+    rows = make_table(_rows, columns, arguments, cache, writer_batch_size=_ROWS_IN_MEMORY)
+    check(len(rows), f"no text in {corpus.title}", expected="a file with text", fix="check the path", kind=InputError)
     numbers = array("q", (number for number, n_words in enumerate(rows["n_words"][:]) if n_words))
-    if not numbers:
-        mistake = f"no text in {corpus.title}, {len(rows):,} empty rows"
-        raise InputError(mistake, expected="rows with text", fix="check corpora.column")
+    mistake = f"no text in {corpus.title}, {len(rows):,} empty rows"
+    check(numbers, mistake, expected="rows with text", fix="check corpora.column", kind=InputError)
     return Documents(corpus, rows, numbers, find_sources(corpus)[1])
 
 
-@contextmanager
-def raise_own_error() -> Iterator[None]:
-    """Raise the error of a generator, and not the one that `datasets` makes of it."""
+def make_table(
+    generate: Callable[..., Iterator[dict[str, Any]]], columns: Mapping[str, str], arguments: dict[str, Any],
+    cache: str, **more: Any,
+) -> Any:  # fmt: skip
+    """Return the rows of a generator as a `datasets.Dataset` in the folder `cache`; it may be empty.
+
+    `columns`: the type of each.  Raises the generator's own error, and not the one that `datasets` makes of it.
+    """
+    from datasets import Dataset, Features, Value
     from datasets.exceptions import DatasetGenerationError
 
+    features = Features({name: Value(kind) for name, kind in columns.items()})
+    if next(generate(**arguments), None) is None:  # `datasets` refuses a generator without rows
+        return Dataset.from_dict({name: [] for name in columns}, features=features)
     try:
-        yield
+        return Dataset.from_generator(generate, features=features, gen_kwargs=arguments, cache_dir=cache, **more)
     except DatasetGenerationError as error:
         if isinstance(error.__cause__, T5PunctError | OSError):
             raise error.__cause__ from None
+        # of an error in another process we get the text alone
+        if system_error := re.search(r"^OSError: (.*)$", str(error.__cause__), re.MULTILINE):
+            raise OSError(system_error[1]) from None
+        for _ in generate(**arguments):  # raises it again, here
+            pass
         raise
 
 

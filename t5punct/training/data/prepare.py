@@ -32,7 +32,7 @@ from ...text.spelling_table import TABLE_FILE, write_table
 from ...text.words import split
 from ..lock import check_own, lock_folder
 from .chunks import Chunk, ChunkConfig, cut_into_chunks
-from .corpora import Documents, Piece, iter_texts, plan_pieces, raise_own_error, read_documents
+from .corpora import Documents, Piece, iter_texts, make_table, plan_pieces, read_documents
 from .readers import CorpusConfig
 from .spellings import learn_table
 from .vocabulary import VocabularyConfig, train_tokenizer
@@ -78,7 +78,7 @@ class PrepareConfig:
 
     @property
     def pauses_ms(self) -> tuple[int, ...]:
-        """The silences that have tokens, as `TaskConfig.pauses_ms`."""
+        """Return the silences that have tokens, as `TaskConfig.pauses_ms`."""
         return checked_pauses(self.pause_ms, self.long_pause_ms)
 
 
@@ -98,10 +98,10 @@ class CorpusCount:
 
 @dataclass(frozen=True)
 class Content:
-    """Counts of training chunks, all of them or the first ones: how often each label, case and length is."""
+    """Counts of training chunks, all of them or the first ones: how often each kind of marks, case and length is."""
 
     n_words: int
-    labels: Mapping[str, int]  # the most frequent first, as cases
+    marks: Mapping[str, int]  # the most frequent first, as cases
     cases: Mapping[str, int]
     lengths: Mapping[str, int]  # chunks by words: `9 to 16`
     examples: tuple[Chunk, ...]
@@ -155,6 +155,12 @@ def prepare(config: PrepareConfig) -> PrepareReport:
         (output / REPORT).write_text(as_text(report), encoding="utf-8")
         (output / COUNTS).write_text(as_json(report), encoding="utf-8")
     return report
+
+
+def read_prepare_config(path: str) -> PrepareConfig | None:
+    """Return the settings that a data set was made with, if its folder has them."""
+    file = Path(path) / SETTINGS
+    return settings.load_plain(PrepareConfig, file) if path and file.is_file() else None
 
 
 @contextmanager
@@ -229,6 +235,7 @@ def _plan(config: PrepareConfig, documents: Documents, name: str) -> Iterator[Pi
 
 
 def _no_chunk(config: PrepareConfig, documents: Sequence[Documents]) -> ConfigError:
+    """Return the error that says why there is no chunk to train on."""
     lengths = [n_words for each in documents for n_words in each.n_words]
     if not any(piece for each in documents for piece in _plan(config, each, "train")):
         return ConfigError(
@@ -261,33 +268,17 @@ def _rows(
 
 def _split(config: PrepareConfig, documents: Sequence[Documents], name: str, cache: str) -> Any:
     """Return one split as a shuffled `datasets.Dataset`; it may be empty."""
-    from datasets import Dataset, Features, Value
-    from datasets.exceptions import DatasetGenerationError
-
-    text, workers = Value("string"), list(range(config.workers))  # `datasets` splits the list
-    features = Features({"source": text, "target": text, "style": text, "n_words": Value("int64")})
-    arguments: dict[str, Any] = {"config": config, "documents": tuple(documents), "name": name, "workers": workers}
-    if next(_rows(**arguments), None) is None:  # a generator must not be empty
-        return Dataset.from_dict({column: [] for column in features}, features=features)
-    n_processes = config.workers if config.workers > 1 else None
-    try:
-        with raise_own_error():
-            rows = Dataset.from_generator(
-                _rows, features=features, gen_kwargs=arguments, cache_dir=cache, split=name, num_proc=n_processes
-            )
-    except DatasetGenerationError as error:
-        # all that we get of an error in another process
-        system_error = re.search(r"^OSError: (.*)$", str(error.__cause__), re.MULTILINE)
-        if system_error:
-            raise OSError(system_error[1]) from None
-        for _ in _rows(**arguments):  # an error in another process comes without its cause: this raises it
-            pass
-        raise
+    workers = list(range(config.workers))  # `datasets` splits the list
+    rows = make_table(
+        _rows, {"source": "string", "target": "string", "style": "string", "n_words": "int64"},
+        {"config": config, "documents": tuple(documents), "name": name, "workers": workers},
+        cache, split=name, num_proc=config.workers if config.workers > 1 else None,
+    )  # fmt: skip
     return rows.shuffle(seed=config.seed)
 
 
 def _learn_vocabulary(config: PrepareConfig, output: Path, documents: Sequence[Documents]) -> None:
-    """Sources and targets in turn, from chunks spread evenly over the corpora."""
+    """Learn a vocabulary from sources and targets in turn, of chunks spread evenly over the corpora."""
     n_words = sum(piece.n_words for each in documents for piece in _plan(config, each, "train"))
     share = min(1.0, config.vocabulary.sample_words / max(1, n_words))
     chunks_in_order = _rows(config, documents, "train", range(config.workers), counts=False)
@@ -332,17 +323,9 @@ def _token_counter(config: PrepareConfig) -> Any:
 def _report(
     config: PrepareConfig, documents: Sequence[Documents], splits: Mapping[str, Any], warnings: Sequence[str]
 ) -> PrepareReport:
-    train, min_words, corpora = splits["train"], config.chunks.min_words, list[CorpusCount]()
-    for each in documents:
-        lengths = [piece.n_words for piece in _plan(config, each, "train")]
-        n_held_out = sum(len(piece.documents) for piece in _plan(config, each, "validation"))
-        is_single = len(each.numbers) == 1 and n_held_out > 0
-        corpora.append(CorpusCount(
-            each.corpus.title, each.corpus.style, documents=len(each.numbers), held_out=n_held_out, words=sum(lengths),
-            dropped_short=sum(n_words < min_words for n_words in lengths),
-            dropped_empty=len(each.rows) - len(each.numbers),
-            notes=(*each.left_out, *["one document, whose end is held out"] * is_single),
-        ))  # fmt: skip
+    """Return what was made of the corpora."""
+    train, min_words = splits["train"], config.chunks.min_words
+    corpora = tuple(_count_corpus(config, each) for each in documents)
     n_words, n_taken = sum(train["n_words"][:]), sum(corpus.words for corpus in corpora)
     notes = [f"{corpus.name}: {note}" for corpus in corpora for note in corpus.notes]
     if n_taken > n_words and not config.pauses_ms:  # tokens of silences are counted among a document's words
@@ -351,40 +334,53 @@ def _report(
             "begins anywhere in a document so that windows begin inside sentences too; rests of fewer than "
             f"{min_words} words (chunks.min_words); signs that stand alone",
         )  # fmt: skip
-    if not len(splits["validation"]):
+    n_validation = len(splits["validation"])
+    if not n_validation:
         warnings = [
             *warnings, f"no chunk to validate with; expected held-out documents of {min_words} words and more; "
             "raise holdout_percent or add text",
         ]  # fmt: skip
     content = count_content(Chunk(**row) for row in train)
-    n_validation = len(splits["validation"])
     return PrepareReport(
-        config.output, len(train), n_words, n_validation, tuple(corpora), content, tuple(warnings), tuple(notes)
+        config.output, len(train), n_words, n_validation, corpora, content, tuple(warnings), tuple(notes)
     )
 
 
-def count_content(rows: Iterable[Chunk]) -> Content:
-    """Return labels, case and lengths of chunks, as far as they are counted."""
-    labels, cases, bins = Counter[str](), Counter[str](), Counter[int]()
-    shown: dict[str, list[Chunk]] = {}
-    for chunk in rows:
+def _count_corpus(config: PrepareConfig, documents: Documents) -> CorpusCount:
+    """Return what became of a corpus's documents."""
+    lengths = [piece.n_words for piece in _plan(config, documents, "train")]
+    n_held_out = sum(len(piece.documents) for piece in _plan(config, documents, "validation"))
+    is_single = len(documents.numbers) == 1 and n_held_out > 0
+    return CorpusCount(
+        documents.corpus.title, documents.corpus.style, documents=len(documents.numbers), held_out=n_held_out,
+        words=sum(lengths), dropped_short=sum(n_words < config.chunks.min_words for n_words in lengths),
+        dropped_empty=len(documents.rows) - len(documents.numbers),
+        notes=(*documents.left_out, *["one document, whose end is held out"] * is_single),
+    )  # fmt: skip
+
+
+def count_content(chunks: Iterable[Chunk]) -> Content:
+    """Return marks, case and lengths of chunks, as far as they are counted."""
+    marks, cases, bins = Counter[str](), Counter[str](), Counter[int]()
+    examples: dict[str, list[Chunk]] = {}
+    for chunk in chunks:
         words = split(chunk.target).words
-        labels.update(word.marks for word in words)
+        marks.update(word.marks for word in words)
         cases.update(case_of(word.core).value for word in words)
         bins[bisect_left(_LENGTH_BINS, chunk.n_words)] += 1
-        if len(shown.setdefault(chunk.style, [])) < _EXAMPLES:
-            shown[chunk.style].append(chunk)
-        if labels.total() >= _COUNTED_WORDS:
+        if len(examples.setdefault(chunk.style, [])) < _EXAMPLES:
+            examples[chunk.style].append(chunk)
+        if marks.total() >= _COUNTED_WORDS:
             break
     names = [f"{low + 1} to {high}" for low, high in pairwise((0, *_LENGTH_BINS))]
     names.append(f"{_LENGTH_BINS[-1] + 1} and more")
     lengths = {names[number]: bins[number] for number in sorted(bins)}
+    shown = tuple(chain(*examples.values()))
+    return Content(marks.total(), _by_frequency(marks), _by_frequency(cases), lengths, shown)
 
-    def by_frequency(counts: Mapping[str, int]) -> dict[str, int]:
-        return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
 
-    examples = tuple(chain(*shown.values()))
-    return Content(labels.total(), by_frequency(labels), by_frequency(cases), lengths, examples)
+def _by_frequency(counts: Mapping[str, int]) -> dict[str, int]:
+    return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
 
 
 def iter_summary(report: PrepareReport) -> Iterator[str]:
@@ -394,8 +390,8 @@ def iter_summary(report: PrepareReport) -> Iterator[str]:
     n_empty = sum(corpus.dropped_empty for corpus in report.corpora)
     if n_short or n_empty:
         yield f"dropped: {n_short:,} documents with too few words for a window, {n_empty:,} empty rows"
-    marks = [f"{label} {1000 * n / content.n_words:.1f}" for label, n in content.labels.items() if label][:8]
-    yield f"marks of 1,000 words: {', '.join(marks) or 'none'}"
+    shares = [f"{marks} {1000 * n / content.n_words:.1f}" for marks, n in content.marks.items() if marks][:8]
+    yield f"marks of 1,000 words: {', '.join(shares) or 'none'}"
     yield from report.notes
     yield f"more in {report.output}/{REPORT}"
 
@@ -420,33 +416,35 @@ def as_text(report: PrepareReport) -> str:
         "",
         *(f"- warning: {warning}" for warning in report.warnings),
         *(f"- {note}" for note in report.notes),
-        "",
-        "## Documents",
-        "",
+        *("", "## Documents", ""),
         "Too short: fewer words than a window has at least, of the whole document or of the stretch that was taken.",
         "",
-        "| corpus | style | documents | held out | words taken | too short | empty |",
-        "| --- | --- | --- | --- | --- | --- | --- |",
+        *markdown_table(
+            ("corpus", "style", "documents", "held out", "words taken", "too short", "empty"),
+            (tuple(asdict(corpus).values())[:-1] for corpus in report.corpora),
+        ),
+        *(f"## Marks, case and lengths of {counted} words", ""),
     ]
-    lines += [
-        f"| {corpus.name} | {corpus.style} | {corpus.documents:,} | {corpus.held_out:,} | {corpus.words:,} | "
-        f"{corpus.dropped_short:,} | {corpus.dropped_empty:,} |"
-        for corpus in report.corpora
-    ]
-    lines += ["", f"## Labels, case and lengths of {counted} words", ""]
-    n_chunks = sum(content.lengths.values())
-    for name, counts, total in (
-        ("label", content.labels, content.n_words),
-        ("case", content.cases, content.n_words),
-        ("words of a chunk", content.lengths, n_chunks),
-    ):
-        lines += [f"| {name} | count | of 1,000 |", "| --- | --- | --- |"]
-        for key, n in counts.items():
-            shown = "none" if not key else key if key[0].isalnum() else f"`{key}`"
-            lines.append(f"| {shown} | {n:,} | {1000 * n / max(1, total):.1f} |")
-        lines.append("")
+    for name, counts in (("marks", content.marks), ("case", content.cases), ("words of a chunk", content.lengths)):
+        total = max(1, sum(counts.values()))
+        lines += markdown_table(
+            (name, "count", "of 1,000"), ((_shown(key), n, f"{1000 * n / total:.1f}") for key, n in counts.items())
+        )
     lines += ["## Examples", ""]
     for chunk in content.examples:
         source, target = (text[:_SHOWN_CHARACTERS] for text in (chunk.source, chunk.target))
         lines += [f"- {chunk.style}", f"  - `{source}`", f"  - `{target}`"]
     return "\n".join(lines) + "\n"
+
+
+def _shown(name: str) -> str:
+    """Return the name of what is counted, marks as code."""
+    return "none" if not name else name if name[0].isalnum() else f"`{name}`"
+
+
+def markdown_table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Iterator[str]:
+    """Yield the lines of a table, and a blank one behind it."""
+    for row in (columns, ["---"] * len(columns), *rows):
+        cells = (f"{cell:,}" if isinstance(cell, int) else str(cell) for cell in row)
+        yield f"| {' | '.join(cells)} |"
+    yield ""

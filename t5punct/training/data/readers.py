@@ -4,10 +4,9 @@ In a text file a document is a line, a paragraph of wrapped lines, or the whole 
 is a row of a column, "" for an empty one; `datasets` reads them, and they are never in memory.
 
 Subtitles and a recogniser's file are one document each: words and marks as they stand, without times, tags, speaker
-labels and stage directions.  Nothing ends at the end of a cue: of `<i>So we</i>` and, a cue later, `went home.`, it is
-`So we went home.`  A token stands at every silence of some lengths.  So it does in json lines such as
-`{"words": [{"word": "so", "start": 0.1, "end": 0.4, "marks": ","}, ..]}`, times in seconds: lines that follow each
-other and name the same `meeting` are one document, so that windows go over turns.
+labels and stage directions.  Nothing ends at the end of a cue.  A token stands at every silence of some lengths, and so
+it does in json lines of words with times: lines that name the same `meeting` are one document, so that windows go over
+turns.
 
 >>> list(join_paragraphs(["He saw", "it.", "", "So did I."]))
 ['He saw it.', 'So did I.']
@@ -28,7 +27,7 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
-from ...config import check, check_choice
+from ...config import check, check_choice, check_range
 from ...errors import InputError, T5PunctError, first_line
 from ...t5.task import silence_tokens
 from ...text.io.files import read_lines, unpacked_name
@@ -62,10 +61,8 @@ class CorpusConfig:
 
     def __post_init__(self) -> None:
         check_choice(self, "corpora.", "document", UNITS)
-        check(
-            self.words >= 0, f"{self.words} words of {self.path}", expected="0 (all) or more", fix="set corpora.words"
-        )
-        check(self.join >= 1, f"join {self.join} of {self.path}", expected="1 or more", fix="set corpora.join")
+        check_range(self, "corpora.", 0, "words")
+        check_range(self, "corpora.", 1, "join")
         mistake = f"holdout_every {self.holdout_every} of {self.path}"
         is_possible = self.holdout_every == 0 or self.holdout_every >= 2
         check(is_possible, mistake, expected="0, or 2 and more", fix="set corpora.holdout_every")
@@ -76,12 +73,12 @@ class CorpusConfig:
 
     @property
     def title(self) -> str:
-        """What a report calls it."""
+        """Return what a report calls it."""
         return self.dataset or self.path
 
     @property
     def name(self) -> str:
-        """Name that seeds what is drawn at random; it does not depend on the folder."""
+        """Return the name that seeds what is drawn at random; it does not depend on the folder."""
         return self.dataset or Path(self.path).name
 
 
@@ -182,9 +179,7 @@ def _read_json(path: Path, corpus: CorpusConfig, pauses_ms: tuple[int, ...]) -> 
 
 
 def _rows_of_array(path: Path) -> list[Any] | None:
-    """Return the rows of a json array of texts, or of objects; None for a recording, whose parts have times or
-    speakers.
-    """
+    """Return the rows of a json array of texts or objects; None for a recording, of parts with times or speakers."""
     text = "\n".join(read_lines(path))
     if not text.lstrip().startswith("["):
         return None

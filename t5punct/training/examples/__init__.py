@@ -3,6 +3,5 @@
 example       a chunk as source and target tokens, with the classes of its slots
 history       what the decoder reads of what is written before
 disfluencies  recognition errors and disfluencies that are put in, and disfluencies that transcribers left in
-batches       examples of about one length, padded
-loading       all of these as the data of a run
+batches       examples of about one length, padded: the data of a run
 """

@@ -1,27 +1,33 @@
-"""Training batches: examples grouped by length under a token budget.
+"""The data of a run: the chunks of a prepared data set, in resumable batches of about one length.
 
-In: examples and their lengths.  Out: padded tensors.
-
-A batch of windows of about the same length, `BatchSampler(lengths, batch_tokens=4096, seed=1)`, wastes little on
-padding; the order of batches is random, the same for the same seed and epoch.
+`sampler, loader = load_data(config, model, 2)`; `sampler.set_position(epoch=1, start_batch=40)` goes on there.
 """
 
 from __future__ import annotations
 
+import hashlib
+import json
 import random
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
+from pathlib import Path
 from typing import Any
 
 import torch
-from torch.utils.data import Sampler
+from torch.utils.data import DataLoader, Sampler
 
 from ...decoding.batching import batch_by_length
-from ...errors import ConfigError
+from ...errors import ConfigError, InputError
+from ...model import Model
 from ...t5.delay import NOBODY
-from .example import Example
+from ...text.marks import NO_MARKS
+from ..config import TrainConfig
+from ..data.chunks import stored_lengths
+from ..labels import Labels
+from .example import ChunkExamples, Example
 from .history import IGNORED
 
+_HASHED_CHUNKS = 1000  # about so many, evenly spread: to read all of a large data set takes a while
 _POOL_BATCHES = 64  # batches whose examples are sorted by length together
 
 
@@ -29,7 +35,7 @@ _POOL_BATCHES = 64  # batches whose examples are sorted by length together
 class Batch:
     """Padded examples.
 
-    input_ids, attention_mask: int64 (n_batch, n_source); labels, next_word_ids: int64 (n_batch, n_target), IGNORED
+    input_ids, attention_mask: int64 (n_batch, n_source); targets, next_word_ids: int64 (n_batch, n_target), IGNORED
     where padded or not asked for; written: likewise, what the decoder reads (see `history`); word_ends, marks, cases:
     int64 (n_batch, n_words), marks and cases IGNORED where padded; token_words: int64 (n_batch, n_source), the word
     that each source token belongs to, NOBODY where padded; taught: uint8 (n_batch, n_words, n_codes), the teacher's
@@ -40,7 +46,7 @@ class Batch:
 
     input_ids: torch.Tensor
     attention_mask: torch.Tensor
-    labels: torch.Tensor
+    targets: torch.Tensor
     next_word_ids: torch.Tensor
     word_ends: torch.Tensor
     marks: torch.Tensor
@@ -107,44 +113,84 @@ class BatchSampler(Sampler[list[int]]):
 def make_collator(pad_id: int) -> Callable[[Sequence[Example]], Batch]:
     """Return a function that pads examples into a batch."""
 
-    def pad(rows: Sequence[tuple[int, ...]], value: int, width: int = 0) -> torch.Tensor:
-        width = max(width, *map(len, rows))
-        return torch.tensor([[*row, *(value,) * (width - len(row))] for row in rows], dtype=torch.long)
-
     def make(examples: Sequence[Example]) -> Batch:
-        openings = [example.openings for example in examples]
-        labels = pad([example.target for example in examples], IGNORED)
-        taught, n_words = _taught(examples), max(len(example.word_ends) for example in examples)
-        starts = [example.slot_starts for example in examples]
+        def pad(field: str, value: int, width: int = 0) -> torch.Tensor:
+            rows = [getattr(example, field) for example in examples]
+            width = max(width, *map(len, rows))
+            return torch.tensor([[*row, *(value,) * (width - len(row))] for row in rows], dtype=torch.long)
+
+        word_ends, token_words = pad("word_ends", 0), pad("token_words", NOBODY)
+        lengths = torch.tensor([len(example.source) for example in examples])
+        taught = _taught(examples, word_ends.shape[1])
         return Batch(
-            pad([example.source for example in examples], pad_id),
-            pad([(1,) * len(example.source) for example in examples], 0),
-            labels,
-            pad([example.next_word_ids for example in examples], IGNORED, labels.shape[1]),
-            pad([example.word_ends for example in examples], 0),
-            pad([example.marks for example in examples], IGNORED),
-            pad([example.cases for example in examples], IGNORED),
-            pad([example.token_words for example in examples], NOBODY),
-            pad([example.written for example in examples], IGNORED),
+            input_ids=pad("source", pad_id),
+            attention_mask=(torch.arange(token_words.shape[1]) < lengths[:, None]).long(),
+            targets=pad("target", IGNORED),
+            next_word_ids=pad("next_word_ids", IGNORED),
+            word_ends=word_ends,
+            marks=pad("marks", IGNORED),
+            cases=pad("cases", IGNORED),
+            token_words=token_words,
+            written=pad("written", IGNORED),
             n_words=sum(len(example.word_ends) for example in examples),
             taught=taught,
-            slot_starts=None if taught is None else pad(starts, 0, n_words),
-            openings=pad(openings, IGNORED) if any(openings) else None,
+            slot_starts=None if taught is None else pad("slot_starts", 0, word_ends.shape[1]),
+            openings=pad("openings", IGNORED) if any(example.openings for example in examples) else None,
         )
 
     return make
 
 
-def _taught(examples: Sequence[Example]) -> torch.Tensor | None:
-    """Return the teacher's codes of a batch, uint8 (n_batch, n_words, n_codes); None if it has said nothing of any
-    word.
-    """
+def _taught(examples: Sequence[Example], n_words: int) -> torch.Tensor | None:
+    """Return the teacher's codes of a batch, uint8 (n_batch, n_words, n_codes); None if it says nothing of any word."""
     n_codes = max((len(code) for example in examples for code in example.taught), default=0)
     if not n_codes:
         return None
-    codes = torch.zeros(len(examples), max(len(example.word_ends) for example in examples), n_codes, dtype=torch.uint8)
-    for row, example in enumerate(examples):
-        for word, code in enumerate(example.taught):
-            if code:
-                codes[row, word] = torch.frombuffer(bytearray(code), dtype=torch.uint8)
-    return codes
+    rows = (b"".join(code.ljust(n_codes, b"\0") for code in example.taught) for example in examples)
+    codes = b"".join(row.ljust(n_words * n_codes, b"\0") for row in rows)
+    return torch.frombuffer(bytearray(codes), dtype=torch.uint8).view(len(examples), n_words, n_codes)
+
+
+def load_data(config: TrainConfig, model: Model, n_processes: int) -> tuple[BatchSampler, DataLoader[Any]]:
+    """Return the sampler of a run's batches, and the loader that reads them."""
+    path = config.data.path
+    rows = load_split(path, "train")
+    if rows is None:
+        raise InputError(f"no examples in {path}", expected="a split `train` with chunks", fix="prepare more text")
+    labels = None if config.data.labels is None else Labels(config.data.labels, (NO_MARKS, *model.task.slot_marks))
+    lengths = stored_lengths(Path(path), rows, model.tokenizer, config.data.workers)
+    examples = ChunkExamples(rows, model.tokenizer, config.data, config.seed, labels, lengths)
+    if labels is not None:
+        labels.check(chunks_fingerprint(examples), len(rows))
+    sampler = BatchSampler(examples.lengths, config.data.batch_tokens, config.seed, n_processes)
+    loader = DataLoader(
+        examples,
+        batch_sampler=sampler,
+        collate_fn=make_collator(model.tokenizer.pad_id),
+        num_workers=config.data.workers,
+        generator=torch.Generator(),  # its own: after a resume, a restarted epoch must not change dropout's numbers
+    )
+    return sampler, loader
+
+
+def chunks_fingerprint(examples: ChunkExamples) -> str:
+    """Return a data set's fingerprint: a hash of some of its chunks and of their number; one made anew has another."""
+    rows = examples.rows
+    some = rows[:: max(1, len(rows) // _HASHED_CHUNKS)]
+    return hashlib.sha256(json.dumps([len(rows), some], sort_keys=True).encode()).hexdigest()[:16]
+
+
+def load_split(path: str, split: str) -> Any:
+    """Load the chunks of one split; None if there are none."""
+    from datasets import load_from_disk
+
+    if not (Path(path) / "dataset_dict.json").is_file():
+        raise InputError(f"no data set in {path}", expected="a folder made by `t5punct prepare`", fix="prepare first")
+    folder = Path(path) / split  # alone: with one empty split `datasets` does not load the other
+    if not folder.is_dir():
+        return None
+    try:
+        rows = load_from_disk(str(folder))
+    except IndexError:  # what `datasets` raises for a split without rows
+        return None
+    return rows if len(rows) else None

@@ -3,25 +3,15 @@
 Errors (Alam 2020, section 3.3): words replaced, deleted and inserted at random; marks and capitals are as a transcriber
 would set them in the faulty text.
 
-Disfluencies have no marks.  A model that learns to say which words they are gets the sign of disfluent words in their
-slots (`DISFLUENT`).
+Disfluencies (the kinds of Passali 2022, LARD, without its lexicon) have no marks, or the sign `DISFLUENT`:
 
-What is imitated (the kinds of Passali 2022, LARD, without its lexicon):
+- filler: `we um left`;
+- repeat, phrase: `we we left`, `in the in the end`;
+- repair: a phrase begun with another last word, and taken back: `on the car i mean on the bus`;
+- restart: a filler, or the beginning of some other sentence, before a sentence: `did they we left`.
 
-- a filler behind a word: `we um left`;
-- a word, or two or three of them, said twice: `we we left`, `in the in the end`;
-- a repair: a phrase begun with another last word, taken back with or without a word about it, and said anew:
-  `on the car i mean on the bus`;
-- a restart: a filler, or the beginning of some other sentence, broken off before a sentence: `did they we left`.
-
-What is not: words broken off inside, and repairs whose parts resemble each other in meaning, as people's do.
-
-Hearings and podcasts keep `um` and `I I`.  If these had no sign, a model would learn that only our own insertions have
-one.  The rules are narrow, since a word that is removed wrongly is worse than one that stays:
-
-- sounds that are no words (`um`, `uh`);
-- `you know`, `I mean` and `like` where commas set them off: `it was, like, late`, but not `I like it`, `you know him`;
-- function words said twice, or pairs that begin with one, but for those that are said so on purpose (`had had`).
+Hearings and podcasts keep `um` and `I I`, which get the sign too; else a model would learn that only our own insertions
+have one.  The rules are narrow, since a word that is removed wrongly is worse than one that stays.
 """
 
 from __future__ import annotations
@@ -77,11 +67,11 @@ def rates_of_all(name: str, rates: Mapping[str, float], kinds: Sequence[str]) ->
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """A word of a chunk: as it is read, as the target writes it, its slot's label, and whether a silence follows."""
+    """A word of a chunk: as it is read, as the target writes it, the marks behind it, and whether a silence follows."""
 
     read: str
     form: str
-    label: str
+    marks: str
     pause: int = 0
     taught: Taught | None = None  # what a teacher says of it
     opening: str = ""  # the mark before it, `¿` or `¡`
@@ -100,25 +90,25 @@ def add_noise(
     opens = False  # whether a sentence lost its first word, and so its capital
     opening = ""  # the mark before a word that was lost
     for index, word in enumerate(words):
-        begins = index == 0 or ends_sentence(words[index - 1].label)
+        begins = index == 0 or ends_sentence(words[index - 1].marks)
         starts = opens or (begins and word.form != word.read)
         fate = rng.random()
         if fate < delete and len(words) > 1 and (heard or index + 1 < len(words)):
             if heard:
                 last = heard[-1]
-                goes_on = not last.label or (ends_sentence(word.label) and not ends_sentence(last.label))
-                label = word.label if goes_on else last.label
-                heard[-1] = replace(last, label=label, pause=max(last.pause, word.pause))
-            opens = starts and not ends_sentence(word.label)
-            opening = "" if ends_sentence(word.label) else opening or word.opening
+                goes_on = not last.marks or (ends_sentence(word.marks) and not ends_sentence(last.marks))
+                marks = word.marks if goes_on else last.marks
+                heard[-1] = replace(last, marks=marks, pause=max(last.pause, word.pause))
+            opens = starts and not ends_sentence(word.marks)
+            opening = "" if ends_sentence(word.marks) else opening or word.opening
             continue
         is_other = fate < delete + substitute
-        said = replace(draw(), label=word.label, pause=word.pause) if is_other else word
+        said = replace(draw(), marks=word.marks, pause=word.pause) if is_other else word
         said = replace(said, opening=opening or word.opening)
         heard.append(replace(said, form=capitalise(said.form)) if starts else said)
         opens, opening = False, ""
-        if not (word.label or word.pause) and rng.random() < insert:
-            heard.append(replace(draw(), label="", pause=0, opening=""))
+        if not (word.marks or word.pause) and rng.random() < insert:
+            heard.append(replace(draw(), marks="", pause=0, opening=""))
     return heard
 
 
@@ -146,7 +136,7 @@ def add_disfluencies(
     other_words: Sequence[Written] = (),
     sign: str = NO_MARKS,
 ) -> list[Written]:
-    """Return the words with disfluencies, whose label is `sign`; of `other_words`, some are said and taken back.
+    """Return the words with disfluencies, whose marks are `sign`; of `other_words`, some are said and taken back.
 
     If words are said twice, the second time has the marks.  The first word of a sentence is not repeated unless it is
     `I`, or one that is nobody's name where such words are known: we do not know how to write it again.  Fillers come
@@ -154,17 +144,17 @@ def add_disfluencies(
     """
     heard: list[Written] = []
     for index, word in enumerate(words):
-        begins = index == 0 or ends_sentence(words[index - 1].label)
+        begins = index == 0 or ends_sentence(words[index - 1].marks)
         is_known = not begins or word.read == "i" or (config.marked > 0 and word.read in FUNCTION_WORDS)
         before = _before(words[index:], begins, config, rng, other_words)
         if not before and is_known and rng.random() < config.rates["repeat"]:
             before = [word]
-        heard += [replace(said, label=sign, pause=0) for said in before]
+        heard += [replace(said, marks=sign, pause=0) for said in before]
         if before and begins and not is_first_person(word.read):  # it stands inside a sentence now
             word = replace(word, form=word.read)  # noqa: PLW2901
         heard.append(word)
-        if not (word.label or word.pause) and rng.random() < config.rates["filler"]:
-            heard += [replace(sound, label=sign) for sound in _said(rng.choice(FILLERS))]
+        if not (word.marks or word.pause) and rng.random() < config.rates["filler"]:
+            heard += [replace(sound, marks=sign) for sound in _said(rng.choice(FILLERS))]
     return heard
 
 
@@ -179,7 +169,7 @@ def _before(
         return _beginning(rng, other_words) if is_first and _happens(config.rates["restart"], rng) else []
     length = rng.randint(2, _LONGEST_PHRASE) if config.rates["phrase"] or config.rates["repair"] else 0
     phrase = list(words[:length])
-    if len(phrase) < length or any(word.label or word.pause for word in phrase[:-1]):
+    if len(phrase) < length or any(word.marks or word.pause for word in phrase[:-1]):
         return []
     if phrase and _happens(config.rates["phrase"], rng):
         return phrase
@@ -191,12 +181,12 @@ def _before(
 
 def _beginning(rng: random.Random, other_words: Sequence[Written]) -> list[Written]:
     """Return a filler, or the first words of another sentence, as a sentence begins."""
-    starts = [index for index in range(1, len(other_words)) if ends_sentence(other_words[index - 1].label)]
+    starts = [index for index in range(1, len(other_words)) if ends_sentence(other_words[index - 1].marks)]
     begun = _said(rng.choice(FILLERS))
     if starts and rng.random() < 0.5:
         start = rng.choice(starts)
         begun = list(other_words[start : start + rng.randint(1, _LONGEST_BEGINNING)])
-        stop = next((index for index, word in enumerate(begun) if word.label), len(begun))
+        stop = next((index for index, word in enumerate(begun) if word.marks), len(begun))
         begun = begun[: max(1, stop)]
     return [replace(begun[0], form=capitalise(begun[0].form)), *begun[1:]]
 
@@ -217,8 +207,8 @@ _LINKS = frozenset(("and", "or", "by", "to"))  # on and on and on
 _LONGEST_REPETITION = 2  # words
 
 
-def label_natural_disfluencies(words: Sequence[Written]) -> list[Written]:
-    """Return the words; the label of each word that is to be left out begins with `DISFLUENT`."""
+def sign_natural_disfluencies(words: Sequence[Written]) -> list[Written]:
+    """Return the words; the marks of each word that is to be left out begin with `DISFLUENT`."""
     places = set[int]()
     for index, word in enumerate(words):
         if word.read in SOUNDS:
@@ -228,14 +218,14 @@ def label_natural_disfluencies(words: Sequence[Written]) -> list[Written]:
                 places.update(range(index, index + n_words))
         places.update(range(index, index + _marker_words(words, index)))
     return [
-        replace(word, label=DISFLUENT + word.label) if index in places else word for index, word in enumerate(words)
+        replace(word, marks=DISFLUENT + word.marks) if index in places else word for index, word in enumerate(words)
     ]
 
 
 def _is_said_twice(words: Sequence[Written], n_words: int) -> bool:
     """Return whether the first half of some words is a slip of the tongue, which the second half repeats."""
     first, second = ([word.read for word in half] for half in (words[:n_words], words[n_words:]))
-    if first != second or any(ends_sentence(word.label) for word in words[:n_words]):
+    if first != second or any(ends_sentence(word.marks) for word in words[:n_words]):
         return False
     is_on_purpose = first[0] in SAID_TWICE_ON_PURPOSE if n_words == 1 else not _LINKS.isdisjoint(first)
     return first[0] in FUNCTION_WORDS and not is_on_purpose
@@ -243,10 +233,10 @@ def _is_said_twice(words: Sequence[Written], n_words: int) -> bool:
 
 def _marker_words(words: Sequence[Written], index: int) -> int:
     """Return how many words from a place on are a marker that commas set off; 0 if they are none."""
-    is_set_off = bool(words[index - 1].label) if index else words[0].form != words[0].read
+    is_set_off = bool(words[index - 1].marks) if index else words[0].form != words[0].read
     for marker in MARKERS:
         said = words[index : index + len(marker)]
         is_marker = tuple(word.read for word in said) == marker
-        if is_set_off and is_marker and said[-1].label == "," and not any(word.label for word in said[:-1]):
+        if is_set_off and is_marker and said[-1].marks == "," and not any(word.marks for word in said[:-1]):
             return len(marker)
     return 0

@@ -1,7 +1,5 @@
 """Training examples: chunks of a prepared data set, encoded on demand.
 
-In: rows of a data set.  Out: `Example`s in tokens.
-
 A row with the source `we know right` and the target `We know, right?` usually becomes just that window.  Some rows get
 errors or disfluencies, some become questions about one slot (see `DataConfig`).  The same index of
 the same epoch gives the same example in every process.
@@ -17,7 +15,7 @@ from typing import Any
 
 from torch.utils.data import Dataset
 
-from ...errors import ConfigError
+from ...config import check
 from ...t5.delay import NOBODY, token_words
 from ...t5.tagger import TAGGED_CASES
 from ...t5.task import inline_case_of
@@ -27,8 +25,8 @@ from ...text.words import split
 from ..config import DataConfig
 from ..data.chunks import count_tokens, without_pauses
 from ..labels import Labels, Taught
-from .disfluencies import Written, add_disfluencies, add_noise, label_natural_disfluencies
-from .history import IGNORED, draw_labels, make_history
+from .disfluencies import Written, add_disfluencies, add_noise, sign_natural_disfluencies
+from .history import IGNORED, draw_marks, make_history
 
 _COUNTED_EXAMPLES = 4000  # to estimate how often slots have no mark
 _KEPT_UNMARKED = 0.3  # how often a slot without marks is asked about when it is drawn; else one with marks
@@ -64,10 +62,7 @@ class Example:
 
 
 class ChunkExamples(Dataset[Example]):
-    """A prepared data set, encoded on demand.
-
-    Some chunks get recognition errors or disfluencies; some are turned into questions about one slot.
-    """
+    """A prepared data set, encoded on demand."""
 
     def __init__(
         self,
@@ -78,34 +73,35 @@ class ChunkExamples(Dataset[Example]):
         labels: Labels | None = None,
         lengths: Sequence[int] | None = None,
     ) -> None:
-        """`lengths`: the rows' source tokens, where they were counted before; None counts them."""
+        """Take the rows' source tokens as `lengths`, or count them."""
         self.rows, self.tokenizer, self.config, self.seed = rows, tokenizer, config or DataConfig(), seed
         self.labels = labels  # what a teacher has said of these rows
         self.epoch = 0  # every epoch has other errors
         styles = rows["style"][:]
         self._check(styles)
-        self._chunks = [index for index, style in enumerate(styles) for _ in range(self._times(index, style))]
+        # the number of each example's chunk, before errors and disfluencies
+        self.chunks = [index for index, style in enumerate(styles) for _ in range(self._times(index, style))]
         # in tokens, not words: one window of long numbers would blow up a batch of short ones
         lengths = count_tokens(rows, tokenizer, self.config.workers) if lengths is None else lengths
         n_more = bool(self.config.questions.share)  # a question has one sentinel more
-        self.lengths = [lengths[index] + n_more for index in self._chunks]
+        self.lengths = [lengths[index] + n_more for index in self.chunks]
 
     def _check(self, styles: Sequence[str]) -> None:
         """Raise errors here that would be less clear in a loader's process, or never come up."""
         task = self.tokenizer.task
         for style in sorted({*styles, *self.config.styles}):
-            if style not in task.styles:
-                raise ConfigError(f"style {style!r}", expected=f"one of {', '.join(task.styles)}", fix="check the data")
-        if styles and not any(self.config.styles.get(style, 1.0) for style in styles):
-            raise ConfigError("data.styles that leaves nothing", expected="some style above 0", fix="set data.styles")
+            known = ", ".join(task.styles)
+            check(style in task.styles, f"style {style!r}", expected=f"one of {known}", fix="check the data")
+        is_left = not styles or any(self.config.styles.get(style, 1.0) for style in styles)
+        check(is_left, "data.styles that leaves nothing", expected="some style above 0", fix="set data.styles")
 
     def __len__(self) -> int:
         return len(self.lengths)
 
     def __getitem__(self, index: int) -> Example:
-        row = self.rows[self._chunks[index]]
+        row = self.rows[self.chunks[index]]
         rng = random.Random(f"example {self.seed} {self.epoch} {index}")
-        words = self._taught(self._words(row), self._chunks[index])
+        words = self._taught(self._words(row), self.chunks[index])
         if any(word.pause for word in words) and rng.random() < self.config.silent_share:
             words = [replace(word, pause=0) for word in words]
         if rng.random() < self.config.noise.share:
@@ -115,32 +111,23 @@ class ChunkExamples(Dataset[Example]):
         if rng.random() < self.config.questions.share:
             return self._question(words, row["style"], rng)
         task, tokenizer = self.tokenizer.task, self.tokenizer
-        labels = [word.label for word in words]
+        marks_of_words = [word.marks for word in words]
         read, pauses = [word.read for word in words], [word.pause for word in words]
         source = tokenizer.source(read, row["style"], pauses=pauses)
-        marks = tuple(1 + task.slot_marks.index(label[0]) if label else 0 for label in labels)
+        marks = tuple(1 + task.slot_marks.index(marks[0]) if marks else 0 for marks in marks_of_words)
         forms = self._forms(words)
         cases = tuple(TAGGED_CASES.index(inline_case_of(form)) for form in forms)
         opened = [word.opening for word in words]
         taught = tuple(_code(word) for word in words) if self.labels is not None else ()
         drawn = None
         if taught and rng.random() < _DRAWN_HISTORIES:
-            drawn = draw_labels(labels, taught, task.slot_marks, rng)
-        history = make_history(tokenizer, forms, labels, opened, drawn)
+            drawn = draw_marks(marks_of_words, taught, task.slot_marks, rng)
+        history = make_history(tokenizer, forms, marks_of_words, opened, drawn)
         places = (1 + task.opening.find(opening) if opening else 0 for opening in opened)
         return Example(
-            source.ids,
-            history.target,
-            history.next_word_ids,
-            source.word_ends,
-            marks,
-            cases,
-            token_words(source),
-            history.written,
-            taught,
-            tuple(places) if task.opening else (),
-            history.slot_starts if taught else (),
-        )
+            source.ids, history.target, history.next_word_ids, source.word_ends, marks, cases, token_words(source),
+            history.written, taught, tuple(places) if task.opening else (), history.slot_starts if taught else (),
+        )  # fmt: skip
 
     def first(self, n_words: int) -> list[Example]:
         """Return the first examples in which marks of `n_words` words are decided, or all that there are."""
@@ -152,18 +139,14 @@ class ChunkExamples(Dataset[Example]):
             n_found += sum(mark != IGNORED for mark in examples[-1].marks)
         return examples
 
-    def sources(self, indices: Sequence[int]) -> list[str]:
-        """Return the chunks of some examples, as text before errors and disfluencies."""
-        return list(self.rows[[self._chunks[index] for index in indices]]["source"])
-
     def unmarked_odds(self) -> float:
         """Estimate how many times higher the odds of no mark are in the data than in its questions."""
         n_slots = n_unmarked = n_asked = n_asked_unmarked = 0
-        for index in self._chunks[:: max(1, len(self) // _COUNTED_EXAMPLES)]:
+        for index in self.chunks[:: max(1, len(self) // _COUNTED_EXAMPLES)]:
             words = self._words(self.rows[index])
             question = self._question(words, self.rows[index]["style"], random.Random(f"odds {index}"))
             n_slots, n_asked = n_slots + len(words), n_asked + 1
-            n_unmarked += sum(not word.label for word in words)
+            n_unmarked += sum(not word.marks for word in words)
             n_asked_unmarked += question.target == self.tokenizer.answer(NO_MARKS)
         if not 0 < n_unmarked < n_slots or not 0 < n_asked_unmarked < n_asked:
             return 1.0  # too few to tell
@@ -190,16 +173,14 @@ class ChunkExamples(Dataset[Example]):
             return words
         codes = self.labels.of_row(row)
         return [
-            replace(word, taught=Taught(code, word.form, word.label)) for word, code in zip(words, codes, strict=True)
+            replace(word, taught=Taught(code, word.form, word.marks)) for word, code in zip(words, codes, strict=True)
         ]
 
     def _with_disfluencies(self, words: list[Written], rng: random.Random) -> list[Written]:
-        """Return a chunk as the config wants it; if the model learns the sign, with that of its natural disfluencies
-        too.
-        """
+        """Return a chunk with disfluencies; if the model learns the sign, also at those that were there already."""
         config, sign = self.config.disfluencies, NO_MARKS
         if config.marked and rng.random() < config.marked:
-            sign, words = DISFLUENT, label_natural_disfluencies(words)
+            sign, words = DISFLUENT, sign_natural_disfluencies(words)
         if config.share and rng.random() < config.share:
             draws_others = config.rates["repair"] or config.rates["restart"]
             other_words = self._words(self.rows[rng.randrange(len(self.rows))]) if draws_others else ()
@@ -217,7 +198,7 @@ class ChunkExamples(Dataset[Example]):
     def _other_words(self, rng: random.Random) -> list[Written]:
         """Return the words inside the sentences of a random chunk, so that frequent words come often."""
         words = self._words(self.rows[rng.randrange(len(self.rows))])
-        return [word for before, word in pairwise(words) if not ends_sentence(before.label)] or words
+        return [word for before, word in pairwise(words) if not ends_sentence(before.marks)] or words
 
     def _forms(self, words: Sequence[Written]) -> list[str]:
         """Return the words as the task writes them."""
@@ -229,14 +210,14 @@ class ChunkExamples(Dataset[Example]):
         lookahead = min(rng.randint(0, questions.l_max), len(words) - 1)
         slots = range(len(words) - lookahead)
         slot = rng.choice(slots)
-        marked = [place for place in slots if words[place].label]
-        if not words[slot].label and marked and rng.random() >= _KEPT_UNMARKED:
+        marked = [place for place in slots if words[place].marks]
+        if not words[slot].marks and marked and rng.random() >= _KEPT_UNMARKED:
             slot = rng.choice(marked)
         heard = words[: slot + lookahead + 1]
         # a silence is known when the next word begins, or when a stream is flushed during it
         pauses = [word.pause * (word is not heard[-1] or rng.random() < _SILENCE_KNOWN) for word in heard]
         source = self.tokenizer.source([word.read for word in heard], style, slot, pauses)
-        ignored, target = (IGNORED,) * len(source.word_ends), self.tokenizer.answer(words[slot].label)
+        ignored, target = (IGNORED,) * len(source.word_ends), self.tokenizer.answer(words[slot].marks)
         openings = ignored if self.tokenizer.task.opening else ()
         next_word_ids = (IGNORED, *(self.tokenizer.eos_id,) * (len(target) - 1))
         owners = (NOBODY,) * len(source.ids)
@@ -246,6 +227,6 @@ class ChunkExamples(Dataset[Example]):
 
 
 def _code(word: Written) -> bytes:
-    """Return the teacher's code of a word; empty if noise or disfluencies have changed its form or label."""
+    """Return the teacher's code of a word; empty if noise or disfluencies have changed its form or marks."""
     taught = word.taught
-    return taught.code if taught is not None and (word.form, word.label) == (taught.form, taught.label) else b""
+    return taught.code if taught is not None and (word.form, word.marks) == (taught.form, taught.marks) else b""

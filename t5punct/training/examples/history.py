@@ -1,11 +1,9 @@
 """What the decoder has written before, as it may be when nobody corrects it.
 
-In: the words of an example, with a teacher's labels.  Out: the tokens that the decoder reads, and those asked for.
-
 A decoder that reads nothing but right marks in training leans on them, and later on wrong ones of its own (Bengio 2015,
-scheduled sampling).  So in some examples it reads marks that are drawn from what a teacher says of each slot, whose
-labels are on the disk already.  At the first token behind a word it is asked for the text's own mark all the same.
-Behind a mark that the text does not have, nothing is asked until the next word is written.
+scheduled sampling).  So in some examples it reads marks that are drawn from a teacher's labels.  At the first token
+behind a word it is asked for the text's own mark all the same.  Behind a mark that the text does not have, nothing is
+asked until the next word is written.
 """
 
 from __future__ import annotations
@@ -40,13 +38,13 @@ class History:
 def make_history(
     tokenizer: TaskTokenizer,
     forms: Sequence[str],
-    labels: Sequence[str],
+    marks: Sequence[str],
     openings: Sequence[str],
     drawn: Sequence[str] | None = None,
 ) -> History:
-    """Return the tokens of words and labels; `drawn`: the labels that are read, None if those of the text are."""
-    drawn = labels if drawn is None else drawn
-    read = _follow(forms, labels, drawn)
+    """Return the tokens of words and the marks behind them; `drawn`: the marks that are read, if not the text's."""
+    drawn = marks if drawn is None else drawn
+    read = _follow(forms, marks, drawn)
     written = tokenizer.target(read, drawn, openings)
     starts = tokenizer.slot_starts(read, drawn, openings)
     ids = tokenizer.next_word_ids(read, drawn, openings)
@@ -54,39 +52,39 @@ def make_history(
     target = list(written)
     for index, start in enumerate(starts):
         is_last = index + 1 == len(forms)
-        if drawn[index] == labels[index] and (is_last or read[index + 1] == forms[index + 1]):
+        if drawn[index] == marks[index] and (is_last or read[index + 1] == forms[index + 1]):
             continue
         following = (
             (tokenizer.eos_id,) if is_last else tokenizer.form_ids(forms[index + 1], opening=openings[index + 1])
         )
-        target[start] = tokenizer.mark_ids[labels[index][0]][0] if labels[index] else following[0]
+        target[start] = tokenizer.mark_ids[marks[index][0]][0] if marks[index] else following[0]
         begins = len(written) - 1 if is_last else starts[index + 1] - len(tokenizer.word_ids(read[index + 1].lower()))
         for place in range(start + 1, begins + 1):
             target[place] = next_word_ids[place] = IGNORED
     return History(written, tuple(target), tuple(next_word_ids), starts)
 
 
-def draw_labels(labels: Sequence[str], codes: Sequence[bytes], marks: str, rng: random.Random) -> list[str]:
-    """Return a label for each word, drawn from its teacher's code; the text's own where it has none.
+def draw_marks(marks_of_words: Sequence[str], codes: Sequence[bytes], classes: str, rng: random.Random) -> list[str]:
+    """Return marks for each word, drawn from its teacher's code; the text's own where it has none.
 
-    `marks`: those of the codes' classes, in order.  A label of several marks stays where its first is drawn.
+    `classes`: the mark of each class of the codes, in order.  Several marks stay where their first is drawn.
     """
     drawn = []
-    for label, code in zip(labels, codes, strict=True):
-        if not code or DISFLUENT in label:
-            drawn.append(label)
+    for marks, code in zip(marks_of_words, codes, strict=True):
+        if not code or DISFLUENT in marks:
+            drawn.append(marks)
             continue
-        shares = probabilities_of(torch.frombuffer(bytearray(code[: len(marks) + 1]), dtype=torch.uint8)).tolist()
-        mark = rng.choices((NO_MARKS, *marks), shares)[0]
-        drawn.append(label if mark and label.startswith(mark) else mark)
+        shares = probabilities_of(torch.frombuffer(bytearray(code[: len(classes) + 1]), dtype=torch.uint8)).tolist()
+        mark = rng.choices((NO_MARKS, *classes), shares)[0]
+        drawn.append(marks if mark and marks.startswith(mark) else mark)
     return drawn
 
 
-def _follow(forms: Sequence[str], labels: Sequence[str], drawn: Sequence[str]) -> list[str]:
-    """Return the words with the capitals that sentences have which end where the drawn labels say."""
+def _follow(forms: Sequence[str], marks_of_words: Sequence[str], drawn: Sequence[str]) -> list[str]:
+    """Return the words with the capitals of sentences that end where the drawn marks say."""
     read = [*forms[:1]]
-    for form, label, other in zip(forms[1:], labels, drawn, strict=False):
-        if ends_sentence(other) == ends_sentence(label):
+    for form, marks, other in zip(forms[1:], marks_of_words, drawn, strict=False):
+        if ends_sentence(other) == ends_sentence(marks):
             read.append(form)
         elif ends_sentence(other):
             read.append(capitalise(form))

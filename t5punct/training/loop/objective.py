@@ -1,44 +1,31 @@
 """What is minimised: the text loss, and the losses of a tagger that teach the encoder directly.
 
-In: a `Batch`.  Out: `Losses`.
+- Text: T5's cross-entropy over target tokens (Raffel 2020).  With `sampled_pieces` it is taken over the pieces of the
+  batch's targets and so many others drawn at random, not over the whole vocabulary (Jean 2015, section 3.3).
+- Slots: the same among the marks, the case tokens and the next word alone, as slot decoding does it.
+- Tagger: each word's first mark and case, read off the encoder's state of the word's last token (deep supervision, Lee
+  2015): the encoder learns where marks stand from the first step, while the decoder still learns to copy.
+- Labels of a teacher (Hinton 2015): for the tagger, and for the first token that the decoder writes behind a word.
 
-The text loss is T5's cross-entropy over target tokens (Raffel 2020).  With `sampled_pieces` it is taken over the pieces
-of the batch's targets and so many others drawn at random, instead of the whole vocabulary (Jean 2015, section 3.3): a
-wide vocabulary then costs little.
-
-The loss of slots is the same, normalised as slot decoding does it: among the marks, the case tokens and the next word
-alone, at the tokens where one of them is chosen.  The text loss asks for the right word first, which slot decoding
-knows; this one asks for nothing but marks and case.
-
-Labels of a teacher (Hinton 2015) are for the tagger, and for the first token that the decoder writes behind a word:
-a mark, or none, which is the case tokens and the next word together.  Behind it the text decides.
-
-With `label_smoothing` each of these cross-entropies, those of the tagger too, asks for a distribution: the right class,
-mixed with so much of an even one over all classes that it is taken over (Szegedy 2016).  Validation has none.
-
-With a delay (see `t5/delay.py`) the tagger reads states of an encoder that sees only so many words to the right.  The
-decoder reads states of the whole context all the same, from a second pass of the encoder: what is written with a delay
-is the tagger's, and a decoder that must read every mask would read each of them worse.  Labels of a teacher
-were made with the whole context too.
-
-The tagger reads each word's slot and case off the encoder state of the word's last token.  It is deep supervision
-(Lee 2015): the encoder learns where marks stand from the first step, while the decoder still learns to copy.  The
-model keeps it, to draft with.
+With a delay (`t5/delay.py`) only the tagger reads delayed states, as it alone decides then.  The decoder reads those of
+a second pass, with the whole context.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, fields
 from itertools import chain
-from typing import TYPE_CHECKING
 
 import torch
 from torch import nn
 from torch.nn.functional import cross_entropy
+from torch.nn.utils.rnn import pad_sequence
 from torch.utils._pytree import register_dataclass
 
+from ...config import check
 from ...decoding.cached_decoder import output_scale
-from ...errors import ConfigError
+from ...model import Model
 from ...t5.delay import Delay, delayed_states
 from ...t5.encoder import blocks_of
 from ...t5.tagger import Tagger, states_at_words
@@ -48,12 +35,7 @@ from ..examples.batches import Batch
 from ..examples.history import IGNORED
 from ..labels import divergence, label_loss
 
-if TYPE_CHECKING:
-    from ...model import Model
-from collections.abc import Callable
-
-from torch.nn.utils.rnn import pad_sequence
-
+_CASE_WEIGHT = 0.5  # of the tagger's loss of case, beside that of marks
 Encode = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
 
 
@@ -91,7 +73,11 @@ class Objective(nn.Module):
         self._no_split_modules = getattr(model.network, "_no_split_modules", None)  # FSDP's units: the layers
         self.deciding_ids: torch.Tensor
         self._mark_places: tuple[int, ...] = ()
-        deciding = _deciding_ids(model) if config.slot_weight else ()
+        deciding = (model.tokenizer.deciding_ids or ()) if config.slot_weight else ()
+        check(
+            deciding or not config.slot_weight, "a text form in which no single token decides a slot",
+            expected="inline casing or no case, and marks of one token", fix="set loss.slot_weight=0",
+        )  # fmt: skip
         if deciding:  # in the tagger's order of marks
             self._mark_places = tuple(
                 deciding.index(model.tokenizer.mark_ids[mark][0]) for mark in model.task.slot_marks
@@ -118,14 +104,15 @@ class Objective(nn.Module):
         if self.tagger is not None:
             read = states_at_words(states, batch.word_ends)
             marks, forms = self.tagger(read)  # (n_batch, n_words, n_classes)
-            smoothing = self.config.label_smoothing
-            tags, cases = _mean_loss(marks, batch.marks, smoothing), _mean_loss(forms, batch.cases, smoothing)
+            tags, cases = _mean_loss(marks, batch.marks), _mean_loss(forms, batch.cases)
             if self.tagger.openings is not None and batch.openings is not None:
-                tags = tags + _mean_loss(self.tagger.openings(read), batch.openings, smoothing)
+                tags = tags + _mean_loss(self.tagger.openings(read), batch.openings)
             if batch.taught is not None:
                 teacher = teacher + label_loss(batch.taught, marks, forms, batch.marks != IGNORED)
         written = self.config.text_weight * text + self.config.slot_weight * slots
-        tagged = self.config.tagger_weight * (tags + self.config.case_weight * cases)
+        # a text without capitals has nothing to say about them
+        case_weight = _CASE_WEIGHT if self.model.task.cased else 0.0
+        tagged = self.config.tagger_weight * (tags + case_weight * cases)
         total = written + tagged + teacher
         return Losses(total, text.detach(), slots.detach(), tags.detach(), cases.detach(), teacher.detach())
 
@@ -159,14 +146,14 @@ class Objective(nn.Module):
             encoder_attention_mask=batch.attention_mask,
             use_cache=False,
         ).last_hidden_state
-        real = batch.labels != IGNORED
-        wanted, next_word_ids = batch.labels[real], batch.next_word_ids[real]  # (n_tokens,)
+        real = batch.targets != IGNORED
+        wanted, next_word_ids = batch.targets[real], batch.next_word_ids[real]  # (n_tokens,)
         pieces = self._pieces(wanted)
         rows = self.network.lm_head.weight
         outputs = written[real] * self.output_scale  # (n_tokens, d_model)
         logits = nn.functional.linear(outputs, rows if len(pieces) == len(rows) else rows[pieces]).float()
         places = torch.searchsorted(pieces, wanted)
-        text = cross_entropy(logits, places, label_smoothing=self.config.label_smoothing)
+        text = cross_entropy(logits, places)
         if not self.config.slot_weight:
             return text, text.new_zeros(()), text.new_zeros(())
         slots = self._slot_loss(logits, pieces, wanted, next_word_ids)
@@ -175,8 +162,7 @@ class Objective(nn.Module):
     def _slot_loss(
         self, logits: torch.Tensor, pieces: torch.Tensor, wanted: torch.Tensor, next_word_ids: torch.Tensor
     ) -> torch.Tensor:
-        """Return the mean cross-entropy in nats, among the deciding tokens and the next word, a scalar; 0 without
-        decisions.
+        """Return the mean cross-entropy in nats, among the deciding tokens and the next word; 0 without decisions.
 
         logits: float32 (n_tokens, n_pieces), of the `pieces`; wanted, next_word_ids: int64 (n_tokens,), the target and
         the next word, which is a later target.
@@ -187,7 +173,7 @@ class Objective(nn.Module):
         taken = (wanted[:, None] == self.deciding_ids).int()
         classes = torch.where(taken.any(-1), taken.argmax(-1), len(self.deciding_ids))
         choices = self._choices(logits, pieces, decided.nonzero()[:, 0], next_word_ids[decided])
-        summed = cross_entropy(choices, classes, reduction="sum", label_smoothing=self.config.label_smoothing)
+        summed = cross_entropy(choices, classes, reduction="sum")
         return summed / max(1, len(classes))
 
     def _slot_label_loss(
@@ -221,8 +207,7 @@ class Objective(nn.Module):
         return logits[rows[:, None], torch.cat([deciding, following], -1)]
 
     def _pieces(self, wanted: torch.Tensor) -> torch.Tensor:
-        """Return the ids whose logits are computed, int64 (n_pieces,), ascending: all, or those that are asked for and
-        others.
+        """Return the ids whose logits are computed, int64 (n_pieces,), ascending: all, or the wanted and some others.
 
         They are gathered once, since the gradient of each gathering is as large as the whole vocabulary.
         """
@@ -234,21 +219,13 @@ class Objective(nn.Module):
         return pieces
 
 
-def _deciding_ids(model: Model) -> tuple[int, ...]:
-    ids = model.tokenizer.deciding_ids
-    if ids is None:
-        raise ConfigError(
-            "a text form in which no single token decides a slot",
-            expected="inline casing or no case, and marks of one token",
-            fix="set loss.slot_weight=0",
-        )
-    return ids
+def _mean_loss(logits: torch.Tensor, classes: torch.Tensor) -> torch.Tensor:
+    """Return the mean cross-entropy of logits (n_batch, n_words, n_classes) and classes (n_batch, n_words).
 
-
-def _mean_loss(logits: torch.Tensor, classes: torch.Tensor, smoothing: float) -> torch.Tensor:
-    """logits: (n_batch, n_words, n_classes), classes: (n_batch, n_words); 0 where all are IGNORED."""
+    It is 0 where all classes are IGNORED.
+    """
     flat, wanted = logits.flatten(0, 1).float(), classes.flatten()
-    summed = cross_entropy(flat, wanted, ignore_index=IGNORED, reduction="sum", label_smoothing=smoothing)
+    summed = cross_entropy(flat, wanted, ignore_index=IGNORED, reduction="sum")
     return summed / (classes != IGNORED).sum().clamp(min=1)
 
 

@@ -48,7 +48,7 @@ class RunLog:
         self, output: Path, n_steps: int, state: TrainState, *, show: bool,
         track: Callable[..., None] = lambda line, step: None,
     ) -> None:  # fmt: skip
-        """`track` is given each line of the log, and its step by name; `show` is for the first process."""
+        """Give each line of the log to `track`, with its step by name; `show` is for the first process."""
         self.path = output.with_name(output.name + ".log.jsonl")  # beside: checkpoints replace the folder
         self.path.parent.mkdir(parents=True, exist_ok=True)
         self.n_steps, self.show, self.track = n_steps, show, track
@@ -146,14 +146,13 @@ def tracker_settings(config: TrainConfig) -> dict[str, Any]:
     if not config.report_to:
         return {}
     from accelerate.tracking import get_available_trackers
-    from accelerate.utils import LoggerType, ProjectConfiguration
+    from accelerate.utils import ProjectConfiguration
 
     names = [name.strip() for name in config.report_to.split(",")]
-    known = [kind.value for kind in LoggerType if kind != LoggerType.ALL]
+    installed = [kind.value for kind in get_available_trackers()]
     for name in names:
-        check(name in known, f"report_to {name!r}", expected=f"some of {', '.join(known)}", fix="check report_to")
-        is_there = LoggerType(name) in get_available_trackers()
-        check(is_there, f"report_to {name}, which is not installed", expected="it", fix=f"pip install {name}")
+        expected = f"a tracker of accelerate that is installed: {', '.join(installed) or 'none is'}"
+        check(name in installed, f"report_to {name}", expected=expected, fix=f"check the name, or pip install {name}")
     return {"log_with": names, "project_config": ProjectConfiguration(logging_dir=f"{Path(config.output)}.trackers")}
 
 

@@ -24,9 +24,8 @@ from ...t5.weights import without_advice
 from .. import checkpoint
 from ..checkpoint import TrainState
 from ..config import OptimConfig, TrainConfig
-from ..examples.batches import BatchSampler
+from ..examples.batches import BatchSampler, chunks_fingerprint, load_data, load_split
 from ..examples.example import ChunkExamples
-from ..examples.loading import chunks_fingerprint, load_data, load_split
 from ..start.from_encoder import with_copier
 from ..start.starting_model import check_suitable, make_starting_model
 from ..tensors import PlainModel, add_adapters, check_sharded, restore_random_state, restore_tensors
@@ -128,6 +127,7 @@ def _ready_model(config: TrainConfig, model: models.Model, examples: ChunkExampl
         if config.fit.copier_words:
             model = with_copier(model, examples, config.decoder, config.fit.copier_words)
     network: Any = model.network
+    network.decoder.set_attn_implementation("eager")  # as in EncoderT5
     if accelerator.device.type == "cpu":  # with gradients a quarter faster there than torch's fused attention
         with without_advice():  # MPNet has only this one
             network.set_attn_implementation("eager")
@@ -181,7 +181,7 @@ def _freeze_words(model: models.Model) -> None:
 
 
 def build_optimiser(objective: nn.Module, config: OptimConfig) -> torch.optim.AdamW:
-    """Return AdamW for the parameters that are trained, with one group for each rate and decay.
+    """Return AdamW for the parameters that are trained, with one group for each rate.
 
     Raises ConfigError if nothing is trained, and for a part in `factors` that no parameter has in its name.
     """
@@ -190,16 +190,12 @@ def build_optimiser(objective: nn.Module, config: OptimConfig) -> torch.optim.Ad
     for part in config.factors:
         is_named = any(part in name for name in parameters)
         check(is_named, f"factors of {part!r}", expected="part of a parameter's name", fix="check optim.factors")
-    groups = defaultdict[tuple[float, float], list[nn.Parameter]](list)
+    groups = defaultdict[float, list[nn.Parameter]](list)
     for name, value in parameters.items():
         factor = next((factor for part, factor in config.factors.items() if part in name), 1.0)
-        # words' embeddings that must stay (`embeddings: task`) must not decay either
-        stays = config.embeddings == "task" and name.endswith("shared.weight")
-        groups[factor * config.lr, 0.0 if stays else config.weight_decay].append(value)
-    return torch.optim.AdamW(
-        [{"params": values, "lr": lr, "weight_decay": decay} for (lr, decay), values in groups.items()],
-        lr=config.lr, betas=_BETAS, fused=True,
-    )  # fmt: skip
+        groups[factor * config.lr].append(value)
+    parts = [{"params": values, "lr": lr} for lr, values in groups.items()]
+    return torch.optim.AdamW(parts, lr=config.lr, betas=_BETAS, weight_decay=0.0, fused=True)
 
 
 def build_schedule(config: OptimConfig, optimiser: torch.optim.Optimizer, n_steps: int, n_done: int) -> Any:

@@ -31,6 +31,7 @@ from .run import Run, build
 from .validation import deciding_score, is_stale, update_best
 
 _log = logging.getLogger(__name__)
+LARGEST_NORM = 1.0  # of a step's gradients
 _TIMES_A_RUN, _LONGEST_INTERVAL = 10, 1000  # of validations and checkpoints, where the config says nothing
 
 
@@ -105,7 +106,7 @@ def _is_over(run: Run) -> bool:
 
 def take_step(run: Run, batch: Any) -> Losses | None:
     """Take a batch; return its losses, those on this process, if it completed an optimiser step."""
-    accelerator, optim, state = run.accelerator, run.config.optim, run.state
+    accelerator, state = run.accelerator, run.state
     with accelerator.accumulate(run.objective):
         batch = batch.to(accelerator.device)
         # each process draws its own, so that a step sees several
@@ -113,8 +114,8 @@ def take_step(run: Run, batch: Any) -> Losses | None:
         with accelerator.autocast():
             losses: Losses = run.objective(batch, delay)
         accelerator.backward(losses.total)
-        if accelerator.sync_gradients and optim.clip_norm:
-            accelerator.clip_grad_norm_(run.objective.parameters(), optim.clip_norm)
+        if accelerator.sync_gradients:
+            accelerator.clip_grad_norm_(run.objective.parameters(), LARGEST_NORM)
         run.optimiser.step()
         if accelerator.sync_gradients:
             run.schedule.step()

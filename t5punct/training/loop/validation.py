@@ -79,7 +79,9 @@ class Validator:
         for indices in batch_by_length(examples.lengths, self.config.data.batch_tokens):
             batch = make([examples[index] for index in indices]).to(model.device)
             losses = objective(batch)
-            n_batch_tokens, n_batch_slots = (int((classes != IGNORED).sum()) for classes in (batch.labels, batch.marks))
+            n_batch_tokens, n_batch_slots = (
+                int((classes != IGNORED).sum()) for classes in (batch.targets, batch.marks)
+            )
             text, n_tokens = text + float(losses.text) * n_batch_tokens, n_tokens + n_batch_tokens
             tags, n_slots = tags + float(losses.tags) * n_batch_slots, n_slots + n_batch_slots
         means = {"validation_loss": round(text / n_tokens, 4)}

@@ -1,21 +1,16 @@
 """A fresh T5 decoder on a pre-trained encoder, which stays weight for weight and is ready to be trained (Rothe 2020).
 
-`from_encoder("bert-base-uncased", FreshDecoderConfig(), None)` reads what that BERT reads, and has to learn to write:
-of an encoder-only model of transformers (BERT, MiniLM, MPNet, RoBERTa, XLM-R, E5, ..) it makes a `Model` with the
-task's tokens.  The text form is the one with tokens of their own for styles, marks and case.  They are added behind the
-vocabulary; a style stands where the encoder has its opening token (`[CLS]`, `<s>`), whose embedding it begins with.
+`from_encoder("bert-base-uncased", FreshDecoderConfig(), None)` makes a `Model` of an encoder-only model of transformers
+(BERT, MiniLM, MPNet, RoBERTa, XLM-R, E5, ..).  Its tokenizer gets a token for each style, mark and case.
 
-`with_copier(model, examples, FreshDecoderConfig(), 10_000)` has a decoder that copies, in closed form, before the first
-step of training.  One with random weights learns what words are likely long before it learns to look them up, and what
-it learns from its first words on is spent on guessing.  One layer of cross-attention copies, since the decoder's input
-says how many words' tokens are written (`t5/word_memory`): heads look for the source token with this number, and write
-the embedding of what stands there.  Other heads read the encoder's states there and at the token before it, as a tagger
-does.
+`with_copier(model, examples, FreshDecoderConfig(), 10_000)` has a decoder that copies before it is trained.
+One with random weights would spend what it learns first on guessing words.  One layer of cross-attention copies, since
+the decoder's input says how many words' tokens are written (`t5/word_memory`): some heads look up the source token with
+this number and write its embedding; others read the states there and at the token before it, as a tagger does.
 
-Embeddings are whitened first: frequent pieces share directions, and would be taken for each other.  All dimensions that
-words and positions are written to are orthogonal to those in which states vary most, and in which the tagger reads
-them; in the decoder's input, positions have directions in which embeddings hardly vary, and nothing but cross-attention
-reads them.  T5's attention has no scale, so the size of its queries is the temperature.
+Embeddings are whitened first, as frequent pieces share directions and would be taken for each other.  Words and
+positions have dimensions of their own, orthogonal to those in which states vary most and in which the tagger reads
+them.  T5's attention has no scale, so the size of its queries is the temperature.
 """
 
 from __future__ import annotations
@@ -201,7 +196,7 @@ def _decoded(encoder: Any, tokenizer: TaskTokenizer, decoder: FreshDecoderConfig
 
 def _decoder_shape(decoder: FreshDecoderConfig, d_model: int) -> dict[str, Any]:
     return {
-        "d_model": d_model, "num_decoder_layers": decoder.layers, "d_ff": decoder.d_ff or 2 * d_model,
+        "d_model": d_model, "num_decoder_layers": decoder.layers, "d_ff": 2 * d_model,
         "feed_forward_proj": "gelu", "dropout_rate": decoder.dropout_rate,
     }  # fmt: skip
 
@@ -305,9 +300,7 @@ def _whiten(embeddings: torch.Tensor, weights: torch.Tensor, n_code: int) -> _Te
 
 
 def _split_directions(states: torch.Tensor, tagger: torch.Tensor | None, n_free: int) -> _Tensors:
-    """Return orthonormal directions of standardised states: those of the tagger and of most variance, and n_free
-    others.
-    """
+    """Return orthonormal directions of standardised states: those of tagger and most variance, and n_free others."""
     d_model, std = states.shape[1], states.std(0)
     spread = torch.cov(((states - states.mean(0)) / std).T)
     first = spread.new_zeros(0, d_model)
@@ -368,8 +361,8 @@ def _set_copied_logit(model: Model, examples: ChunkExamples) -> None:
         use_cache=False,
     ).last_hidden_state
     deciding = torch.tensor(model.tokenizer.deciding_ids)
-    words = (batch.labels >= 0) & ~torch.isin(batch.labels, deciding)
-    logits = (written[words] * network.shared.weight[batch.labels[words]]).sum(-1) * output_scale(model)
+    words = (batch.targets >= 0) & ~torch.isin(batch.targets, deciding)
+    logits = (written[words] * network.shared.weight[batch.targets[words]]).sum(-1) * output_scale(model)
     network.decoder.final_layer_norm.weight.fill_(_COPIED_LOGIT / float(logits.mean()))
 
 

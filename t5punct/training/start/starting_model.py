@@ -1,7 +1,4 @@
-"""The model that a run starts from: some or all of the layers of another, with the marks that it will learn.
-
-`make_starting_model(TrainConfig(init_from="small", encoder_layers=[0, 2, 4], data=...))` has three encoder layers:
-copies of those that were chosen, as the bundled `base` begins.
+"""The model that a run starts from: another, or a fresh one, with the marks that it will learn.
 
 A new mark's embedding, and its class of the tagger, begin as the mean of those of the marks that are known.  So does
 the sign of disfluent words: as long as nobody asks for it, the model decides what it decided before.
@@ -23,8 +20,7 @@ from ...config import check
 from ...errors import ModelError
 from ...model import Model
 from ...t5.delay import LEFT_WORDS
-from ...t5.encoder import Encoder, blocks_of
-from ...t5.encoder_t5 import EncoderT5
+from ...t5.encoder import Encoder
 from ...t5.tagger import Tagger
 from ...t5.task import ENCODER_TASK, PAUSES, TaskConfig, task_token
 from ...t5.tokenization import TaskTokenizer
@@ -32,9 +28,9 @@ from ...t5.weights import is_encoder
 from ...text.marks import DISFLUENT, NO_MARKS
 from ...text.spelling_table import read_table
 from ..config import TrainConfig, change_task
+from ..data.prepare import read_prepare_config
 from ..examples.disfluencies import DisfluencyConfig
 from ..examples.example import ChunkExamples
-from ..examples.loading import read_prepare_config
 from .from_encoder import from_encoder
 
 _SAMPLED_CHUNKS = 300  # `prepare` has shuffled them
@@ -72,13 +68,21 @@ def make_starting_model(config: TrainConfig) -> Model:
         model = model.with_task(delay_left_words=LEFT_WORDS, delay_layers=delays.layers)
     model = replace(model, spellings=model.spellings.including(read_table(Path(config.data.path))))
     data = read_prepare_config(config.data.path)
-    if data is None or not data.pause_ms:
+    if data is None:
+        return model
+    check(  # data with capitals serves every model
+        not model.task.cased or data.cased,
+        f"{config.data.path} prepared without capitals, for a task with them",
+        expected="both with or both without",
+        fix="set task.cased=false or prepare with cased=true",
+    )
+    if not data.pause_ms:
         return model
     return model.with_task(pause_ms=data.pause_ms, long_pause_ms=data.long_pause_ms)
 
 
 def _given(config: TrainConfig) -> Model:
-    """Return the model of `init_from`, with the layers that are asked for."""
+    """Return the model of `init_from`, with the task that is asked for."""
     folder = models.find(config.init_from, revision=config.revision)
     if is_encoder(folder):
         model = from_encoder(folder, config.decoder, change_task(ENCODER_TASK, config.task))
@@ -93,36 +97,7 @@ def _given(config: TrainConfig) -> Model:
             expected="the tokenizer that the model was trained with",
             fix="drop tokenizer: it is for random weights",
         )
-    return with_encoder_layers(model, config.encoder_layers) if config.encoder_layers else model
-
-
-def with_encoder_layers(model: Model, layers: Sequence[int]) -> Model:
-    """Return a model with some of this one's encoder layers only, to be trained on.
-
-    It forgets which layers look ahead with a delay (`t5/delay.py`): they are other layers now.  It forgets its tagger
-    too, unless the last layer stays, whose states the tagger reads.  In most T5s only the first layer has relative
-    position biases, which all layers use: they go to the first one that is kept.
-    Raises ConfigError for layers that it does not have.
-    """
-    network: Any = copy.deepcopy(model.network)
-    blocks = blocks_of(network.encoder)
-    n_found = len(blocks)
-    is_possible = layers and list(layers) == sorted(set(layers)) and 0 <= layers[0] <= layers[-1] < n_found
-    check(is_possible, f"encoder layers {layers}", expected=f"some of 0 to {n_found - 1}", fix="set encoder_layers")
-    kept = type(blocks)(blocks[index] for index in layers)
-    network.config.num_layers = len(layers)
-    if isinstance(network, EncoderT5):
-        network.encoder.encoder.layer = kept
-        network.encoder.config.num_hidden_layers = len(layers)
-        network.config.encoder = {**network.config.encoder, "num_hidden_layers": len(layers)}
-    else:
-        old, new = (blocks[index].layer[0].SelfAttention for index in (0, layers[0]))
-        if not new.has_relative_attention_bias:
-            new.relative_attention_bias, new.has_relative_attention_bias = old.relative_attention_bias, True
-        network.encoder.block = kept
-        network.encoder.config.num_layers = len(layers)
-    tagger = model.tagger if layers[-1] == n_found - 1 else None
-    return replace(model, network=network, tagger=tagger).with_task(delay_left_words=None, delay_layers=[])
+    return model
 
 
 def match_disfluencies(model: Model, config: DisfluencyConfig) -> Model:
@@ -160,9 +135,7 @@ def with_opening_tokens(model: Model) -> Model:
 
 
 def _with_mark_tokens(model: Model, task: TaskConfig, marks: Sequence[str]) -> Model:
-    """Return the model with a task, and with tokens for some marks that begin as the mean of those of the marks it
-    knows.
-    """
+    """Return the model with a task, and with tokens for some marks, which begin as the mean of those it knows."""
     from tokenizers import AddedToken
 
     own = copy.deepcopy(model.tokenizer.tokenizer)
@@ -178,9 +151,7 @@ def _with_mark_tokens(model: Model, task: TaskConfig, marks: Sequence[str]) -> M
 
 
 def _with_classes(tagger: Tagger, task: TaskConfig) -> Tagger:
-    """Return the tagger with the classes of another task: those that it has, and the mean of its marks for each new
-    one.
-    """
+    """Return the tagger with the classes of another task; each new one begins as the mean of its marks."""
     if (tagger.mark_classes, tagger.opening_classes) == ((NO_MARKS, *task.slot_marks), (NO_MARKS, *task.opening)):
         return tagger
     wider = Tagger(tagger.marks.in_features, task.slot_marks, task.opening)
