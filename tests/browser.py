@@ -5,8 +5,6 @@ In: a file.  Out: what its page answers, and what becomes of it under clicks and
 `with browser(folder) as page: page.open(file); page.press("n"); page.ask("document.title")`
 """
 
-from __future__ import annotations
-
 import base64
 import json
 import os
@@ -88,6 +86,24 @@ class Page:
         self.call("Input.dispatchMouseEvent", type="mouseMoved", **place)
         for kind in ("mousePressed", "mouseReleased") if click else ():
             self.call("Input.dispatchMouseEvent", type=kind, button="left", clickCount=1, **place)
+
+    def click(self, *names: str) -> None:
+        """Click on elements, by their ids, one after the other."""
+        for name in names:
+            self.point(f"document.getElementById({name!r})", click=True)
+
+    def text(self, name: str) -> str:
+        return str(self.ask(f"document.getElementById({name!r}).textContent"))
+
+    def put(self, name: str, value: str) -> None:
+        """Set the value of an input, as one who chooses it."""
+        self.ask(f"document.getElementById({name!r}).value = {value!r}")
+        self.ask(f"document.getElementById({name!r}).dispatchEvent(new Event('input'))")
+
+    def write(self, name: str, text: str) -> None:
+        """Type a text into an input."""
+        self.ask(f"document.getElementById({name!r}).focus()")
+        self.press(*text)
 
     def picture(self, file: Path) -> bytes:
         """What is seen of the page, as a PNG file."""

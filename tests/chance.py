@@ -1,7 +1,5 @@
 """Marks and case by chance, in place of a model: what files of every format and texts are punctuated with in tests."""
 
-from __future__ import annotations
-
 import io
 import random
 from collections.abc import Callable, Iterable, Sequence

@@ -1,7 +1,5 @@
 """Chunks as a prepared data set has them, and the batches that they make."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from datasets import Dataset

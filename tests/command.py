@@ -3,8 +3,9 @@
 import os
 import pty
 import subprocess
+import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
@@ -22,22 +23,40 @@ def pipe_of(content: bytes) -> Iterator[str]:
     os.close(read_end)
 
 
-def on_a_terminal(command: list[str], given: bytes = b"") -> str:
-    """Run a command whose standard output and error are one terminal; what that is sent, with plain line ends."""
+@contextmanager
+def _terminal(sent: bytearray) -> Iterator[int]:
+    """The end of a terminal that is written to; what it is sent, all of it when the block has ended."""
     terminal, own = pty.openpty()
-    with subprocess.Popen(
-        command, stdin=subprocess.PIPE, stdout=own, stderr=own, env=os.environ | {"TERM": "xterm"}, cwd=ROOT
-    ) as process:
-        os.close(own)
-        assert process.stdin
-        process.stdin.write(given)
-        process.stdin.close()
-        sent = b""
-        try:
+
+    def read() -> None:
+        with suppress(OSError):  # how Linux says that a terminal's last writer has gone
             while piece := os.read(terminal, 65536):
-                sent += piece
-        except OSError:  # how Linux says that a terminal's last writer has gone
-            pass
-    os.close(terminal)
-    assert process.returncode == 0, sent
+                sent.extend(piece)
+
+    reader = threading.Thread(target=read)
+    reader.start()
+    try:
+        yield own
+    finally:
+        os.close(own)
+        reader.join()
+        os.close(terminal)
+
+
+def on_a_terminal(command: list[str]) -> str:
+    """Run a command whose standard output and error are one terminal; what that is sent, with plain line ends."""
+    sent, environment = bytearray(), os.environ | {"TERM": "xterm"}
+    with _terminal(sent) as own:
+        subprocess.run(command, stdin=subprocess.DEVNULL, stdout=own, stderr=own, env=environment, cwd=ROOT, check=True)
+    return sent.decode().replace("\r\n", "\n")
+
+
+def sent_to_a_terminal(run: Callable[[], object]) -> str:
+    """The same of what runs in this process."""
+    sent = bytearray()
+    with _terminal(sent) as own:
+        # each of a buffer of its own, as a process has them
+        out, err = (os.fdopen(os.dup(own), "w", buffering=1) for _ in range(2))
+        with out, err, redirect_stdout(out), redirect_stderr(err):
+            run()
     return sent.decode().replace("\r\n", "\n")

@@ -154,9 +154,7 @@ def tiny_data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("tiny-data")
     (folder / "talks.txt").write_text("\n".join(" ".join(tiny_text(20, seed)) for seed in range(20)))
     output = folder / "prepared"
-    prepare(
-        PrepareConfig(str(output), str(folder), [CorpusConfig("talks.txt")], ChunkConfig(4, 12), holdout_percent=5.0)
-    )
+    prepare(PrepareConfig(str(output), str(folder), [CorpusConfig("talks.txt")], ChunkConfig(4, 12), holdout_percent=5))
     return output
 
 

@@ -1,7 +1,5 @@
 """A transcript in one format, written in another, with the marks that it has."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 
 from chance import reading, spoken

@@ -1,7 +1,5 @@
 """What is promised of every file, whatever is in it: checked with marks and case by chance."""
 
-from __future__ import annotations
-
 import io
 import json
 import re

@@ -1,10 +1,9 @@
 """Whether work takes time in proportion to the length of a text: eight times as long, and squared it would be 64."""
 
-from __future__ import annotations
-
 import gc
 import signal
 import time
+import tracemalloc
 from collections.abc import Callable
 
 _SHORT, _LONG = 1_000, 8_000
@@ -44,3 +43,13 @@ def is_linear(work: Callable[[str], object], run: str) -> bool:
 
     most = 3 * min(seconds(eight_times, short) for _ in range(2)) + _TICKS_S
     return any(seconds(work, long) < most for _ in range(4))
+
+
+def peak_bytes(work: Callable[[], object]) -> int:
+    """The most memory that work holds at a time."""
+    tracemalloc.start()
+    try:
+        work()
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()

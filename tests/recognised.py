@@ -1,7 +1,5 @@
 """Json of recognisers: as Whisper and AWS Transcribe write it, read, and written with other words."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from typing import Any

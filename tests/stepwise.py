@@ -6,11 +6,10 @@ This is the reference that `slots` must equal in fp32 (docs/design.md), kept as 
 window's decoder may write only what `candidates` allows, so the words of the output are always the words of the input.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 
+import pytest
 import torch
 from transformers.modeling_outputs import BaseModelOutput
 
@@ -19,7 +18,7 @@ from t5punct.decoding.draft import ChoiceAccumulator
 from t5punct.decoding.inputs import DecodingConfig, WindowInput, encoder_input, sources_of
 from t5punct.model import Model
 from t5punct.t5.word_memory import embed_targets
-from t5punct.windows.votes import Vote
+from t5punct.windows.votes import Distribution, Vote
 
 
 class SlotWriter:
@@ -88,12 +87,9 @@ def decode_stepwise(
     cache = None
     while not all(writer.done for writer in writers):
         output = network(
-            encoder_outputs=encoded,
-            attention_mask=source.attention_mask,
-            decoder_inputs_embeds=embed_targets(network, written)[:, -1:],
-            past_key_values=cache,
-            use_cache=True,
-        )
+            encoder_outputs=encoded, attention_mask=source.attention_mask,
+            decoder_inputs_embeds=embed_targets(network, written)[:, -1:], past_key_values=cache, use_cache=True,
+        )  # fmt: skip
         cache = output.past_key_values
         logits = output.logits[:, -1].float()  # (n_batch, n_vocabulary)
         tokens = [_step(*step, model) for step in zip(writers, logits, strict=True)]
@@ -112,3 +108,24 @@ def _step(writer: SlotWriter, logits: torch.Tensor, model: Model) -> int:
     best = max(range(len(allowed)), key=probabilities.__getitem__)
     writer.take(best, probabilities)
     return allowed[best]
+
+
+def assert_same_votes(
+    votes: Sequence[Sequence[Vote]], wanted: Sequence[Sequence[Vote]], tolerance: float = 1e-4
+) -> None:
+    """Votes of some windows are those of a reference: outcomes in their order, and chances but for rounding."""
+    assert list(map(len, votes)) == list(map(len, wanted))
+    for window, other_window in zip(votes, wanted, strict=True):
+        for vote, other in zip(window, other_window, strict=True):
+            _assert_same(vote.marks, other.marks, tolerance)
+            _assert_same(vote.cases, other.cases, tolerance)
+            _assert_same(vote.inside, other.inside, tolerance)
+            _assert_same(vote.openings, other.openings, tolerance)
+            assert (vote.left_words, vote.right_words) == (other.left_words, other.right_words)
+
+
+def _assert_same(chances: Distribution | None, wanted: Distribution | None, tolerance: float) -> None:
+    assert (chances is None) == (wanted is None)
+    if chances is not None and wanted is not None:
+        assert tuple(chances) == tuple(wanted)
+        assert tuple(chances.values()) == pytest.approx(tuple(wanted.values()), abs=tolerance)

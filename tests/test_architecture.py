@@ -1,7 +1,5 @@
 """The floors of docs/design.md, and the habits that can be measured; each guard is shown able to fail."""
 
-from __future__ import annotations
-
 import ast
 import re
 import shutil
@@ -146,18 +144,15 @@ def test_every_part_of_the_package_has_a_floor_and_the_design_page_lists_them() 
     assert drawn_floors(page.replace("training/", "learning/")) != FLOORS
 
 
-@pytest.mark.parametrize(
-    ("path", "line", "other"),
-    [
-        ("t5punct/text/render.py", "def f() -> None:\n    from torch import nn", "torch"),
-        ("t5punct/text/render.py", "from ..windows.votes import Vote", "windows.votes.Vote"),
-        ("t5punct/decoding/align.py", "import numpy", "numpy"),
-        ("t5punct/decoding/inputs.py", "from t5punct.windows import plan", "windows.plan"),
-        ("t5punct/punctuator.py", "from .evaluation.counts import Counts", "evaluation.counts.Counts"),
-        ("t5punct/evaluation/scores.py", "from ..model import load", "model.load"),
-        ("t5punct/training/loop/train.py", "from ...cli import main", "cli.main"),
-    ],
-)
+@pytest.mark.parametrize(("path", "line", "other"), [
+    ("t5punct/text/render.py", "def f() -> None:\n    from torch import nn", "torch"),
+    ("t5punct/text/render.py", "from ..windows.votes import Vote", "windows.votes.Vote"),
+    ("t5punct/decoding/align.py", "import numpy", "numpy"),
+    ("t5punct/decoding/inputs.py", "from t5punct.windows import plan", "windows.plan"),
+    ("t5punct/punctuator.py", "from .evaluation.counts import Counts", "evaluation.counts.Counts"),
+    ("t5punct/evaluation/scores.py", "from ..model import load", "model.load"),
+    ("t5punct/training/loop/train.py", "from ...cli import main", "cli.main"),
+])  # fmt: skip
 def test_imports_run_downwards_and_one_that_is_forbidden_is_found(path: str, line: str, other: str) -> None:
     assert import_faults(planted(path, line)) == [f"{path} imports {other}"]
 

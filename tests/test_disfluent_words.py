@@ -1,14 +1,12 @@
 """Disfluencies at run time: kept they change nothing, marked they change no word, removed they are what was marked."""
 
-from __future__ import annotations
-
 import random
 from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
 from promises import letters
-from stepwise import decode_stepwise
+from stepwise import assert_same_votes, decode_stepwise
 from strategies import chunked, spaced_texts
 
 from t5punct.decoding.inputs import DecodingConfig, WindowInput
@@ -19,7 +17,7 @@ from t5punct.punctuator import Punctuator, PunctuatorConfig
 from t5punct.streaming import StreamConfig, StreamingPunctuator, StreamState
 from t5punct.t5.task import TaskConfig
 from t5punct.text.marks import DISFLUENT, Alphabet, Case, capitalise
-from t5punct.text.render import Decision, RenderConfig, move_marks_of_removed_words, render_word
+from t5punct.text.render import DISFLUENCIES, Decision, RenderConfig, move_marks_of_removed_words, render_word
 from t5punct.text.words import Word, split
 from t5punct.windows.plan import WindowConfig
 from t5punct.windows.votes import Vote, end_sentence, most_probable, normalise
@@ -66,14 +64,16 @@ def test_some_words_are_marked_and_the_same_are_removed(signing_model: Model, de
     assert [word.is_removed for word in removed] == [bool(word.disfluent) for word in marked]
     assert [word.as_dict()["disfluent"] for word in marked] == [word.disfluent for word in marked]
     assert all((DISFLUENT in word.text) == word.disfluent and DISFLUENT not in word.marks for word in marked)
+    punctuator = _punctuator(signing_model, "remove", decoder)
+    wanted = " ".join(word.text for word in removed if not word.is_removed)
+    assert punctuator.punctuate(TEXT) == wanted
+    assert list(punctuator.punctuate_many([TEXT, "we", TEXT]))[::2] == [wanted, wanted]
 
 
 @settings(max_examples=20)
 @given(text=spaced_texts().filter(lambda text: DISFLUENT not in text))
 def test_marked_no_word_changes_and_removed_none_but_the_marked(signing_model: Model, text: str) -> None:
-    kept, marked, removed = (
-        _punctuator(signing_model, mode, "tagger").annotate(text) for mode in ("keep", "mark", "remove")
-    )
+    kept, marked, removed = (_punctuator(signing_model, mode, "tagger").annotate(text) for mode in DISFLUENCIES)
     assert [word.word for word in kept] == [word.word for word in marked] == [word.word for word in removed]
     bare = [word.text.replace(DISFLUENT, "", 1) if word.disfluent else word.text for word in marked]
     assert [letters(plain) for plain in bare] == [letters(word.text) for word in kept]
@@ -81,20 +81,18 @@ def test_marked_no_word_changes_and_removed_none_but_the_marked(signing_model: M
     assert [letters(word.text) for word in removed if not word.is_removed] == left
 
 
-@pytest.mark.parametrize("decoder", ["slots", "tagger"])
-def test_a_text_is_its_words_without_what_is_removed(signing_model: Model, decoder: str) -> None:
-    punctuator = _punctuator(signing_model, "remove", decoder)
-    wanted = " ".join(word.text for word in punctuator.annotate(TEXT) if not word.is_removed)
-    assert punctuator.punctuate(TEXT) == wanted
-    assert list(punctuator.punctuate_many([TEXT, "we", TEXT]))[::2] == [wanted, wanted]
-
-
-def test_what_is_left_begins_sentences_with_capitals(signing_model: Model) -> None:
+def test_what_is_left_begins_with_capitals_and_odds_mark_more_or_fewer(signing_model: Model) -> None:
     words = [word for word in _punctuator(signing_model, "remove").annotate(TEXT) if not word.is_removed]
     ends = [True, *(any(mark in ".?!" for mark in word.marks) for word in words)]
     first = [word.text for word, begins in zip(words, ends, strict=False) if begins]
     assert len(first) > 1
     assert first == [capitalise(text) for text in first]
+
+    def n_marked(odds: float) -> int:
+        words = _punctuator(signing_model, "mark", mark_odds={DISFLUENT: odds}).annotate(TEXT)
+        return sum(bool(word.disfluent) for word in words)
+
+    assert n_marked(1e-6) == 0 < n_marked(1.0) < n_marked(1e6) == len(TEXT.split())
 
 
 @pytest.mark.parametrize("mode", ["mark", "remove"])
@@ -122,26 +120,12 @@ def test_parallel_equals_step_by_step(signing_model: Model, odds: dict[str, floa
     config = DecodingConfig(marks=signing_model.task.slot_marks, style="prose", mark_odds=odds)
     windows = [WindowInput.of(TEXT.split()[start : start + 15]) for start in range(0, 60, 15)]
     wanted = decode_stepwise(signing_model, windows, config)
-    parallel = SlotDecoder(signing_model, config).votes(windows)
-    labels = [vote.marks for votes in wanted for vote in votes]
-    assert any(most_probable(label).startswith(DISFLUENT) for label in labels)
-    assert [tuple(label) for label in labels] == [tuple(vote.marks) for votes in parallel for vote in votes]
-    for label, other in zip(labels, (vote.marks for votes in parallel for vote in votes), strict=True):
-        assert tuple(label.values()) == pytest.approx(tuple(other.values()), abs=1e-4)
-
-
-def test_odds_of_the_sign_mark_more_words_or_fewer(signing_model: Model) -> None:
-    def n_marked(odds: float) -> int:
-        words = _punctuator(signing_model, "mark", mark_odds={DISFLUENT: odds}).annotate(TEXT)
-        return sum(bool(word.disfluent) for word in words)
-
-    assert n_marked(1e-6) == 0 < n_marked(1.0) < n_marked(1e6) == len(TEXT.split())
+    assert any(most_probable(vote.marks).startswith(DISFLUENT) for votes in wanted for vote in votes)
+    assert_same_votes(SlotDecoder(signing_model, config).votes(windows), wanted)
 
 
 @pytest.mark.parametrize("changes", [{"marks": ",.~"}, {"mark_odds": {"~": 2.0}}])
-def test_the_sign_is_refused_where_nobody_asks_for_disfluencies(
-    signing_model: Model, changes: dict[str, object]
-) -> None:
+def test_the_sign_is_refused_unless_it_is_asked_for(signing_model: Model, changes: dict[str, object]) -> None:
     with pytest.raises(ConfigError, match=r"'~', the sign of disfluent words, .*; add that, or leave it out"):
         _punctuator(signing_model, "keep", **changes)
     _punctuator(signing_model, "mark", **changes)
@@ -160,15 +144,12 @@ def test_only_a_model_that_knows_them_is_asked(tagged_model: Model, signing_mode
         RenderConfig(disfluencies="mark", keep_marks=True)
 
 
-@pytest.mark.parametrize(
-    ("labels", "left"),
-    [
-        (["", "~"], [""]), ([",", "~."], ["."]), (["?", "~.", "~!"], ["?"]), (["", "~", "~-", ""], ["-", ""]),
-        (["", "~,"], [""]),  # the comma set the filler off
-        (["~.", ""], [""]),  # nothing is before it
-        (["", "~;", "~?", ",", "~"], ["?", ","]),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("labels", "left"), [
+    (["", "~"], [""]), ([",", "~."], ["."]), (["?", "~.", "~!"], ["?"]), (["", "~", "~-", ""], ["-", ""]),
+    (["", "~,"], [""]),  # the comma set the filler off
+    (["~.", ""], [""]),  # nothing is before it
+    (["", "~;", "~?", ",", "~"], ["?", ","]),
+])  # fmt: skip
 def test_marks_behind_what_is_removed(labels: list[str], left: list[str]) -> None:
     decisions = [Decision(label.replace("~", ""), Case.LOWER, 0.5, 1.0, disfluent="~" in label) for label in labels]
     moved = list(move_marks_of_removed_words(decisions))
@@ -176,10 +157,9 @@ def test_marks_behind_what_is_removed(labels: list[str], left: list[str]) -> Non
     assert [decision.marks for decision in moved if not decision.disfluent] == left
 
 
-@pytest.mark.parametrize(
-    ("text", "label", "marked"),
-    [("um", ",", "um~,"), ('"um"', ".", '"um~."'), ("um", "-", "um~ -"), ("um", "", "um~"), ("(um)", "", "(um~)")],
-)
+@pytest.mark.parametrize(("text", "label", "marked"), [
+    ("um", ",", "um~,"), ('"um"', ".", '"um~."'), ("um", "-", "um~ -"), ("um", "", "um~"), ("(um)", "", "(um~)"),
+])  # fmt: skip
 def test_the_sign_stands_behind_the_word(text: str, label: str, marked: str) -> None:
     (word,) = split(f"{text[:-1]}.{text[-1]}" if text[-1] in '")' else text).words
     decision = Decision(label, Case.LOWER, 0.5, 1.0, disfluent=True)
@@ -188,15 +168,12 @@ def test_the_sign_stands_behind_the_word(text: str, label: str, marked: str) -> 
     assert render_word(word, decision, RenderConfig(disfluencies="remove"), Alphabet()).text == ""
 
 
-def test_a_disfluent_word_may_end_a_text() -> None:
+def test_a_disfluent_word_may_end_a_text_and_what_nobody_says_is_none(signing_model: Model) -> None:
     vote = Vote(normalise({"": 0.1, DISFLUENT: 0.6, ".": 0.2, ",": 0.1}), {"lower": 1.0})
     ended = end_sentence(vote, ",." + DISFLUENT).marks
     assert most_probable(ended) == "~."
     assert ended["~."] == pytest.approx(0.75)
     assert Word("um").with_marks("~.", alphabet=Alphabet().signed) == "um~."
-
-
-def test_what_nobody_says_is_not_disfluent(signing_model: Model) -> None:
     punctuator = _punctuator(signing_model, "mark")
     words = [Word(text) for text in ("um", "-", "😀", ":)")]
     vote = Vote({DISFLUENT: 1.0}, {"lower": 1.0})

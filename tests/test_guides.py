@@ -1,7 +1,5 @@
 """The guides: every command in them is one that the command line takes, and those of the fifteen minutes run."""
 
-from __future__ import annotations
-
 import contextlib
 import re
 import shlex
@@ -91,18 +89,11 @@ def test_the_demo_of_fine_tuning_runs_to_its_scores(tmp_path: Path) -> None:
     assert load_file(tmp_path / "demo" / "run" / "model.safetensors")
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
-        "t5punct punctuate talk.txt --commas 3",
-        "t5punct punctate talk.txt",
-        "t5punct prepare --config configs/none.yaml",
-        "python train.py --config configs/finetune.yaml data.pth=x init_from=google-t5/t5-small",
-        "python benchmarks/mark_odds.py dev.txt --modl runs/x",
-        "t5punct export runs/x -o y mark_odd=1",
-        "rm -r runs",
-    ],
-)
+@pytest.mark.parametrize("line", [
+    "t5punct punctuate talk.txt --commas 3", "t5punct punctate talk.txt", "t5punct prepare --config configs/none.yaml",
+    "python train.py --config configs/finetune.yaml data.pth=x init_from=google-t5/t5-small",
+    "python benchmarks/mark_odds.py dev.txt --modl runs/x", "t5punct export runs/x -o y mark_odd=1", "rm -r runs",
+])  # fmt: skip
 def test_a_command_that_cannot_run_is_found(line: str) -> None:
     usage_error = typer.BadParameter.__mro__[1]
     with pytest.raises((ConfigError, AssertionError, KeyError, usage_error)):

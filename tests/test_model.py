@@ -1,10 +1,9 @@
 """Models on disk: what is saved comes back; what is no usable T5 is said in one line."""
 
-from __future__ import annotations
-
 import copy
 import json
 import os
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -14,7 +13,7 @@ import pytest
 import torch
 from safetensors import SafetensorError
 from safetensors.torch import load_file
-from stepwise import decode_stepwise
+from stepwise import assert_same_votes, decode_stepwise
 from tiny import TINY_SHAPE, tiny_text
 from transformers import ByT5Tokenizer
 from transformers.utils import logging as transformers_logging
@@ -34,7 +33,7 @@ from t5punct.training.data.vocabulary import VocabularyConfig, train_tokenizer
 WINDOW = WindowInput.of("we know what this is don't we 🙂".split())
 
 
-def test_a_saved_model_comes_back_whole(tiny_model: Model, tmp_path: Path) -> None:
+def test_a_saved_model_comes_back_whole_and_in_half_as_float32(tiny_model: Model, tmp_path: Path) -> None:
     task = TaskConfig(marks=",.?", max_marks=2, default_style="chat")
     model = Model(tiny_model.network, TaskTokenizer(tiny_model.tokenizer.tokenizer, task), "tiny")
     models.save(model, tmp_path / "saved")
@@ -46,9 +45,6 @@ def test_a_saved_model_comes_back_whole(tiny_model: Model, tmp_path: Path) -> No
     assert SlotDecoder(loaded).decode([WINDOW]) == SlotDecoder(model).decode([WINDOW])
     assert (tmp_path / "saved/t5punct-version.txt").read_text() == __version__ + "\n"
     assert not list((tmp_path / "saved").glob("*.bin"))
-
-
-def test_bf16_halves_the_file_and_loads_as_float32(tiny_model: Model, tmp_path: Path) -> None:
     models.save(tiny_model, tmp_path / "full")
     models.save(tiny_model, tmp_path / "half", dtype=torch.bfloat16)
     full, half = ((tmp_path / name / "model.safetensors").stat().st_size for name in ("full", "half"))
@@ -59,10 +55,15 @@ def test_bf16_halves_the_file_and_loads_as_float32(tiny_model: Model, tmp_path: 
     assert json.loads((tmp_path / "half/config.json").read_text())["dtype"] == "bfloat16"
 
 
-def test_a_folder_without_a_task_has_the_default_one(tiny_model: Model, tmp_path: Path) -> None:
+def test_a_folder_without_a_task_has_the_default_one_and_one_in_the_home_is_found(
+    tiny_model: Model, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     models.save(tiny_model, tmp_path)
     (tmp_path / models.TASK_FILE).unlink()
     assert models.load(tmp_path).task == TaskConfig()
+    models.save(tiny_model, tmp_path / "mine")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert models.load("~/mine").task == TaskConfig()
 
 
 def test_a_fresh_model_is_the_same_for_the_same_seed(tiny_model: Model) -> None:
@@ -76,11 +77,6 @@ def test_a_fresh_model_is_the_same_for_the_same_seed(tiny_model: Model) -> None:
     assert (len(shallow.encoder.block), len(shallow.decoder.block)) == (3, 1)
 
 
-def test_an_unknown_bundled_name_lists_what_there_is() -> None:
-    with pytest.raises(ModelError, match="no bundled model 'huge'; expected one of base, large, multi, small"):
-        models.bundled_folder("huge")
-
-
 @pytest.mark.parametrize("name", ["large", "base", "multi", "small"])
 def test_a_bundled_model_fits_its_size_has_a_card_and_works_by_its_name(name: str) -> None:
     folder = models.bundled_folder(name)
@@ -92,20 +88,20 @@ def test_a_bundled_model_fits_its_size_has_a_card_and_works_by_its_name(name: st
     assert punctuator.model.tagger is not None and punctuator.model.task.classifies
     assert punctuator.punctuate("how are you today") == "How are you today?"
     if name == "multi":
-        assert punctuator.punctuate("señora ministra qué va a hacer usted") == "Señora ministra, ¿qué va a hacer usted?"
-        assert punctuator.punctuate("ich danke dem herrn minister für die antwort") == (
-            "Ich danke dem Herrn Minister für die Antwort."
-        )
+        for text in ("Señora ministra, ¿qué va a hacer usted?", "Ich danke dem Herrn Minister für die Antwort."):
+            assert punctuator.punctuate(re.sub(r"[,.?¿]", "", text).lower()) == text
 
 
-@pytest.mark.parametrize("source", ["nowhere/at/all", "file.txt", "empty"])
-def test_a_wrong_model_is_one_clear_line(source: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_wrong_model_is_one_clear_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "file.txt").write_text("no model")
     (tmp_path / "empty").mkdir()
-    with pytest.raises(ModelError, match="expected a T5 folder") as caught:
-        models.load(source)
-    assert "\n" not in str(caught.value)
+    for source in ("nowhere/at/all", "file.txt", "empty"):
+        with pytest.raises(ModelError, match="expected a T5 folder") as caught:
+            models.load(source)
+        assert "\n" not in str(caught.value)
+    with pytest.raises(ModelError, match="no bundled model 'huge'; expected one of base, large, multi, small"):
+        models.bundled_folder("huge")
 
 
 def overwrite(folder: Path, name: str, text: str) -> None:
@@ -148,9 +144,7 @@ NO_FIT = r"the weights of .* do not fit its config.json \(.*such as "
           for text in ("prefix: '${oc.env:HOME}'", 'prefix: "\\x24{oc.env:HOME}"', "mark_odds: {'${a}': 1}")),
     ],
 )  # fmt: skip
-def test_a_damaged_model_is_one_clear_line(
-    tiny_model: Model, tmp_path: Path, damage: Callable[[Path], None], error: str
-) -> None:
+def test_a_damaged_model_is_told(tiny_model: Model, tmp_path: Path, damage: Callable[[Path], None], error: str) -> None:
     models.save(tiny_model, tmp_path)
     damage(tmp_path)
     with pytest.raises((ModelError, ConfigError), match=error) as caught:
@@ -164,9 +158,8 @@ def test_weights_that_are_no_numbers_are_refused(tiny_model: Model, tmp_path: Pa
     with torch.no_grad():
         network.encoder.block[1].layer[0].SelfAttention.q.weight[3, 5] = value
     models.save(replace(tiny_model, network=network), tmp_path)
-    with pytest.raises(
-        ModelError, match=r"not finite \(1 of them, such as encoder.block.1.*q.weight\); expected finite"
-    ):
+    told = r"not finite \(1 of them, such as encoder.block.1.*q.weight\); expected finite"
+    with pytest.raises(ModelError, match=told):
         models.load(tmp_path)
 
 
@@ -198,7 +191,15 @@ def test_what_is_saved_may_be_read_by_those_who_may_read_new_files(tiny_model: M
     assert set(modes.values()) == {0o640}, modes
 
 
-def test_a_full_disk_is_one_clear_line(tiny_model: Model, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_loading_and_saving_draw_nothing_and_a_full_disk_is_told(
+    tiny_model: Model, tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    transformers_logging.enable_progress_bar()
+    models.save(tiny_model, tmp_path)
+    Punctuator.from_pretrained(tmp_path)
+    assert capfd.readouterr() == ("", "")
+    assert transformers_logging.is_progress_bar_enabled(), "as it was before"
+
     def full(*_: object, **__: object) -> None:
         raise SafetensorError("Error while serializing: I/O error: No space left on device (os error 28)")
 
@@ -207,32 +208,13 @@ def test_a_full_disk_is_one_clear_line(tiny_model: Model, tmp_path: Path, monkey
         models.save(tiny_model, tmp_path / "saved")
 
 
-def test_loading_and_saving_draw_nothing(tiny_model: Model, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    transformers_logging.enable_progress_bar()
-    models.save(tiny_model, tmp_path)
-    Punctuator.from_pretrained(tmp_path)
-    assert capfd.readouterr() == ("", "")
-    assert transformers_logging.is_progress_bar_enabled(), "as it was before"
-
-
-def test_a_folder_in_the_home_is_found(tiny_model: Model, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    models.save(tiny_model, tmp_path / "mine")
-    monkeypatch.setenv("HOME", str(tmp_path))
-    assert models.load("~/mine").task == TaskConfig()
-
-
 def test_a_model_of_another_family_decodes(tmp_path: Path) -> None:
     torch.manual_seed(5)
     tokenizer = TaskTokenizer(ByT5Tokenizer(), TaskConfig())
     models.save(models.fresh(TINY_SHAPE, tokenizer), tmp_path)
     model = models.load(tmp_path)
     windows = [WINDOW, WindowInput.of("naïve iPhone o'clock".split())]
-    for solution, wanted in zip(SlotDecoder(model).decode(windows), decode_stepwise(model, windows), strict=True):
-        assert len(solution.votes) == len(wanted)
-        for vote, other in zip(solution.votes, wanted, strict=True):
-            assert tuple(vote.marks) == tuple(other.marks)
-            assert tuple(vote.marks.values()) == pytest.approx(tuple(other.marks.values()), abs=1e-4)
-            assert tuple(vote.cases.values()) == pytest.approx(tuple(other.cases.values()), abs=1e-4)
+    assert_same_votes(SlotDecoder(model).votes(windows), decode_stepwise(model, windows))
 
 
 def test_a_tagger_is_saved_with_its_model_and_left_out_with_a_warning_where_it_learned_other_marks(

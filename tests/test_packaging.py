@@ -1,10 +1,12 @@
-"""What is installed for what: inference needs the core dependencies and nothing else; the extras are said by name."""
-
-from __future__ import annotations
+"""What is installed for what; files that other programs read: a container's, a citation's; the notebook runs."""
 
 import ast
+import contextlib
+import io
+import json
 import os
 import re
+import shlex
 import subprocess
 import sys
 import tomllib
@@ -12,10 +14,12 @@ import typing
 from functools import cache
 from importlib import metadata
 from pathlib import Path
+from typing import Any
 
 import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
+from yaml import safe_load
 
 import t5punct
 from t5punct.extras import PACKAGES
@@ -55,30 +59,26 @@ def import_faults(sources: dict[str, str]) -> list[str]:
             names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
             names += [node.module or ""] if isinstance(node, ast.ImportFrom) and not node.level else []
             for name in {name.split(".")[0] for name in names} - {"t5punct"} - sys.stdlib_module_names:
-                if not named(requirements) & {
-                    canonicalize_name(distribution) for distribution in distributions.get(name, [name])
-                }:
+                if not named(requirements) & {*map(canonicalize_name, distributions.get(name, [name]))}:
                     faults.append(f"{path} imports {name}")
     return faults
 
 
-def test_every_file_imports_what_its_extras_install() -> None:
+def test_every_file_imports_what_its_extras_install_whose_packages_a_command_knows() -> None:
     assert import_faults(SOURCES) == []
-
-
-@pytest.mark.parametrize(
-    ("path", "name"),
-    [("model.py", "accelerate"), ("cli/tune.py", "matplotlib"), ("training/loop.py", "evaluate"), ("x.py", "requests")],
-)
-def test_an_import_of_what_is_not_installed_is_found(path: str, name: str) -> None:
-    planted = {path: SOURCES.get(path, "") + f"\ndef f() -> None:\n    from {name}.a import b\n"}
-    assert import_faults(planted) == [f"{path} imports {name}"]
-
-
-def test_a_command_knows_the_packages_of_its_extra() -> None:
     assert {extra: {*map(canonicalize_name, packages)} for extra, packages in PACKAGES.items()} == {
         extra: named(PROJECT["optional-dependencies"][extra]) for extra in PACKAGES
     }
+    (own,) = [own for own in PROJECT["optional-dependencies"]["dev"] if own.startswith("t5punct")]
+    assert Requirement(own).extras == PROJECT["optional-dependencies"].keys() - {"dev", "ray"}
+
+
+@pytest.mark.parametrize(("path", "name"), [
+    ("model.py", "accelerate"), ("cli/tune.py", "matplotlib"), ("training/loop.py", "evaluate"), ("x.py", "requests"),
+])  # fmt: skip
+def test_an_import_of_what_is_not_installed_is_found(path: str, name: str) -> None:
+    planted = {path: SOURCES.get(path, "") + f"\ndef f() -> None:\n    from {name}.a import b\n"}
+    assert import_faults(planted) == [f"{path} imports {name}"]
 
 
 @cache
@@ -111,19 +111,6 @@ def without_extras(code: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
 
 
-def test_inference_and_scores_need_no_extra() -> None:
-    commands = (
-        "from t5punct import *\n"
-        "assert Punctuator.from_pretrained().punctuate('how are you today').lower().startswith('how are you')\n"
-        "from t5punct.cli import main\n"
-        "for command in (['presets'], ['evaluate', 'tests/data/hand-counted.tsv', '--json']):\n"
-        "    try:\n        main(command)\n    except SystemExit as stopped:\n        assert not stopped.code\n"
-    )
-    done = without_extras(commands)
-    assert (done.returncode, done.stderr) == (0, "")
-    assert '"micro_f1"' in done.stdout
-
-
 MISSING = {
     "punctuate tests/data/lecture.txt --output-dir never-made ray=local": ("ray", "no package ray"),
     "prepare": ("train", "no package accelerate and no datasets and no psutil"),
@@ -132,38 +119,34 @@ MISSING = {
 }
 
 
-def test_a_command_without_its_extra_says_how_to_install_it() -> None:
-    commands = [command.split() for command in MISSING]
-    attempt = "    try:\n        main(command)\n    except SystemExit as stopped:\n        assert stopped.code == 2\n"
-    done = without_extras(f"from t5punct.cli import main\nfor command in {commands!r}:\n{attempt}")
-    assert (done.returncode, done.stdout) == (0, "")
+def test_inference_and_scores_need_no_extra_and_a_command_without_its_own_says_how_to_install_it() -> None:
+    works = ["presets", "evaluate tests/data/hand-counted.tsv --json --model small"]
+    done = without_extras(
+        "from t5punct import *\n"
+        "assert Punctuator.from_pretrained('small').punctuate('how are you today').lower().startswith('how are you')\n"
+        "from t5punct.cli import main\n"
+        f"for command, code in {[*((line, 2) for line in MISSING), *((line, 0) for line in works)]!r}:\n"
+        "    try:\n        main(command.split())\n"
+        "    except SystemExit as stopped:\n        assert (stopped.code or 0) == code, command\n"
+    )
+    assert done.returncode == 0, done.stderr
+    assert '"micro_f1"' in done.stdout
     for line, (extra, message) in zip(done.stderr.splitlines(), MISSING.values(), strict=True):
         assert line.startswith(f"t5punct: {message}; expected the extra `{extra}`; pip install")
         assert line.endswith(f'pip install "t5punct[{extra}]", in a checkout ".[{extra}]"')
 
 
-def commands_of(target: str, venv: Path) -> list[str]:
-    """What `make` would run, whatever the make that may run the tests."""
-    alone = {name: value for name, value in os.environ.items() if not name.startswith(("MAKE", "MFLAGS"))}
-    ask = ["make", "--dry-run", target, f"VENV={venv}"]
-    return subprocess.run(ask, cwd=ROOT, env=alone, capture_output=True, text=True, check=True).stdout.splitlines()
-
-
 def test_the_demo_installs_the_core_alone_and_says_so_and_the_tests_add_the_rest(tmp_path: Path) -> None:
-    demo, test = commands_of("demo", tmp_path / "new"), commands_of("test", tmp_path / "new")
-    assert [line.split()[-1] for line in demo if "pip install" in line][-1] == "."
-    assert [line for line in demo if "with what punctuating needs; training" in line]
-    assert [line.split()[-1] for line in test if "pip install" in line][-2:] == [".", "'.[dev]'"]
+    def installed(target: str, venv: Path) -> list[str]:
+        lines = make(target, f"VENV={venv}").splitlines()
+        return [line.split()[-1] for line in lines if "pip install" in line]
+
+    assert installed("demo", tmp_path / "new")[-1] == "."
+    assert "with what punctuating needs; training" in make("demo", f"VENV={tmp_path / 'new'}")
+    assert installed("test", tmp_path / "new")[-2:] == [".", "'.[dev]'"]
     (tmp_path / ".ready-demo").touch()
-    assert len(commands_of("demo", tmp_path)) == 1, "what is set up is not set up again"
-    assert [line.split()[-1] for line in commands_of("test", tmp_path) if "pip install" in line] == ["'.[dev]'"]
-
-
-def test_the_tests_have_every_extra_but_ray_which_is_large() -> None:
-    (own,) = [
-        requirement for requirement in PROJECT["optional-dependencies"]["dev"] if requirement.startswith("t5punct")
-    ]
-    assert Requirement(own).extras == PROJECT["optional-dependencies"].keys() - {"dev", "ray"}
+    assert len(make("demo", f"VENV={tmp_path}").splitlines()) == 1, "what is set up is not set up again"
+    assert installed("test", tmp_path) == ["'.[dev]'"]
 
 
 def test_every_setting_of_a_public_config_is_public() -> None:
@@ -172,3 +155,108 @@ def test_every_setting_of_a_public_config_is_public() -> None:
     for config in configs:
         for name in re.findall(r"t5punct\.[\w.]*?(\w+)(?=['\]|, >]|$)", str(typing.get_type_hints(config))):
             assert name in t5punct.__all__, f"{config.__name__} takes a {name}"
+
+
+# -- files that other programs read
+
+
+NOTEBOOK = ROOT / "examples" / "first_steps.ipynb"
+
+
+def yaml(name: str) -> Any:
+    return safe_load((ROOT / name).read_text(encoding="utf-8"))
+
+
+def make(*words: str) -> str:
+    """What `make` would run, whatever the one that runs the tests was told."""
+    told = ("MAKE", "MFLAGS", "TORCH_BACKEND", "VENV")
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(told)}
+    command = ["make", "-n", "--no-print-directory", *words]
+    return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=True).stdout
+
+
+def test_the_citation_is_of_this_version_and_licence() -> None:
+    cited = yaml("CITATION.cff")
+    assert {"cff-version", "message", "title", "authors"} <= cited.keys(), "what the format asks for"
+    assert (cited["version"], cited["license"]) == (t5punct.__version__, PROJECT["license"])
+
+
+def test_a_container_is_made_of_the_checkout_and_all_that_it_copies_is_there() -> None:
+    text = (ROOT / "Containerfile").read_text(encoding="utf-8").replace("\\\n", " ")
+    steps = [line.split(maxsplit=1) for line in text.splitlines() if line and not line.startswith("#")]
+    assert {step for step, _ in steps} <= {*"FROM RUN COPY USER WORKDIR ENV EXPOSE ENTRYPOINT CMD".split()}
+    copied = [name for step, words in steps if step == "COPY" and "--from" not in words for name in words.split()[:-1]]
+    assert "t5punct" in copied and [name for name in copied if not (ROOT / name).exists()] == []
+    command = ["git", "ls-files", "--error-unmatch", *copied]
+    tracked = subprocess.run(command, cwd=ROOT, capture_output=True, check=False)
+    assert tracked.returncode == 0 or not (ROOT / ".git").exists(), tracked.stderr
+    asked_for = {PROJECT["readme"], *PROJECT["license-files"], "pyproject.toml", "t5punct"}
+    assert asked_for <= {*copied}, "what building the package reads"
+    (extras,) = re.findall(r"t5punct\[([\w,]+)\] @ file:///src", text)
+    assert {*extras.split(",")} <= PROJECT["optional-dependencies"].keys()
+    assert ["ENTRYPOINT", '["t5punct"]'] in steps and "t5punct" in PROJECT["scripts"]
+
+
+def test_the_hooks_of_a_commit_are_the_checks_and_they_run() -> None:
+    (local,) = yaml(".pre-commit-config.yaml")["repos"]
+    entries = [[*shlex.split(hook["entry"]), *["."] * hook.get("pass_filenames", True)] for hook in local["hooks"]]
+    checks = [line.split() for line in make("check", "VENV=.venv", "-o", ".venv/.ready").splitlines()]
+    assert [[word for word in entry if word != "--force-exclude"] for entry in entries] == checks
+    for hook in local["hooks"][:2]:
+        command = hook["entry"].replace(".venv", sys.prefix)
+        subprocess.run([*shlex.split(command), "t5punct/errors.py"], cwd=ROOT, check=True, capture_output=True)
+
+
+def test_the_workflow_runs_what_ci_runs_on_versions_that_are_promised() -> None:
+    job = yaml(".github/workflows/ci.yml")["jobs"]["test"]
+    (command,) = [step["run"] for step in job["steps"] if "run" in step]
+    assert command == ".ci/run" and (ROOT / command).stat().st_mode & 0o100
+    least = PROJECT["requires-python"].removeprefix(">=")
+    assert least in job["strategy"]["matrix"]["python-version"]
+    assert all(f"{name}=" not in make("demo", "VENV=none") for name in job["env"])
+    settings = [f"{name}={value}" for name, value in job["env"].items()]
+    assert "--torch-backend cpu" in make("demo", "VENV=none", *settings)
+    assert "uv" not in make("demo", "VENV=none").split()
+
+
+def run_cell(source: str, names: dict[str, Any]) -> str:
+    """What a cell shows: what it prints, and the value of its last line."""
+    *lines, last = ast.parse(source).body
+    shown = io.StringIO()
+    with contextlib.redirect_stdout(shown):
+        exec(compile(ast.Module(lines, []), "cell", "exec"), names)  # noqa: S102
+        if isinstance(last, ast.Expr):
+            value = eval(compile(ast.Expression(last.value), "cell", "eval"), names)  # noqa: S307
+            shown.write("" if value is None else repr(value))
+        else:
+            exec(compile(ast.Module([last], []), "cell", "exec"), names)  # noqa: S102
+    return shown.getvalue()
+
+
+def test_the_notebook_runs_from_top_to_bottom_and_shows_what_it_shows(monkeypatch: pytest.MonkeyPatch) -> None:
+    notebook = json.loads(NOTEBOOK.read_text(encoding="utf-8"))
+    assert (notebook["nbformat"], len({cell["id"] for cell in notebook["cells"]})) == (4, len(notebook["cells"]))
+    monkeypatch.chdir(NOTEBOOK.parent)
+    names: dict[str, Any] = {}
+    pairs = list[tuple[str, str]]()
+    for cell in notebook["cells"]:
+        if cell["cell_type"] == "code":
+            texts = [output.get("text") or output["data"]["text/plain"] for output in cell["outputs"]]
+            said = [word for text in texts for word in "".join(text).split()]
+            shown = run_cell("".join(cell["source"]), names).split()
+            assert len(shown) == len(said), (shown, said)
+            pairs += zip(shown, said, strict=True)
+    for target in re.findall(r"\]\(([^)]+)\)", NOTEBOOK.read_text(encoding="utf-8")):
+        assert (NOTEBOOK.parent / target).exists(), target
+    # another processor, or a model of another version, may decide a place otherwise
+    assert sum(shown == said for shown, said in pairs) > 0.9 * len(pairs) > 50
+
+
+def test_the_fast_tests_need_no_torch_and_each_test_belongs_to_one_tier() -> None:
+    _, _, words = make("test-fast").strip().splitlines()[-1].partition(" -m pytest ")
+    command = [sys.executable, "-m", "pytest", "--collect-only", *words.split()]
+    found = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert found.returncode == 0, found.stdout
+    assert "--without-torch" in words and int(re.findall(r"(\d+) tests collected", found.stdout)[0]) > 500
+    tiers = [make(name).strip().splitlines()[-1] for name in ("test", "test-long")]
+    assert [re.findall(r"""-m (".*?"|\w+)$""", tier) for tier in tiers] == [['"not long"'], ["long"]]

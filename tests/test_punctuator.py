@@ -1,18 +1,18 @@
 """The promises of the whole way, on a model that knows nothing: garbage marks, but never a changed word."""
 
-from __future__ import annotations
-
 import pickle
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import torch
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
-from strategies import spaced_texts
+from strategies import spaced_texts, texts
 
-from t5punct.decoding.inputs import DecodingConfig
+from t5punct.batch.work import punctuate_files
+from t5punct.decoding.inputs import DecodingConfig, WindowInput
 from t5punct.errors import ConfigError, InputError
 from t5punct.model import Model, save
 from t5punct.punctuator import Punctuator, PunctuatorConfig
@@ -20,8 +20,8 @@ from t5punct.text.marks import Alphabet, Case, case_of
 from t5punct.text.render import Alternative, Decision, RenderConfig, render_word
 from t5punct.text.words import Word, split
 from t5punct.windows import combine
-from t5punct.windows.combine import METHODS, CombineConfig
-from t5punct.windows.plan import WindowConfig, views_of
+from t5punct.windows.combine import METHODS, CombineConfig, WindowVotes
+from t5punct.windows.plan import View, WindowConfig, views_of
 from t5punct.windows.votes import Vote, most_probable
 
 TEXT = spaced_texts()
@@ -56,31 +56,30 @@ def test_words_and_spaces_are_never_changed_and_letters_only_where_case_is_asked
 
 
 @SETTINGS
+@example("[x] ")
 @given(TEXT)
-def test_kept_marks_stay_as_they_were_written(tiny_model: Model, text: str) -> None:
-    config = PunctuatorConfig(render=RenderConfig(case=False, keep_marks=True))
-    known = tiny_model.task.alphabet  # other marks are spelling
+def test_kept_marks_stay_as_they_were_written_and_after_ends_of_sentences_there_are_capitals(
+    lively_model: Model, text: str
+) -> None:
+    known = lively_model.task.alphabet  # other marks are spelling
+    as_it_is = PunctuatorConfig(render=RenderConfig(case=False, keep_marks=True))
     words = split(text, known).words
-    output = split(Punctuator(tiny_model, config).punctuate(text), known).words
+    output = split(Punctuator(lively_model, as_it_is).punctuate(text), known).words
     assert [word.text for word in output] == [word.text for word in words]
     assert all(kept.marks == word.marks for kept, word in zip(output, words, strict=True) if word.given)
+    keeping = Punctuator(lively_model, PunctuatorConfig(render=RenderConfig(keep_marks=True)))
+    kept, before = split(keeping.punctuate(f"so. {text} we! and"), known).words, "?"
+    for word in kept:
+        if set(before) & set(".?!") and word.core.isascii() and word.core.isalpha() and len(word.core) < 60:
+            is_direction = word.text[0] in "[("  # which stays
+            assert word.core[0].isupper() or is_direction or case_of(word.core).value == "verbatim"
+        before = word.given if word.has_slot else ""
 
 
 @pytest.mark.parametrize("decoder", ["slots", "tagger", "generate"])
-def test_the_size_of_a_batch_changes_nothing(tagged_model: Model, decoder: str) -> None:
-    text = "well we know that right " * 9
-    plan = WindowConfig(8, mask_left=2, mask_right=1, overlap=2)
-    outputs = {
-        Punctuator(tagged_model, PunctuatorConfig(plan, decoding=DecodingConfig(decoder, batch_tokens=size))).punctuate(
-            text
-        )
-        for size in (1, 60, 4096)
-    }
-    assert len(outputs) == 1
-
-
-@pytest.mark.parametrize("decoder", ["slots", "tagger", "generate"])
-def test_a_whole_text_begins_and_ends_with_a_sentence_a_fragment_need_not(tagged_model: Model, decoder: str) -> None:
+def test_batches_change_nothing_and_a_whole_text_is_sentences_a_fragment_need_not(
+    tagged_model: Model, decoder: str
+) -> None:
     plan = WindowConfig(8, mask_left=2, mask_right=1, overlap=2)
     text = "well we know that right " * 4 + "so"
     config = PunctuatorConfig(plan, decoding=DecodingConfig(decoder))
@@ -91,13 +90,15 @@ def test_a_whole_text_begins_and_ends_with_a_sentence_a_fragment_need_not(tagged
     assert [word.marks for word in fragment[:-1]] == [word.marks for word in annotated[:-1]]
     assert [word.case for word in fragment[1:]] == [word.case for word in annotated[1:]]
     assert fragment != annotated, "this model begins and ends no sentence by itself"
+    text = "well we know that right " * 9
+    plan = WindowConfig(8, mask_left=2, mask_right=1, overlap=2)
+    configs = [PunctuatorConfig(plan, decoding=DecodingConfig(decoder, batch_tokens=size)) for size in (1, 60, 4096)]
+    assert len({Punctuator(tagged_model, config).punctuate(text) for config in configs}) == 1
 
 
 @pytest.mark.parametrize("decoder", ["slots", "tagger"])
 @pytest.mark.parametrize("keep_marks", [False, True])
-def test_marks_that_the_model_does_not_know_are_not_doubled(
-    tagged_model: Model, decoder: str, keep_marks: bool
-) -> None:
+def test_marks_that_a_model_does_not_know_are_not_doubled(tagged_model: Model, decoder: str, keep_marks: bool) -> None:
     words = ["你好。", "再见？", "是的！”"] * 4
     render = RenderConfig(keep_marks=keep_marks)
     config = PunctuatorConfig(decoding=DecodingConfig(decoder), render=render)
@@ -105,14 +106,7 @@ def test_marks_that_the_model_does_not_know_are_not_doubled(
     assert Punctuator(tagged_model, config).punctuate("我们 我们") != "我们 我们", "this model writes marks"
 
 
-def test_a_text_without_marks_that_end_a_sentence_is_left_open(tiny_model: Model) -> None:
-    punctuator = Punctuator(tiny_model, PunctuatorConfig(decoding=DecodingConfig(marks=",", max_marks=1)))
-    assert punctuator.annotate("we know that")[-1].marks in ("", ",")
-
-
-def test_a_sober_style_writes_one_mark_a_slot_unless_more_are_asked_for(
-    tiny_model: Model, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_sober_style_writes_one_mark_unless_told(tiny_model: Model, monkeypatch: pytest.MonkeyPatch) -> None:
     model = tiny_model.with_task(style_max_marks={"talk": 1})
     monkeypatch.setattr("t5punct.decoding.generate.generate_texts", lambda *_: ["Well... What?! Stop it..."])
 
@@ -138,13 +132,21 @@ def test_an_annotation_says_what_the_text_shows(tiny_model: Model) -> None:
         assert 0.0 < word.confidence <= 1.0
 
 
-def test_generate_reports_what_it_did_to_the_words(tiny_model: Model) -> None:
+def test_generation_reports_what_it_did_to_the_words_of_one_text_or_many(
+    tiny_model: Model, lively_model: Model
+) -> None:
     punctuator = Punctuator(tiny_model, PunctuatorConfig(decoding=DecodingConfig("generate")))
     punctuator.punctuate("we know that right")
     alignment = punctuator.alignment
     assert alignment is not None
     assert alignment.words == 4
     assert alignment.dropped + alignment.changed > 0, "a random model cannot copy"
+    config = PunctuatorConfig(PLAN, decoding=DecodingConfig("generate"))
+    together, alone = Punctuator(lively_model, config), Punctuator(lively_model, replace(config))
+    together.punctuate_many(SHORT)
+    for text in SHORT:
+        alone.punctuate(text)
+    assert together.alignment == alone.alignment
 
 
 def test_masked_slots_on_the_right_are_not_written_unless_asked_for(lively_model: Model) -> None:
@@ -160,9 +162,7 @@ def test_masked_slots_on_the_right_are_not_written_unless_asked_for(lively_model
 
 
 @pytest.mark.parametrize(("precision", "dtype"), [("bf16", torch.bfloat16), ("fp32", torch.float32)])
-def test_precision_and_device_of_a_config_count_for_a_given_model(
-    tiny_model: Model, precision: str, dtype: torch.dtype
-) -> None:
+def test_precision_and_device_count_for_a_given_model(tiny_model: Model, precision: str, dtype: torch.dtype) -> None:
     config = PunctuatorConfig(decoding=DecodingConfig(precision=precision, device="cpu"))
     punctuator = Punctuator(tiny_model, config)
     assert punctuator.model.precision == precision
@@ -197,46 +197,40 @@ def _told(words: str, cases: str, labels: dict[str, str], config: PunctuatorConf
     """The text that certain votes give, one a word; cases by their first letters."""
     punctuator, transcript = Punctuator(model, config), split(words, model.task.alphabet).words
     names = {"l": "lower", "c": "capitalised", "u": "upper"}
-    votes = [
-        Vote({labels.get(word.text, ""): 1.0}, {names[case]: 1.0}) for word, case in zip(transcript, cases, strict=True)
-    ]
+    pairs = zip(transcript, cases, strict=True)
+    votes = [Vote({labels.get(word.text, ""): 1.0}, {names[case]: 1.0}) for word, case in pairs]
     (view,) = views_of(transcript, WindowConfig(window=len(transcript)))
     known = tuple(punctuator.apply_known(view, place, vote) for place, vote in enumerate(votes))
     decided, _ = punctuator.decide_words(transcript, [[vote] for vote in known], punctuator.first_sentence)
     return " ".join(word.text for word in punctuator.write_words(transcript, decided))
 
 
-@pytest.mark.parametrize(
-    ("words", "cases", "labels", "written"),
-    [
-        ("so that is that", "llll", {"so": "."}, "So. That is that."), ("3 is odd", "lll", {}, "3 is odd."),
-        ("- hello there", "lll", {}, "- Hello there."), ("done 🙂", "ll", {}, "Done 🙂."),
-        ("done 🙂", "ll", {"done": ".", "🙂": "!"}, "Done. 🙂"),
-        ("🙂 hello 🙂 🙂 you", "lllll", {"hello": ".", "🙂": "."}, "🙂 Hello. 🙂 🙂 You."),
-        ("minimizer can", "ul", {}, "Minimizer can."), ("nasa can", "ul", {}, "NASA can."),
-        ("in the U.S. they vs. them", "llulll", {"U.S.": "."}, "In the U.S. They vs. them."),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("words", "cases", "labels", "written"), [
+    ("so that is that", "llll", {"so": "."}, "So. That is that."),
+    ("3 is odd", "lll", {}, "3 is odd."), ("- hello there", "lll", {}, "- Hello there."),
+    ("done 🙂", "ll", {}, "Done 🙂."), ("done 🙂", "ll", {"done": ".", "🙂": "!"}, "Done. 🙂"),
+    ("🙂 hello 🙂 🙂 you", "lllll", {"hello": ".", "🙂": "."}, "🙂 Hello. 🙂 🙂 You."),
+    ("minimizer can", "ul", {}, "Minimizer can."), ("nasa can", "ul", {}, "NASA can."),
+    ("in the U.S. they vs. them", "llulll", {"U.S.": "."}, "In the U.S. They vs. them."),
+])  # fmt: skip
 def test_a_sentence_begins_with_a_capital_and_ends_once(
     tiny_model: Model, words: str, cases: str, labels: dict[str, str], written: str
 ) -> None:
     assert _told(words, cases, labels, PunctuatorConfig(), tiny_model) == written
 
 
-def test_a_kept_full_stop_begins_a_sentence_and_that_of_a_word_does_not(tiny_model: Model) -> None:
+def test_sentences_end_at_kept_stops_alone_and_not_where_windows_disagree(tiny_model: Model) -> None:
     keeping = PunctuatorConfig(render=RenderConfig(keep_marks=True))
     told = _told("so. that is, vs. them? we", "llllll", {"that": ",", "vs": "!"}, keeping, tiny_model)
     assert told == "So. That, is, vs.! Them? We."
-
-
-def test_windows_that_disagree_about_a_sentence_end_leave_no_capital(tiny_model: Model) -> None:
-    """The first window writes no mark behind `is`, the second, which decides the case of `how`, writes `?` there."""
     words = split("what is how much").words
     plain = Vote({"": 1.0}, {"lower": 1.0})
     capital = Vote(plain.marks, {"capitalised": 1.0}, inside=plain.cases)
     punctuator = Punctuator(tiny_model)
     decided, _ = punctuator.decide_words(words, [[plain], [plain], [capital], [plain]], punctuator.first_sentence)
     assert [word.text for word in punctuator.write_words(words, decided)] == ["What", "is", "how", "much"]
+    punctuator = Punctuator(tiny_model, PunctuatorConfig(decoding=DecodingConfig(marks=",", max_marks=1)))
+    assert punctuator.annotate("we know that")[-1].marks in ("", ",")
 
 
 def test_kept_marks_are_decoded_as_they_are_given(lively_model: Model) -> None:
@@ -246,17 +240,6 @@ def test_kept_marks_are_decoded_as_they_are_given(lively_model: Model) -> None:
     assert Punctuator(lively_model).window_input(words).given == ()
     (window_votes,) = keeping.window_votes(views_of(words, WindowConfig()))
     assert [most_probable(vote.marks) for vote in window_votes.votes][0::4] == [";", "?!"]
-
-
-@SETTINGS
-@given(TEXT)
-def test_after_kept_ends_of_sentences_there_are_capitals(lively_model: Model, text: str) -> None:
-    punctuator = Punctuator(lively_model, PunctuatorConfig(render=RenderConfig(keep_marks=True)))
-    kept, before = split(punctuator.punctuate(f"so. {text} we! and"), lively_model.task.alphabet).words, "?"
-    for word in kept:
-        if set(before) & set(".?!") and word.core.isascii() and word.core.isalpha() and len(word.core) < 60:
-            assert word.core[0].isupper() or case_of(word.core).value == "verbatim"
-        before = word.given if word.has_slot else ""
 
 
 def test_from_pretrained_takes_a_config_and_what_is_named_beside_it(tiny_model: Model, tmp_path: Path) -> None:
@@ -275,11 +258,6 @@ def test_from_pretrained_takes_a_config_and_what_is_named_beside_it(tiny_model: 
 SENTENCES = "we know that - is this right? yes it is and we know the U.S. too"
 
 
-def test_fewer_than_none_are_refused() -> None:
-    with pytest.raises(ConfigError, match="-1 alternatives; expected 0 or more"):
-        RenderConfig(alternatives=-1)
-
-
 @pytest.mark.parametrize("decoder", ["slots", "tagger", "generate"])
 def test_alternatives_change_nothing_else(tagged_model: Model, decoder: str) -> None:
     config = PunctuatorConfig(decoding=DecodingConfig(decoder))
@@ -295,23 +273,109 @@ def test_alternatives_change_nothing_else(tagged_model: Model, decoder: str) -> 
         assert word.marks not in [alternative.marks for alternative in word.alternatives] or word.text == "-"
 
 
-def test_who_does_not_ask_does_not_pay(tiny_model: Model, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_alternatives_cost_nothing_unasked_and_fewer_than_none_are_refused(
+    tiny_model: Model, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(combine, "Alternative", None)
     assert all(word.alternatives == () for word in Punctuator(tiny_model).annotate(SENTENCES))
     assert all("alternatives" not in word.as_dict() for word in Punctuator(tiny_model).annotate(SENTENCES))
     with pytest.raises(TypeError):
         Punctuator(tiny_model, PunctuatorConfig(render=RenderConfig(alternatives=1))).annotate(SENTENCES)
+    with pytest.raises(ConfigError, match="-1 alternatives; expected 0 or more"):
+        RenderConfig(alternatives=-1)
 
 
-@pytest.mark.parametrize(
-    ("text", "config", "named"),
-    [
-        ("know", RenderConfig(), [".", ","]), ("know", RenderConfig(keep_marks=True), [".", ","]),
-        ("know;", RenderConfig(), [".", ","]), ("know;", RenderConfig(keep_marks=True), []),
-        (":)", RenderConfig(), []), ("U.S", RenderConfig(), [","]),  # U.S. would be another word
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("text", "config", "named"), [
+    ("know", RenderConfig(), [".", ","]), ("know", RenderConfig(keep_marks=True), [".", ","]),
+    ("know;", RenderConfig(), [".", ","]), ("know;", RenderConfig(keep_marks=True), []), (":)", RenderConfig(), []),
+    ("U.S", RenderConfig(), [","]),  # U.S. would be another word
+])  # fmt: skip
 def test_only_what_can_be_written_is_named(text: str, config: RenderConfig, named: list[str]) -> None:
     decision = Decision("", Case.LOWER, 0.5, 1.0, alternatives=(Alternative(".", 0.3), Alternative(",", 0.2)))
     word = render_word(split(text).words[0], decision, config, Alphabet())
     assert [alternative.marks for alternative in word.alternatives] == named
+
+
+# -- many texts: each is as it would be alone, and windows of several are decoded together, some batches at a time
+
+
+PLAN = WindowConfig(6, mask_left=2, mask_right=1)
+DECODERS = ["slots", "tagger", "generate"]
+SHORT = ["we know that", "", "how are you", "  ", "so it goes", "and then"]
+
+
+@settings(max_examples=40)
+@given(st.lists(texts, max_size=5), st.sampled_from([1, 60, 4096]), st.booleans(), st.sampled_from(DECODERS))
+def test_each_text_is_punctuated_as_if_it_were_alone(
+    tagged_model: Model, several: list[str], batch_tokens: int, fragment: bool, decoder: str
+) -> None:
+    config = PunctuatorConfig(PLAN, decoding=DecodingConfig(decoder, batch_tokens=batch_tokens), fragment=fragment)
+    punctuator = Punctuator(tagged_model, config)
+    assert punctuator.punctuate_many(several) == [punctuator.punctuate(text) for text in several]
+
+
+def test_a_single_text_is_no_row_of_texts(tagged_model: Model, tmp_path: Path) -> None:
+    punctuator = Punctuator(tagged_model)
+    with pytest.raises(InputError, match="one text; expected several"):
+        punctuator.punctuate_many("we know")
+    told = r"a (list|tuple) of texts; expected one text; use punctuate_many\(texts\)"
+    for several in (["we know"], ("we", "know")):
+        with pytest.raises(InputError, match=told):
+            punctuator.punctuate(several)  # type: ignore[arg-type]
+    many = punctuator.iter_punctuate(["we know", None])  # type: ignore[list-item]
+    with pytest.raises(InputError, match="a text of type NoneType; expected a str"):
+        list(many)
+    with pytest.raises(InputError, match="one input, talks; expected several"):
+        punctuate_files(punctuator, "talks", tmp_path / "out")
+    with pytest.raises(InputError, match="one str of terms; expected several lines"):
+        punctuate_files(punctuator, ["talks"], tmp_path / "out", terms="PyTorch")
+
+
+@pytest.fixture
+def calls(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """How many windows were given to the decoder at each call."""
+    seen: list[int] = []
+    votes = Punctuator.window_votes
+
+    def counted(self: Punctuator, views: Sequence[View[Word]]) -> list[WindowVotes]:
+        seen.append(len(views))
+        return votes(self, views)
+
+    monkeypatch.setattr(Punctuator, "window_votes", counted)
+    return seen
+
+
+def test_a_batch_holds_windows_of_several_texts(lively_model: Model, monkeypatch: pytest.MonkeyPatch) -> None:
+    batches: list[int] = []
+    generate = "t5punct.decoding.generate.generate_texts"
+
+    def written(model: Model, windows: Sequence[WindowInput], config: DecodingConfig) -> list[str]:
+        batches.append(len(windows))
+        return [" ".join(window.words) for window in windows]
+
+    monkeypatch.setattr(generate, written)
+    punctuator = Punctuator(lively_model, PunctuatorConfig(decoding=DecodingConfig("generate")))
+    assert len(punctuator.punctuate_many(SHORT * 2)) == 12
+    assert batches == [8]
+
+
+def test_texts_are_read_as_they_are_needed(lively_model: Model, calls: list[int]) -> None:
+    """Some batches ahead, whatever the number of texts: memory is bounded."""
+    n_read, config = 0, PunctuatorConfig(decoding=DecodingConfig(batch_tokens=30))
+
+    def endless() -> Iterator[str]:
+        nonlocal n_read
+        while True:
+            n_read += 1
+            yield "we know that this is right"
+
+    many = Punctuator(lively_model, config).iter_punctuate(endless())
+    assert n_read == 0
+    first = next(many)
+    assert n_read == 2, "a sixteenth of four batches of thirty tokens, so that the first comes soon"
+    assert next(many) == first
+    assert n_read == 2
+    next(many)
+    assert n_read == 5
+    assert [next(many) for _ in range(50)] == [first] * 50
+    assert calls == [2, 3, 5, 10, 20, 20], "each group is twice the one before, up to four batches"

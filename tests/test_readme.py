@@ -1,7 +1,5 @@
 """The pages say what happens: README's first commands give the output it shows, code runs, options and paths exist."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess
@@ -85,18 +83,15 @@ def test_the_python_blocks_run(capsys: pytest.CaptureFixture[str]) -> None:
         assert _bare(capsys.readouterr().out) == words
 
 
-def test_every_option_that_a_page_names_exists(invoke: Invoke) -> None:
+def test_every_option_and_file_that_a_page_names_exists(invoke: Invoke) -> None:
     help_texts = invoke("--help")[1] + "".join(invoke(command, "--help")[1] for command in COMMANDS)
     for name in ("README.md", "docs/usage.md", "docs/design.md"):
         for option in sorted(set(re.findall(r"--[a-z][a-z-]+", PAGES[name]))):
             assert option in help_texts or option in OPTIONS_OF_OTHERS, (name, option)
+    page = "[a](usage.md) [b](none.md#top) `text/words.py` `text/none.py` `tests/none.py` `runs/mine`"
+    assert missing("docs/design.md", page) == ["none.md", "text/none.py", "tests/none.py"]
 
 
 @pytest.mark.parametrize("path", [*map(ROOT.joinpath, NAMES), *(ROOT / "docs/guides").glob("*.md")], ids=str)
 def test_files_that_a_page_names_exist(path: Path) -> None:
     assert missing(str(path.relative_to(ROOT)), path.read_text(encoding="utf-8")) == []
-
-
-def test_a_file_that_does_not_exist_is_found() -> None:
-    page = "[a](usage.md) [b](none.md#top) `text/words.py` `text/none.py` `tests/none.py` `runs/mine`"
-    assert missing("docs/design.md", page) == ["none.md", "text/none.py", "tests/none.py"]

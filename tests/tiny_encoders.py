@@ -1,7 +1,5 @@
 """Tiny encoders with random weights, one of each family that is tested, in folders as a hub has them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial

@@ -12,7 +12,7 @@ from datasets.utils.logging import disable_progress_bar
 
 from t5punct import BatchPunctuator, Punctuator
 
-TEXTS = [f"how are you today {n} my name is maria and i teach biology at a small college" for n in range(8)]
+TEXTS = [f"how are you today {n} my name is maria and i teach biology at a small college" for n in range(4)]
 disable_progress_bar()
 
 
@@ -25,10 +25,10 @@ def main(model: str) -> None:
         column = BatchPunctuator(model, precision=precision)
         expected = [punctuator.punctuate(text) for text in TEXTS]
         assert column({"text": TEXTS})["punctuated"] == expected
-        mapped = table.map(column, batched=True, batch_size=4, num_proc=2, load_from_cache_file=False)
+        mapped = table.map(column, batched=True, batch_size=2, num_proc=2, load_from_cache_file=False)
         n_equal += sum(map(str.__eq__, mapped["punctuated"], expected))
         with forks.Pool(2) as pool:
-            n_equal += sum(map(str.__eq__, pool.map(punctuator.punctuate, TEXTS, chunksize=4), expected))
+            n_equal += sum(map(str.__eq__, pool.map(punctuator.punctuate, TEXTS, chunksize=2), expected))
     sys.stdout.write(f"{n_equal}\n")
 
 

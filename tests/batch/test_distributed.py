@@ -1,7 +1,5 @@
 """A batch on a local Ray with two workers, one of which is killed: the same files as without Ray, and nothing else."""
 
-from __future__ import annotations
-
 import os
 import platform
 import signal
@@ -116,9 +114,7 @@ def test_a_worker_is_killed_and_nothing_is_lost_and_nothing_is_twice(
     assert again == (0, f"t5punct: {N_FILES} of {N_FILES} files were up to date\n")
 
 
-def test_a_mistake_about_the_model_is_said_as_without_ray(
-    talks: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
+def test_a_wrong_model_is_said_as_without_ray(talks: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     command = (str(talks / "day0"), "--model", str(tmp_path / "empty"), "--output-dir")
     told = _run(capsys, *command, str(tmp_path / "alone"))
@@ -129,12 +125,9 @@ def test_a_mistake_about_the_model_is_said_as_without_ray(
 def test_map_batches_takes_the_class(folder: str) -> None:
     rows = [{"id": n, "text": text.lower()} for n, text in enumerate(tiny_text(6, seed=1))]
     table = ray.data.from_items(rows).map_batches(
-        BatchPunctuator,
-        fn_constructor_args=(folder,),
-        batch_size=4,
-        compute=ray.data.ActorPoolStrategy(size=1),
+        BatchPunctuator, fn_constructor_args=(folder,), batch_size=4, compute=ray.data.ActorPoolStrategy(size=1),
         num_cpus=1,
-    )
+    )  # fmt: skip
     punctuated = sorted(table.take_all(), key=lambda row: row["id"])
     expected = BatchPunctuator(folder)({"text": [row["text"] for row in rows]})["punctuated"]
     assert [row["punctuated"] for row in punctuated] == expected
@@ -147,7 +140,5 @@ def test_no_cluster_at_an_address_is_one_line(monkeypatch: pytest.MonkeyPatch, k
         raise kind("Ray is trying to start at nowhere:1, but is not there\nmore")
 
     monkeypatch.setattr(ray, "init", refused)
-    with pytest.raises(
-        ConfigError, match=r"^no Ray cluster at nowhere:1 .* start one with `ray start --head`, or free"
-    ):
+    with pytest.raises(ConfigError, match=r"^no Ray cluster at nowhere:1 .* one with `ray start --head`, or free"):
         distributed.connect(RayConfig("nowhere:1"))

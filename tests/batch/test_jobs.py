@@ -1,7 +1,7 @@
 """Jobs: told beforehand, never two outputs in one place, never over an input."""
 
-from __future__ import annotations
-
+import os
+import platform
 import re
 from pathlib import Path
 
@@ -9,6 +9,7 @@ import pytest
 
 from t5punct.batch.jobs import Current, Job, OutputConfig, plan_jobs
 from t5punct.errors import InputError
+from t5punct.text.io.files import open_writer
 from t5punct.transcripts.formats import read_transcript
 
 
@@ -22,41 +23,39 @@ def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+def into_out(*inputs: str, format: str | None = None) -> tuple[Job, ...]:
+    """The jobs of inputs whose outputs go to a folder."""
+    return plan_jobs(inputs, OutputConfig(folder=Path("out"), format=format)).jobs
+
+
 def named(jobs: tuple[Job, ...]) -> list[tuple[str, str | None, str]]:
     return [(job.source, None if job.target is None else str(job.target), job.read_as) for job in jobs]
 
 
-def test_a_folder_is_mirrored(tree: Path) -> None:
-    jobs = plan_jobs(["in"], OutputConfig(folder=Path("out"))).jobs
+def test_folders_and_patterns_are_mirrored_and_files_of_one_name_do_not_collide(tree: Path) -> None:
+    jobs = into_out("in")
     assert named(jobs) == [
         ("in/a.txt", "out/a.txt", "text"),
         ("in/b/a.srt.gz", "out/b/a.srt", "srt"),
         ("in/b/c.JSON", "out/b/c.JSON", "json"),
     ]
-
-
-def test_a_pattern_is_mirrored_below_its_first_magic_part(tree: Path) -> None:
-    jobs = plan_jobs(["in/*/*.srt.gz", "in/*.txt"], OutputConfig(folder=Path("out"))).jobs
+    jobs = into_out("in/*/*.srt.gz", "in/*.txt")
     assert named(jobs) == [("in/b/a.srt.gz", "out/b/a.srt", "srt"), ("in/a.txt", "out/a.txt", "text")]
-    assert [job.source for job in plan_jobs(["in/**/*.JSON"], OutputConfig(folder=Path("out"))).jobs] == ["in/b/c.JSON"]
-
-
-def test_files_of_one_name_from_several_folders_do_not_collide(tree: Path) -> None:
-    jobs = plan_jobs(["in/a.txt", "other/a.txt", "in/a.txt"], OutputConfig(folder=Path("out"))).jobs
+    assert [job.source for job in into_out("in/**/*.JSON")] == ["in/b/c.JSON"]
+    jobs = into_out("in/a.txt", "other/a.txt", "in/a.txt")
     assert named(jobs) == [("in/a.txt", "out/in/a.txt", "text"), ("other/a.txt", "out/other/a.txt", "text")]
+    Path("in/.hidden.txt").write_text("so what\n")
+    assert not any("hidden" in job.source for job in into_out("in/*"))
+    with pytest.raises(InputError, match=r"pattern in/\*\*\.txt \(.*\); expected one like talks/\*\.txt"):
+        plan_jobs(["in/**.txt"], OutputConfig(folder=Path("out")))
 
 
-@pytest.mark.parametrize(
-    ("output", "names"),
-    [
-        ("json", ["a.txt.json", "b/a.srt.json", "b/c.JSON.json"]),
-        ("vtt", ["a.vtt", "b/a.vtt", "b/c.vtt"]),
-        ("text", ["a.txt", "b/a.txt", "b/c.txt"]),
-        ("srt", ["a.srt", "b/a.srt", "b/c.srt"]),
-    ],
-)
+@pytest.mark.parametrize(("output", "names"), [
+    ("json", ["a.txt.json", "b/a.srt.json", "b/c.JSON.json"]), ("vtt", ["a.vtt", "b/a.vtt", "b/c.vtt"]),
+    ("text", ["a.txt", "b/a.txt", "b/c.txt"]), ("srt", ["a.srt", "b/a.srt", "b/c.srt"]),
+])  # fmt: skip
 def test_an_output_has_the_suffix_of_its_format(tree: Path, output: str, names: list[str]) -> None:
-    jobs = plan_jobs(["in"], OutputConfig(folder=Path("out"), format=output)).jobs
+    jobs = into_out("in", format=output)
     assert [str(job.target) for job in jobs] == [f"out/{name}" for name in names]
 
 
@@ -91,9 +90,8 @@ def test_what_cannot_be_done_is_said_beforehand(tree: Path) -> None:
 def test_one_missing_file_leaves_the_others(tree: Path) -> None:
     plan = plan_jobs(["in/a.txt", "none.txt", "other"], OutputConfig(folder=Path("out")))
     assert [job.source for job in plan.jobs] == ["in/a.txt", "other/a.txt"]
-    assert [str(failure) for failure in plan.failures] == [
-        "no file none.txt; expected an existing text file; check the path"
-    ]
+    (failure,) = plan.failures
+    assert str(failure) == "no file none.txt; expected an existing text file; check the path"
 
 
 @pytest.mark.parametrize("suffix", "xlsx sbv ttml smi TextGrid cha sub xml html docx pdf ods.gz".split())
@@ -113,14 +111,12 @@ def test_a_name_of_a_format_that_is_not_read_is_refused(tree: Path, suffix: str)
 
 
 def test_an_output_is_up_to_date_until_its_input_or_the_settings_change(tree: Path) -> None:
-    job = plan_jobs(["in/a.txt"], OutputConfig(folder=Path("out"))).jobs[0]
+    job = into_out("in/a.txt")[0]
     assert not Current.of(Path("out"), "one").has(job)
     assert job.target is not None
     job.target.touch()
     assert Current.of(Path("out"), "one").has(job)
     later_ns = job.target.stat().st_mtime_ns + 10**9
-    import os
-
     os.utime("in/a.txt", ns=(later_ns, later_ns))
     assert not Current.of(Path("out"), "one").has(job)
     os.utime(job.target, ns=(later_ns, later_ns))
@@ -130,31 +126,17 @@ def test_an_output_is_up_to_date_until_its_input_or_the_settings_change(tree: Pa
     assert not Current.of(Path("out"), "two").has(job), "made before the settings changed"
 
 
-def test_outputs_below_the_inputs_are_no_inputs(tree: Path) -> None:
+def test_outputs_below_the_inputs_are_no_inputs_and_what_a_killed_run_left_goes(tree: Path) -> None:
     output = OutputConfig(folder=Path("in/out"))
     before = [job.source for job in plan_jobs(["in"], output).jobs]
     for name in ("in/out/a.txt", "in/out/new.txt"):
         Path(name).parent.mkdir(parents=True, exist_ok=True)
         Path(name).write_text("done\n")
     assert [job.source for job in plan_jobs(["in"], output).jobs] == before
-    assert [job.source for job in plan_jobs(["in/**/*.txt"], output).jobs] == [
-        source for source in before if source.endswith(".txt")
-    ]
+    texts = [source for source in before if source.endswith(".txt")]
+    assert [job.source for job in plan_jobs(["in/**/*.txt"], output).jobs] == texts
     assert "in/out/new.txt" in [job.source for job in plan_jobs(["in"], OutputConfig(folder=Path("other"))).jobs]
     assert plan_jobs(["in"], OutputConfig(folder=Path())).jobs, "an output folder above them hides none"
-
-
-def test_a_pattern_takes_no_hidden_files_and_a_wrong_one_is_said(tree: Path) -> None:
-    Path("in/.hidden.txt").write_text("so what\n")
-    assert not any("hidden" in job.source for job in plan_jobs(["in/*"], OutputConfig(folder=Path("out"))).jobs)
-    with pytest.raises(InputError, match=r"pattern in/\*\*\.txt \(.*\); expected one like talks/\*\.txt"):
-        plan_jobs(["in/**.txt"], OutputConfig(folder=Path("out")))
-
-
-def test_what_a_killed_run_left_goes_and_what_a_running_one_writes_stays(tree: Path) -> None:
-    import os
-    import platform
-
     (tree / "out").mkdir()
     dead = tree / "out" / f".t5punct-{platform.node()}-{2**22 + 1}-abc"
     alive = tree / "out" / f".t5punct-{platform.node()}-{os.getpid()}-abc"
@@ -168,8 +150,6 @@ def test_what_a_killed_run_left_goes_and_what_a_running_one_writes_stays(tree: P
 
 def test_the_work_of_many_files_is_in_proportion_to_their_number(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Also where all outputs are there already: the same command again must not take minutes to find nothing to do."""
-    import os
-
     for folder in ("many", "out"):
         (tree / folder).mkdir()
         for number in range(200):
@@ -182,15 +162,11 @@ def test_the_work_of_many_files_is_in_proportion_to_their_number(tree: Path, mon
         return stat(*given, **named)  # type: ignore[arg-type]
 
     monkeypatch.setattr(os, "stat", counted)
-    assert len(plan_jobs(["many"], OutputConfig(folder=Path("out"))).jobs) == 200
+    assert len(into_out("many")) == 200
     assert n_asked < 20 * 200
 
 
-def test_a_folder_that_may_not_be_read_is_told_and_the_others_are_done(
-    tree: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    import os
-
+def test_an_unreadable_folder_is_told_and_the_others_are_done(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     access = os.access
     # the tests may run as root, who may read anything
     monkeypatch.setattr(os, "access", lambda path, mode: Path(path).name != "b" and access(path, mode))
@@ -205,7 +181,7 @@ def test_a_folder_that_may_not_be_read_is_told_and_the_others_are_done(
     assert plan_jobs(["in/*.txt"], OutputConfig()).failures == (), "its files were not asked for"
 
 
-def test_an_output_folder_that_cannot_be_made_is_told(tree: Path) -> None:
+def test_an_output_folder_that_cannot_be_made_is_told_and_one_that_is_read_only_stays(tree: Path) -> None:
     (tree / "self").symlink_to("self")
     (tree / "lost").symlink_to("nowhere")
     for folder in ("self", "lost", "self/deep", "in/a.txt", "in/a.txt/deep"):
@@ -213,17 +189,12 @@ def test_an_output_folder_that_cannot_be_made_is_told(tree: Path) -> None:
             plan_jobs(["other"], OutputConfig(folder=Path(folder)))
     with pytest.raises(InputError, match="self is a link to itself"):
         plan_jobs(["other"], OutputConfig(Path("self")))
-
-
-def test_an_output_that_is_read_only_stays_as_it_is(tree: Path) -> None:
-    from t5punct.text.io.files import open_writer
-
     (tree / "out").mkdir()
     (tree / "out/a.txt").write_text("corrected by hand\n")
     (tree / "out/a.txt").chmod(0o444)
     with pytest.raises(InputError, match=r"out/a\.txt is read-only; expected a file that may be written"):
         plan_jobs(["other"], OutputConfig(Path("out/a.txt")))
-    (job,) = plan_jobs(["other"], OutputConfig(folder=Path("out"))).jobs  # it may be up to date
+    (job,) = into_out("other")  # it may be up to date
     with pytest.raises(InputError, match=r"out/a\.txt is read-only"), open_writer(job.target):
         pass
     assert [path.read_text() for path in (tree / "out").iterdir()] == ["corrected by hand\n"]

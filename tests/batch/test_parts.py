@@ -1,7 +1,5 @@
 """Parts of a batch: even, in order, and done to the end whatever becomes of workers.  No Ray is needed."""
 
-from __future__ import annotations
-
 import pickle
 from dataclasses import replace
 from functools import partial
@@ -30,9 +28,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> list[Job]:
 
 
 @given(st.data(), st.integers(1, 9))
-def test_parts__every_job_once_in_order_and_none_much_too_large(
-    files: list[Job], data: st.DataObject, n_workers: int
-) -> None:
+def test_parts__every_job_once_in_order_none_too_large(files: list[Job], data: st.DataObject, n_workers: int) -> None:
     jobs = data.draw(st.lists(st.sampled_from(files), max_size=30))
     parts = divide_into_parts(jobs, n_workers)
     assert [job for part in sorted(parts, key=lambda part: part.first) for job in part.jobs] == jobs
@@ -77,15 +73,12 @@ def never() -> Punctuator:
     raise RuntimeError("no kernel")
 
 
-@pytest.mark.parametrize(
-    ("changed", "message"),
-    [
-        ({"cwd": "nowhere"}, "does not see nowhere; expected a file system that all machines share"),
-        ({"folder": Path("other")}, "does not see other; expected a file system that all machines share"),
-        ({"version": "0.0.1"}, "and 0.0.1 where the batch was started; expected one version"),
-        ({}, "no kernel"),
-    ],
-)
+@pytest.mark.parametrize(("changed", "message"), [
+    ({"cwd": "nowhere"}, "does not see nowhere; expected a file system that all machines share"),
+    ({"folder": Path("other")}, "does not see other; expected a file system that all machines share"),
+    ({"version": "0.0.1"}, "and 0.0.1 where the batch was started; expected one version"),
+    ({}, "no kernel"),
+])  # fmt: skip
 def test_worker__what_concerns_all_files_is_told(worker: PartWorker, changed: dict[str, object], message: str) -> None:
     error = pickle.loads(pickle.dumps(replace(worker, load=never, **changed).done(PART)))  # type: ignore[arg-type]  # noqa: S301
     assert message in str(error)
@@ -105,14 +98,11 @@ def test_worker__an_exception_that_cannot_be_sent_is_told(worker: PartWorker) ->
     assert (type(error), str(error)) == (RuntimeError, "_Sealed: ab")
 
 
-@pytest.mark.parametrize(
-    ("config", "n_workers"),
-    [
-        (RayConfig("auto"), 8), (RayConfig("auto", n_cpus=3), 2), (RayConfig("auto", n_workers=5), 5),
-        (RayConfig("auto", n_workers=50), 8), (RayConfig("auto", n_gpus=1), 3), (RayConfig(n_cpus=9), None),
-        (RayConfig(n_gpus=4), None),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("config", "n_workers"), [
+    (RayConfig("auto"), 8), (RayConfig("auto", n_cpus=3), 2), (RayConfig("auto", n_workers=5), 5),
+    (RayConfig("auto", n_workers=50), 8), (RayConfig("auto", n_gpus=1), 3), (RayConfig(n_cpus=9), None),
+    (RayConfig(n_gpus=4), None),
+])  # fmt: skip
 def test_cluster__workers_are_as_many_as_there_is_room_for(config: RayConfig, n_workers: int | None) -> None:
     room = {"CPU": 8.0, "GPU": 3.0}
     if n_workers is None:  # Ray would wait for ever

@@ -1,7 +1,5 @@
 """Tables of texts: dicts of lists and arrays, and pandas frames, with a column more."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import pickle
@@ -22,19 +20,14 @@ TEXTS = ["we know that right", "", "how are you\nthey said"]
 
 
 @pytest.fixture(scope="module")
-def folder(lively_folder: str) -> str:
-    return lively_folder
-
-
-@pytest.fixture(scope="module")
-def expected(folder: str) -> list[str]:
-    punctuated = list(map(Punctuator.from_pretrained(folder).punctuate, TEXTS))
+def expected(lively_folder: str) -> list[str]:
+    punctuated = list(map(Punctuator.from_pretrained(lively_folder).punctuate, TEXTS))
     assert punctuated != TEXTS
     return punctuated
 
 
-def test_arrays_stay_arrays_and_lists_lists(folder: str, expected: list[str]) -> None:
-    punctuate = BatchPunctuator(folder)
+def test_arrays_stay_arrays_and_frames_keep_index_and_columns(lively_folder: str, expected: list[str]) -> None:
+    punctuate = BatchPunctuator(lively_folder)
     for kind in (np.array, lambda texts: np.array(texts, dtype=object)):
         batch = {"id": np.arange(3), "text": kind(TEXTS)}
         punctuated = punctuate(batch)
@@ -43,33 +36,9 @@ def test_arrays_stay_arrays_and_lists_lists(folder: str, expected: list[str]) ->
         assert (punctuated["punctuated"].dtype, punctuated["punctuated"].tolist()) == (object, expected)
     assert punctuate({"text": TEXTS}) == {"text": TEXTS, "punctuated": expected}
     assert punctuate({"text": np.array([], dtype=object)})["punctuated"].shape == (0,)
-
-
-def test_threads_that_share_an_instance_load_its_model_once(folder: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    punctuators = list[Punctuator]()
-    load = Punctuator.from_pretrained
-
-    def count_and_load(*arguments: object, **options: object) -> Punctuator:
-        punctuators.append(load(*arguments, **options))
-        return punctuators[-1]
-
-    monkeypatch.setattr(Punctuator, "from_pretrained", count_and_load)
-    punctuate = BatchPunctuator(folder)
-    with ThreadPoolExecutor(6) as pool:
-        assert len(set(pool.map(lambda _: id(punctuate.punctuator), range(12)))) == 1
-    assert len(punctuators) == 1
-
-
-def test_a_text_is_no_column_and_no_batch() -> None:
-    for batch, told in (({"text": TEXTS[0]}, "one text as column text"), (TEXTS[0], "a batch of type str"), (7, "int")):
-        with pytest.raises(InputError, match=told):
-            BatchPunctuator("no/where")(batch)  # type: ignore[call-overload]
-
-
-def test_frames_keep_index_and_columns(folder: str, expected: list[str]) -> None:
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame({"said": TEXTS, "id": [7, 8, 9]}, index=[3, 1, 2])
-    punctuate = BatchPunctuator(folder, column="said", output_column="written")
+    punctuate = BatchPunctuator(lively_folder, column="said", output_column="written")
 
     def frames() -> Iterator[object]:
         yield frame
@@ -81,27 +50,48 @@ def test_frames_keep_index_and_columns(folder: str, expected: list[str]) -> None
     assert list(first["written"]) == expected[:1]
 
 
-def test_a_data_set_is_mapped(folder: str, expected: list[str]) -> None:
+def test_threads_that_share_an_instance_load_its_model_once(
+    lively_folder: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    punctuators = list[Punctuator]()
+    load = Punctuator.from_pretrained
+
+    def count_and_load(*arguments: object, **options: object) -> Punctuator:
+        punctuators.append(load(*arguments, **options))
+        return punctuators[-1]
+
+    monkeypatch.setattr(Punctuator, "from_pretrained", count_and_load)
+    punctuate = BatchPunctuator(lively_folder)
+    with ThreadPoolExecutor(6) as pool:
+        assert len(set(pool.map(lambda _: id(punctuate.punctuator), range(12)))) == 1
+    assert len(punctuators) == 1
+
+
+def test_a_mistake_is_said(lively_folder: str) -> None:
+    for batch, told in (({"text": TEXTS[0]}, "one text as column text"), (TEXTS[0], "a batch of type str"), (7, "int")):
+        with pytest.raises(InputError, match=told):
+            BatchPunctuator("no/where")(batch)  # type: ignore[call-overload]
+    punctuate = BatchPunctuator(lively_folder, style="meeting", device="cpu", precision="fp32")
+    assert punctuate.punctuator.config.decoding.style == "meeting", "settings are those of from_pretrained"
+    with pytest.raises(InputError, match="columns id, said; expected one named text; set column="):
+        punctuate({"id": [1], "said": ["a"]})
+    with pytest.raises(InputError):
+        punctuate({"text": [7]})
+
+
+def test_a_data_set_is_mapped_and_a_missing_text_stays_missing(lively_folder: str, expected: list[str]) -> None:
     datasets = pytest.importorskip("datasets")
-    table = datasets.Dataset.from_dict({"text": TEXTS}).map(BatchPunctuator(folder), batched=True, batch_size=2)
+    table = datasets.Dataset.from_dict({"text": TEXTS}).map(BatchPunctuator(lively_folder), batched=True, batch_size=2)
     assert list(table["punctuated"]) == expected
-
-
-def test_a_missing_text_stays_missing(folder: str, expected: list[str]) -> None:
     pandas = pytest.importorskip("pandas")
     texts = [None, TEXTS[0], float("nan"), pandas.NA, TEXTS[2]]
-    punctuated = BatchPunctuator(folder)({"text": texts})["punctuated"]
+    punctuated = BatchPunctuator(lively_folder)({"text": texts})["punctuated"]
     assert [punctuated[1], punctuated[4]] == [expected[0], expected[2]]
     assert all(punctuated[place] is texts[place] for place in (0, 2, 3))
 
 
-def test_settings_are_those_of_from_pretrained(folder: str) -> None:
-    punctuate = BatchPunctuator(folder, style="meeting", device="cpu", precision="fp32")
-    assert punctuate.punctuator.config.decoding.style == "meeting"
-
-
-def test_what_is_sent_to_workers_holds_no_model(folder: str, expected: list[str]) -> None:
-    punctuate = BatchPunctuator(folder)
+def test_what_is_sent_to_workers_holds_no_model(lively_folder: str, expected: list[str]) -> None:
+    punctuate = BatchPunctuator(lively_folder)
     punctuate({"text": TEXTS})
     sent = pickle.dumps(punctuate)
     assert len(sent) < 2000
@@ -121,12 +111,4 @@ def test_forked_processes_punctuate_after_their_parent_has() -> None:
         finally:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)  # its own session: those that hang
-    assert (out, process.returncode) == ("32\n", 0), errors
-
-
-def test_a_mistake_is_said(folder: str) -> None:
-    punctuate = BatchPunctuator(folder)
-    with pytest.raises(InputError, match="columns id, said; expected one named text; set column="):
-        punctuate({"id": [1], "said": ["a"]})
-    with pytest.raises(InputError):
-        punctuate({"text": [7]})
+    assert (out, process.returncode) == ("16\n", 0), errors

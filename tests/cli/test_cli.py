@@ -1,26 +1,28 @@
-"""The command line as scripts use it: names, exit codes, one-line errors, files whole or not at all."""
-
-from __future__ import annotations
+"""The command line as scripts use it, and what people try first: names, exit codes, one-line errors."""
 
 import io
 import json
 import os
+import pty
+import re
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from command import Invoke, pipe_of
+from command import ROOT, Invoke, pipe_of
 
 from t5punct import __version__
+from t5punct import model as models
+from t5punct.batch.work import punctuate_files
+from t5punct.cli.listings import WORDS_A_SECOND
+from t5punct.model import bundled_names
+from t5punct.punctuator import Punctuator
 from t5punct.text.words import split
 
-ROOT = Path(__file__).parents[2]
 
-
-def test_standard_input_is_read_without_inputs_and_for_a_dash(
-    invoke: Invoke, folder: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_standard_input_is_read_without_inputs(invoke: Invoke, folder: str, monkeypatch: pytest.MonkeyPatch) -> None:
     def run(*arguments: str) -> tuple[int, str, str]:
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO("We know 🙂\n".encode())))
         return invoke(*arguments, "--model", folder)
@@ -32,9 +34,7 @@ def test_standard_input_is_read_without_inputs_and_for_a_dash(
     assert json.loads(run("evaluate", "-", "--json")[1])["words"] == 3
 
 
-def test_white_space_stays_as_it_was_up_to_the_last_line_end(
-    invoke: Invoke, folder: str, text: Path, tmp_path: Path
-) -> None:
+def test_white_space_stays_up_to_the_last_line_end(invoke: Invoke, folder: str, text: Path, tmp_path: Path) -> None:
     target = tmp_path / "out.txt"
     for content in ("", "\n", "we\tknow", "  we  know\u00a0that\r\n\r\nand \n\n", " \n"):
         text.write_text(content, newline="")
@@ -44,13 +44,20 @@ def test_white_space_stays_as_it_was_up_to_the_last_line_end(
         assert invoke(*arguments, "-o", "-")[1] == target.read_bytes().decode()
 
 
-def test_a_pipe_is_read_and_evaluate_prints_a_table(invoke: Invoke, folder: str) -> None:
+def test_pipes_are_read_once_and_evaluate_prints_a_table_of_one_model_or_two(
+    invoke: Invoke, folder: str, lively_folder: str
+) -> None:
     for command in ("punctuate", "evaluate"):
         with pipe_of(b"we know, that.\n") as path:
             code, out, err = invoke(command, path, "--model", folder)
         assert (code, err) == (0, "")
     for part in ("COMMA", "QUESTION", "micro", "macro F1", "words changed", "decoder:slots"):
         assert part in out
+    with pipe_of(b"We know. You?\n") as path:
+        code, out, err = invoke("evaluate", path, "--compare", folder, lively_folder)
+    assert (code, err) == (0, "")
+    for part in ("micro", "boundary", "difference", "95 % interval", f"model:{lively_folder}"):
+        assert part in out.replace("\n", "")
 
 
 def test_json_gives_words_with_label_case_and_confidence(invoke: Invoke, folder: str, text: Path) -> None:
@@ -68,16 +75,34 @@ def test_json_gives_words_with_label_case_and_confidence(invoke: Invoke, folder:
     assert [plain[word["start_char"] : word["end_char"]] for word in words] == [word["text"] for word in words]
 
 
-def test_what_the_shell_hands_over_may_be_closed_or_full(folder: str, text: Path) -> None:
-    command = f"{sys.executable} -m t5punct punctuate --model {folder}"
-    messages = {
-        "<&-": b"t5punct: standard input is closed; expected text on it; name a file\n",
-        f"{text} >&-": b"t5punct: standard output is closed; expected an open one; name a file with -o\n",
-        f"{text} > /dev/full": b"t5punct: standard output: No space left on device\n",
-    }
-    running = [subprocess.Popen(f"{command} {rest}", shell=True, stderr=subprocess.PIPE, cwd=ROOT) for rest in messages]
-    assert [process.communicate()[1] for process in running] == [*messages.values()]
-    assert [process.returncode for process in running] == [2, 2, 2]
+def test_what_the_shell_hands_over_may_be_closed(
+    invoke: Invoke, folder: str, text: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, given, told in (
+        ("stdin", (), "standard input is closed; expected text on it; name a file"),
+        ("stdout", (text,), "standard output is closed; expected an open one; name a file with -o"),
+    ):
+        with monkeypatch.context() as patch:
+            patch.setattr(sys, name, None)  # as Python has it then
+            assert invoke("punctuate", "--model", folder, *given)[::2] == (2, f"t5punct: {told}\n")
+
+
+def test_a_full_disk_is_told_and_a_reader_that_goes_away_is_no_error(folder: str) -> None:
+    """In processes of their own, which must not write once more when they end."""
+    read_end, write_end = os.pipe()
+    os.close(read_end)
+    with open("/dev/full", "wb") as full:  # noqa: PTH123
+        outputs = {
+            ("punctuate", full): b"t5punct: standard output: No space left on device\n",
+            ("stream", write_end): b"",
+        }
+        for (name, output), told in outputs.items():
+            command = [sys.executable, "-m", "t5punct", name, "--model", folder]
+            ended = subprocess.run(
+                command, input=b"we know that", stdout=output, stderr=subprocess.PIPE, cwd=ROOT, check=False
+            )
+            assert (ended.returncode, ended.stderr) == (2 if told else 1, told)
+    os.close(write_end)
 
 
 def test_version_and_help_which_is_shown_without_a_command_too(invoke: Invoke) -> None:
@@ -87,20 +112,6 @@ def test_version_and_help_which_is_shown_without_a_command_too(invoke: Invoke) -
     assert invoke() == (2, shown, "")
 
 
-@pytest.mark.parametrize("name", ["punctuate", "stream"])
-def test_a_reader_that_goes_away_is_no_error(folder: str, name: str) -> None:
-    command = [sys.executable, "-m", "t5punct", name, "--model", folder]
-    read_end, write_end = os.pipe()
-    os.close(read_end)
-    with subprocess.Popen(
-        command, stdin=subprocess.PIPE, stdout=write_end, stderr=subprocess.PIPE, cwd=ROOT
-    ) as process:
-        os.close(write_end)
-        _, err = process.communicate(b"we know that")
-    assert b"Traceback" not in err
-    assert process.returncode == 1
-
-
 @pytest.mark.parametrize("script", ["infer.py", "train.py"])
 def test_the_doors_lead_to_the_command_line(script: str) -> None:
     done = subprocess.run([sys.executable, script, "--nonsense"], capture_output=True, cwd=ROOT, check=False)
@@ -108,14 +119,12 @@ def test_the_doors_lead_to_the_command_line(script: str) -> None:
     assert done.stderr.decode().startswith("t5punct: ")
 
 
-def test_a_fragment_may_begin_and_end_inside_a_sentence(invoke: Invoke, folder: str, text: Path) -> None:
+def test_a_fragment_begins_anywhere_and_marks_can_be_made_likelier(invoke: Invoke, folder: str, text: Path) -> None:
     _, whole, _ = invoke("punctuate", text, "--model", folder)
     _, part, _ = invoke("punctuate", text, "--model", folder, "fragment=true")
     assert whole[0].isupper() and whole.rstrip()[-1] in ".?!"
     assert part != whole
 
-
-def test_marks_can_be_made_likelier(invoke: Invoke, folder: str, text: Path) -> None:
     def n_commas(odds: str) -> int:
         return invoke("punctuate", text, "--model", folder, "--mark-odds", odds)[1].count(",")
 
@@ -132,9 +141,7 @@ def test_a_page_has_paragraphs_and_the_subtitles_beside_it_stay(invoke: Invoke, 
     assert (tmp_path / "page.html").read_text(encoding="utf-8").count("<p") > 2
 
 
-def test_presets_are_listed_and_one_is_printed_to_be_copied(
-    invoke: Invoke, folder: str, text: Path, tmp_path: Path
-) -> None:
+def test_presets_are_listed_and_printed_to_be_copied(invoke: Invoke, folder: str, text: Path, tmp_path: Path) -> None:
     code, out, _ = invoke("presets")
     assert code == 0
     assert all(name in out for name in ("side-by-side", "overlapped-chunk", "mask-combine-4", "realtime-4"))
@@ -172,3 +179,144 @@ def test_tuning_writes_a_preset_that_punctuate_takes(invoke: Invoke, folder: str
     assert code == 0
     assert out.startswith("windows:"), "standard output holds the strategy alone"
     assert "micro F1" in err
+
+
+def test_two_models_are_compared_as_each_is_scored_alone(
+    invoke: Invoke, folder: str, lively_folder: str, tmp_path: Path
+) -> None:
+    text, folders = tmp_path / "talk.txt", (folder, lively_folder)
+    text.write_text("We know. Do you?\nYes! So it goes, on and on.\n", encoding="utf-8")
+    code, out, err = invoke("evaluate", text, "--compare", *folders, "--json", "--preset", "side-by-side")
+    assert (code, err) == (0, "")
+    comparison = json.loads(out)
+    for report, name in zip(comparison["reports"], folders, strict=True):
+        alone = json.loads(invoke("evaluate", text, "--model", name, "--json", "--preset", "side-by-side")[1])
+        assert report | {"seconds": 0} == alone | {"seconds": 0}
+    scores = [report["micro_f1"] for report in comparison["reports"]]
+    micro = comparison["differences"]["micro"]
+    assert micro["scores"] == scores
+    assert micro["gain"] == pytest.approx(scores[1] - scores[0])
+    assert micro["gain_interval"][0] <= micro["gain"] <= micro["gain_interval"][1]
+    assert 0 < micro["p_value"] <= 1
+
+
+# -- what people try first
+
+
+GERMAN = "guten tag wie geht es dir heute und was machst du mit dem kind\n"
+RUSSIAN = "добрый день как у вас дела сегодня\n"
+
+
+def test_a_text_without_marks_is_told_to_be_no_reference(invoke: Invoke, tmp_path: Path) -> None:
+    talk = tmp_path / "talk.txt"
+    for text, is_told in (("we know that\n", True), ("We know that.\n", False)):
+        talk.write_text(text)
+        code, _, err = invoke("evaluate", str(talk), "--model", "small", "--json")
+        assert code == 0 and (f"{talk} has no marks to compare with" in err) == is_told
+
+
+@pytest.mark.parametrize("command", [(), ("punctuate",), ("train",)])
+def test_h_is_help(command: tuple[str, ...], invoke: Invoke) -> None:
+    assert invoke(*command, "-h") == invoke(*command, "--help")
+
+
+def test_the_shell_completes_commands_and_options() -> None:
+    def completed(words: str) -> list[str]:
+        settings = {"_T5PUNCT_COMPLETE": "complete_bash", "COMP_WORDS": words, "COMP_CWORD": str(words.count(" "))}
+        code = "import sys; sys.argv = ['t5punct']; from t5punct.__main__ import main; main()"
+        command = [sys.executable, "-c", code]
+        done = subprocess.run(command, env=os.environ | settings, capture_output=True, check=True, text=True, cwd=ROOT)
+        return done.stdout.split()
+
+    assert completed("t5punct pun") == ["punctuate"]
+    assert completed("t5punct punctuate --lang") == ["--language"]
+
+
+def test_models_are_listed_as_readme_has_them(invoke: Invoke) -> None:
+    code, out, err = invoke("models")
+    assert (code, err) == (0, "")
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    for name in bundled_names():
+        (line,) = [line for line in out.splitlines() if line.split()[0] == name]
+        (row,) = re.findall(rf"^\| `{name}` \|.*\| ([\d,]+) \| (\d+) MB \|$", readme, flags=re.MULTILINE)
+        assert row == (f"{WORDS_A_SECOND[name]:,}", re.findall(r" (\d+) +en", line)[0])
+        assert row[0] in line
+    assert "pl hu" in out
+
+
+def test_a_language_chooses_and_loads_its_model(invoke: Invoke, text: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert [models.model_for(name) for name in ("de", "German", "en-GB", "hu")] == ["multi", "multi", "large", "multi"]
+    loaded = list[object]()
+    monkeypatch.setattr(models, "find", lambda source, *_, **__: loaded.append(source) or Path("/nowhere"))
+    for command in (("punctuate", text), ("evaluate", text)):
+        for language in ("de", "en"):
+            assert invoke(*command, "--language", language)[0] == 2
+    assert loaded == ["multi", None] * 2
+
+
+def test_without_marks_only_capitals_are_written(invoke: Invoke, lively_folder: str, tmp_path: Path) -> None:
+    (tmp_path / "talk.txt").write_text("we know. that is it\nand you\n", encoding="utf-8")
+    code, out, err = invoke("punctuate", tmp_path / "talk.txt", "--marks", "", "--model", lively_folder)
+    assert (code, err) == (0, "")
+    assert out.lower() == "we know that is it\nand you\n" and out.startswith("We")
+    with_marks = invoke("punctuate", tmp_path / "talk.txt", "--model", lively_folder)[1]
+    cores = [word.text for word in split(with_marks).words]
+    assert out.split() == cores, "the capitals are those that belong to the marks"
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be"])
+def test_utf_16_is_read_and_written_as_utf_8(invoke: Invoke, folder: str, tmp_path: Path, encoding: str) -> None:
+    mark = "" if encoding == "utf-16" else "\ufeff"
+    (tmp_path / "talk.txt").write_bytes(f"{mark}we know\r\nthat café\r\n".encode(encoding))
+    settings = ("--no-case", "--marks", ",", "--mark-odds", ",=1e-9", "--model", folder)
+    code, _, err = invoke("punctuate", tmp_path / "talk.txt", "-o", tmp_path / "out.txt", *settings)
+    assert (code, err) == (0, "")
+    assert (tmp_path / "out.txt").read_bytes().decode().replace(",", "") == "we know\r\nthat café\r\n"
+    (tmp_path / "talk.txt").write_bytes(b"\xff\xfea\0b")
+    assert "talk.txt is no whole UTF-16 text" in invoke("punctuate", tmp_path / "talk.txt", "--model", folder)[2]
+
+
+UNKNOWN = "does not know, so its marks will be poor; "
+
+
+@pytest.mark.parametrize(("name", "text", "warning"), [
+    ("large", GERMAN, f"in German, which the model large {UNKNOWN}--model multi knows"),
+    ("multi", RUSSIAN, f"in Cyrillic letters, which the model multi {UNKNOWN}no bund"),
+    ("multi", GERMAN, ""),
+    ("large", "how are you today and what do you think of it\n", ""),
+    ("runs/mine", GERMAN, ""), ("large", "hola maria\n", ""),
+])  # fmt: skip
+def test_a_language_that_the_model_does_not_know_is_said_once(
+    name: str, text: str, warning: str, tagged_model: models.Model, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    for number in range(2):
+        (tmp_path / f"{number}.txt").write_text(text, encoding="utf-8")
+    punctuate_files(Punctuator(replace(tagged_model, name=name)), sorted(tmp_path.glob("*.txt")), tmp_path / "out")
+    messages = [record.getMessage() for record in caplog.records]
+    assert len(messages) == bool(warning)
+    assert all(warning in message for message in messages)
+
+
+def test_quiet_says_errors_alone(invoke: Invoke, folder: str, tmp_path: Path) -> None:
+    (tmp_path / "talk.json").write_text('{"text": "", "segments": []}', encoding="utf-8")
+    (tmp_path / "talk.srt").write_text("nothing\n", encoding="utf-8")
+    command = ("punctuate", tmp_path / "talk.srt", "--model", folder)
+    assert "no words were found" in invoke(*command)[2]
+    assert invoke(*command, "-q")[::2] == (0, "")
+    assert "no words were found" in invoke(*command)[2], "only that command is quiet"
+    assert invoke("punctuate", "nowhere.txt", "-q")[2].startswith("t5punct: no file nowhere.txt")
+
+
+def test_waiting_for_a_person_says_so_without_a_bar(folder: str) -> None:
+    own, terminal = pty.openpty()
+    command = [sys.executable, "-m", "t5punct", "punctuate", "--no-case", "--model", folder]
+    with subprocess.Popen(command, stdin=terminal, stdout=subprocess.PIPE, stderr=terminal, cwd=ROOT) as process:
+        os.close(terminal)
+        sent = b""
+        while b"Ctrl-D" not in sent:
+            sent += os.read(own, 4096)
+        os.write(own, b"we know\n\x04")
+        out, _ = process.communicate()
+    os.close(own)
+    assert sent.decode() == "t5punct: reading what you type; end it by Ctrl-D on a line of its own\r\n"[: len(sent)]
+    assert [word.text for word in split(out.decode()).words] == ["we", "know"]

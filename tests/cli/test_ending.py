@@ -1,7 +1,5 @@
 """How a command that writes ends when it is told to: with the usual exit code, and without half a file."""
 
-from __future__ import annotations
-
 import array
 import fcntl
 import importlib
@@ -85,9 +83,7 @@ def _not_heeded(*_: object) -> None:
     pytest.fail("the command does not heed the signal")
 
 
-def test_a_terminated_export_leaves_no_folder(
-    tiny_model: Model, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_ended_export_leaves_no_folder(tiny_model: Model, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     models.save(tiny_model, tmp_path / "model")
     begun = []
 

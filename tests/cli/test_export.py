@@ -1,26 +1,36 @@
-"""`t5punct export`: a trained folder in, the folder that is shared out."""
+"""`t5punct export`: a trained folder in, the folder that is shared out; and what is sent to a hub, without a network.
 
-from __future__ import annotations
+A stand-in takes the place of the hub's client and puts what it is sent into a cache of the hub's layout, from which
+models are loaded as if they had been downloaded.
+"""
 
 import errno
 import re
 import shutil
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
+import huggingface_hub
 import pytest
 import torch
 from command import Invoke
+from huggingface_hub import constants
 from safetensors.torch import load_file
 from tiny_encoders import save_tiny_encoder
 from transformers import AutoModelForSeq2SeqLM, T5ForConditionalGeneration
 
+from t5punct import config as settings
 from t5punct import model as models
 from t5punct.model import Model
+from t5punct.punctuator import Punctuator
 from t5punct.t5 import onnx
 from t5punct.t5.folder import ONNX_FILES
 from t5punct.t5.onnx import write_encoder
-from t5punct.training.report import iter_use_of_network
+from t5punct.training.config import DataConfig, TrainConfig
+from t5punct.training.data.prepare import PrepareConfig
+from t5punct.training.data.readers import CorpusConfig
+from t5punct.training.report import compose_card, iter_use_of_network
 from t5punct.training.start.from_encoder import FreshDecoderConfig, from_encoder
 
 
@@ -33,9 +43,7 @@ def run_folder(tagged_model: Model, tmp_path_factory: pytest.TempPathFactory) ->
     return folder
 
 
-def test_weights_are_halved_and_the_task_is_changed_where_asked(
-    run_folder: Path, tmp_path: Path, invoke: Invoke
-) -> None:
+def test_weights_are_halved_and_the_task_changed_where_asked(run_folder: Path, tmp_path: Path, invoke: Invoke) -> None:
     (tmp_path / "task.yaml").write_text('mark_odds: {",": 2.5}\ndefault_style: meeting\n')
     output = tmp_path / "made"
     assert invoke("export", run_folder, "-o", output, "--task", tmp_path / "task.yaml", "default_style=chat")[0] == 0
@@ -141,3 +149,164 @@ def test_an_encoder_of_another_family_is_written_in_onnx(tmp_path: Path) -> None
     models.save(begun, tmp_path / "model")
     write_encoder(begun.network, tmp_path / "model", "fp32")
     assert onnx_error(models.load(tmp_path / "model"), tmp_path / "model", "fp32")[0] < 1e-4
+
+
+# -- to a hub
+
+
+HUB_ID, COMMIT = "someone/punct", "1" * 40
+TEXT = "we know that this is right what how are you today well i think it is time"
+
+
+class Hub:
+    """The client's methods that pushing uses."""
+
+    calls: list[tuple[str, object]]
+
+    def create_repo(self, repo_id: str, *, private: bool | None, exist_ok: bool) -> None:
+        self.calls.append((repo_id, private))
+        assert exist_ok
+
+    def upload_folder(self, *, repo_id: str, folder_path: Path, commit_message: str) -> SimpleNamespace:
+        self.calls.append((repo_id, sorted(path.name for path in folder_path.iterdir())))
+        repository = Path(constants.HF_HUB_CACHE) / "models--someone--punct"
+        shutil.copytree(folder_path, repository / "snapshots" / COMMIT)
+        (repository / "refs").mkdir()
+        (repository / "refs" / "main").write_text(COMMIT)
+        return SimpleNamespace(commit_url=f"https://hub/{repo_id}/commit/{COMMIT}")
+
+
+@pytest.fixture
+def calls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, object]]:
+    """What the stand-in is asked, with a login and a network."""
+    Hub.calls = []
+    monkeypatch.setattr(huggingface_hub, "HfApi", Hub)
+    monkeypatch.setattr(huggingface_hub, "get_token", lambda: "hf_x")
+    monkeypatch.setattr(huggingface_hub, "is_offline_mode", lambda: False)
+    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "cache"))
+    monkeypatch.chdir(tmp_path)
+    return Hub.calls
+
+
+@pytest.fixture
+def run(tagged_model: Model, lively_model: Model, tmp_path: Path) -> Path:
+    """A run that began with a model whose card states a licence, on a data set that is still there."""
+    run, parent, data = tmp_path / "secret" / "run", tmp_path / "secret" / "parent", tmp_path / "secret" / "data"
+    models.save(replace(lively_model, tagger=tagged_model.tagger).with_task(default_style="chat"), run)
+    parent.mkdir()
+    (parent / "README.md").write_text("---\nlicense: mit\n---\n# A parent\n")
+    settings.save(TrainConfig(init_from="google/flan-t5-small", data=DataConfig("gone")), parent / "train.yaml")
+    data.mkdir()
+    settings.save(PrepareConfig(corpora=[CorpusConfig("talks/mine.txt", "talk", 5000)]), data / "prepare.yaml")
+    (data / "report.json").write_text('{"corpora": [{"words": 5000}]}')
+    settings.save(TrainConfig(output=str(run), init_from=str(parent), data=DataConfig(str(data))), run / "train.yaml")
+    (run / "optimiser.safetensors").write_bytes(b"moments")
+    (run / "report.json").write_text(
+        '{"scores": {"data": "/secret/dev.txt", "words": 900, "micro_f1": 61.3, "micro_f1_interval": [60.0, 62.5], '
+        '"micro_precision": 60.0, "micro_recall": 62.6, "signature": "decoder:slots|model:/secret/run|version:0.1", '
+        '"per_class": {"COMMA": {"precision": 50.0, "recall": null, "f1": 48.2, "reference": 9}}}}'
+    )
+    return run
+
+
+def test_what_is_pushed_loads_as_it_was_with_equal_outputs(
+    run: Path, tmp_path: Path, calls: list[tuple[str, object]], invoke: Invoke
+) -> None:
+    output = tmp_path / "out"
+    code, out, err = invoke("export", run, "-o", output, "--push-to-hub", HUB_ID, "--private", "--dtype", "float32")
+    assert (code, err) == (0, "")
+    assert out.splitlines() == [f"{output}: exported from {run}", f"https://hub/{HUB_ID}/commit/{COMMIT}: pushed"]
+    (created, private), (sent_to, names) = calls
+    assert (created, private, sent_to) == (HUB_ID, True, HUB_ID)
+    assert isinstance(names, list)
+    assert {"README.md", "config.json", "model.safetensors", "t5punct.yaml", "tagger.safetensors"} <= set(names)
+    assert not {"optimiser.safetensors", "train.yaml", "report.json"} & set(names)
+    before, after = models.load(run), models.load(HUB_ID)
+    assert after.task == before.task
+    for name, value in before.network.state_dict().items():
+        assert torch.equal(after.network.state_dict()[name], value)
+    assert Punctuator(after).annotate(TEXT) == Punctuator(before).annotate(TEXT)
+    assert after.tagger is not None and before.tagger is not None
+    assert torch.equal(after.tagger.marks.weight, before.tagger.marks.weight)
+
+
+def test_the_card_tells_parents_licences_data_scores_and_use_and_no_path(run: Path) -> None:
+    text = compose_card(run, models.read_task(run), HUB_ID, licence="apache-2.0")
+    metadata = text.split("---")[1]
+    for part in ("license: apache-2.0", "base_model: google/flan-t5-small", "library_name: t5punct"):
+        assert part in metadata
+    for part in (
+        "# punct\n", f"t5punct punctuate talk.txt --model {HUB_ID}", "| parent | mit |",
+        "| google/flan-t5-small | not known |", "| mine.txt | talk | 5,000 |", "| COMMA | 50.0 | - | 48.2 |",
+        "| micro | 60.0 | 62.6 | 61.3 (60.0 to 62.5) |", "900 words of dev.txt", "(default: chat)",
+        "`decoder:slots|version:0.1`", "Licence of this model: apache-2.0",
+    ):  # fmt: skip
+        assert part in text, part
+    assert "secret" not in text
+
+
+def test_a_model_without_a_history_has_a_card_that_says_so(tmp_path: Path, tiny_model: Model) -> None:
+    text = compose_card(tmp_path, tiny_model.task, "mine")
+    for part in ("None that its files name", "Not known here.", "None yet.", "Licence of this model: not stated."):
+        assert part in text
+    assert "| someone/other | not known |" in compose_card(Path("someone/other"), tiny_model.task, "mine")
+    assert "| base, which ships with t5punct" in compose_card(Path("base"), tiny_model.task, "mine")
+    (tmp_path / "train.yaml").write_text("of_another_version: 1\n")
+    (tmp_path / "report.json").write_text("[")
+    assert compose_card(tmp_path, tiny_model.task, "mine") == text
+
+
+def test_nothing_is_sent_unasked(run: Path, tmp_path: Path, calls: list[tuple[str, object]], invoke: Invoke) -> None:
+    output = tmp_path / "out"
+    assert invoke("export", run, "-o", output)[0] == 0
+    assert calls == []
+    assert "# out\n" in (output / "README.md").read_text(encoding="utf-8")
+    # a card that a person wrote is kept, there or in the source; one that export wrote is written anew
+    assert invoke("export", run, "-o", output, "--license", "mit")[0] == 0
+    assert "license: mit" in (output / "README.md").read_text(encoding="utf-8")
+    (run / "README.md").write_text("# By hand\n")
+    assert invoke("export", run, "-o", output)[0] == 0
+    assert (output / "README.md").read_text(encoding="utf-8") == "# By hand\n"
+
+
+def test_other_files_are_not_sent(run: Path, tmp_path: Path, calls: list[tuple[str, object]], invoke: Invoke) -> None:
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "passwords.txt").write_text("x")
+    code, _, err = invoke("export", run, "-o", tmp_path / "out", "--push-to-hub", HUB_ID)
+    assert (code, calls, err.count("\n")) == (2, [], 1)
+    assert "holds files, and all of it would be sent; expected a new or empty folder" in err
+
+
+@pytest.mark.usefixtures("calls")
+def test_what_cannot_be_pushed_is_said_in_one_line_before_the_work(
+    run: Path, tmp_path: Path, invoke: Invoke, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(hub_id: str = HUB_ID) -> str:
+        code, out, err = invoke("export", run, "-o", tmp_path / "out", "--push-to-hub", hub_id)
+        assert (code, out, err.count("\n")) == (2, "", 1)
+        assert not (tmp_path / "out").exists()
+        return err
+
+    assert refused("some one/x").startswith("t5punct: hub id 'some one/x'; expected OWNER/NAME; check --push-to-hub")
+    monkeypatch.setattr(huggingface_hub, "get_token", lambda: None)
+    assert refused() == (
+        f"t5punct: no login to push to {HUB_ID} with; expected a token that may write; run `hf auth login`, or set "
+        "HF_TOKEN\n"
+    )
+    monkeypatch.setattr(huggingface_hub, "is_offline_mode", lambda: True)
+    assert "HF_HUB_OFFLINE is set; expected a network; unset HF_HUB_OFFLINE" in refused()
+
+
+@pytest.mark.usefixtures("calls")
+def test_a_refusal_of_the_hub_is_one_line_and_the_folder_stays(
+    run: Path, tmp_path: Path, invoke: Invoke, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: object, **__: object) -> None:
+        raise ConnectionError("Could not reach the hub\n  at all")
+
+    monkeypatch.setattr(Hub, "create_repo", broken)
+    output = tmp_path / "out"
+    code, _, err = invoke("export", run, "-o", output, "--push-to-hub", HUB_ID)
+    assert (code, err.count("\n")) == (2, 1)
+    assert f"{output} is written, but not pushed to {HUB_ID} (Could not reach the hub); expected" in err
+    assert models.load(output).tuned

@@ -1,10 +1,7 @@
 """`--help` for people: at most 80 columns, options in groups, defaults said, an example that can be typed."""
 
-from __future__ import annotations
-
 import re
 import shlex
-from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -49,94 +46,52 @@ def _options(section: str) -> dict[str, str]:
     return dict(zip(pieces[1::2], pieces[2::2], strict=True))
 
 
-@pytest.mark.parametrize("arguments", [["--help"], ["presets"], *([command, "--help"] for command in COMMANDS)])
-def test_no_line_is_longer_than_80_columns(invoke: Invoke, arguments: list[str]) -> None:
-    lines = _shown(invoke, *arguments).splitlines()
-    assert len(lines) > 5
-    assert [line for line in lines if len(line) > 80] == []
-
-
-def test_what_each_command_does_is_said_whole_in_the_list_of_commands(invoke: Invoke) -> None:
-    shown = [
-        line for line in _shown(invoke, "--help").splitlines() if line.split()[:1] in [[name] for name in COMMANDS]
-    ]
-    assert len(shown) == len(COMMANDS) and [line for line in shown if line.endswith("...")] == []
-
-
-def test_presets_are_shown_whole_at_80_columns(invoke: Invoke) -> None:
-    shown = _shown(invoke, "presets")
-    assert "…" not in shown
-    for title in ("window", "stride", "mask", "left", "right", "lead-in", "reads", "combine", "vote > 0.5"):
-        assert title in shown
-
-
 @pytest.mark.parametrize("command", COMMANDS)
-def test_a_command_has_its_groups_and_an_example(invoke: Invoke, command: str) -> None:
-    sections = _sections(_shown(invoke, command, "--help"))
+def test_the_help_of_a_command(invoke: Invoke, command: str) -> None:
+    """It has groups and an example, and every option that takes a value says its default."""
+    text = _shown(invoke, command, "--help")
+    sections = _sections(text)
+    assert [line for line in text.splitlines() if len(line) > 80] == []
     assert list(sections)[-1] == "Example"
     assert f"t5punct {command}" in sections["Example"]
     assert ("Settings, as KEY=VALUE" in sections) == (command in WITH_A_MODEL)
-
-
-@pytest.mark.parametrize("command", COMMANDS)
-def test_an_example_names_options_that_exist(invoke: Invoke, command: str) -> None:
+    options = {name: told for part in sections if "ptions" in part for name, told in _options(sections[part]).items()}
+    assert "--help" in options
+    told_of_values = {name: told for name, told in options.items() if told.startswith(" <")}
+    assert [name for name, told in told_of_values.items() if not re.search(r"\[(default: |requ)", told)] == []
     for line in EXAMPLES[next(function for function in EXAMPLES if function.__name__ == command)].splitlines():
         name, *words = shlex.split(line.rpartition("t5punct ")[2])
         shown = _shown(invoke, name, "--help")
         for option in [word for word in words if word.startswith("-")]:
             assert re.search(rf"^  (-\w, )?{option}\b", shown, flags=re.MULTILINE), option
+    if command in ("punctuate", "evaluate", "stream", "tune"):
+        assert re.search(r"^  INPUT\b.* \w+ \w+", text, flags=re.MULTILINE)
 
 
-@pytest.mark.parametrize("command", COMMANDS)
-def test_every_option_that_takes_a_value_says_its_default(invoke: Invoke, command: str) -> None:
-    sections = _sections(_shown(invoke, command, "--help"))
-    options = {
-        name: told for title in sections if "ptions" in title for name, told in _options(sections[title]).items()
-    }
-    assert "--help" in options
-    silent = [
-        name for name, told in options.items() if told.startswith(" <") and not re.search(r"\[(default: |requ)", told)
-    ]
-    assert silent == []
+def test_commands_and_presets_are_shown_whole_at_80_columns(invoke: Invoke) -> None:
+    lines, presets = _shown(invoke, "--help").splitlines(), _shown(invoke, "presets")
+    assert [line for line in [*lines, *presets.splitlines()] if len(line) > 80] == []
+    shown = [line for line in lines if line.split()[:1] in [[name] for name in COMMANDS]]
+    assert len(shown) == len(COMMANDS) and [line for line in shown if line.endswith("...")] == []
+    assert "…" not in presets
+    for title in ("window", "stride", "mask", "left", "right", "lead-in", "reads", "combine", "vote > 0.5"):
+        assert title in presets
 
 
-@pytest.mark.parametrize(
-    ("option", "choices"),
-    [
-        ("style", read_task(bundled_folder()).styles),
-        ("decoder", DECODERS),
-        ("combine", METHODS),
-        ("policy", POLICIES),
-        ("model", bundled_names()),
-        ("disfluencies", DISFLUENCIES),
-    ],
-)
-def test_help_names_every_choice_of_an_option(option: str, choices: Sequence[str]) -> None:
-    assert [choice for choice in choices if choice not in HELP[option]] == []
-
-
-def test_help_says_how_many_marks_a_style_allows() -> None:
-    told, task = "large: 1, in prose and chat 3", read_task(bundled_folder())
-    assert told in HELP["max_marks"]
-    assert {style: DecodingConfig(style=style).alphabet(task).max_marks for style in task.styles} == {
-        "talk": 1,
-        "meeting": 1,
-        "prose": 3,
-        "chat": 3,
-    }
-
-
-def test_help_says_the_default_style_of_large(invoke: Invoke) -> None:
-    shown = _options(_sections(_shown(invoke, "punctuate", "--help"))["Options"])
-    assert f"large: {read_task(bundled_folder()).default_style})" in shown["--style"]
-
-
-def test_punctuate_has_at_most_26_options() -> None:
+def test_help_names_every_choice_of_an_option_and_punctuate_has_at_most_26() -> None:
+    for option, choices in {
+        "style": read_task(bundled_folder()).styles, "decoder": DECODERS, "combine": METHODS, "policy": POLICIES,
+        "model": bundled_names(), "disfluencies": DISFLUENCIES,
+    }.items():  # fmt: skip
+        assert [choice for choice in choices if choice not in HELP[option]] == []
     options = [option for option in COMMAND.commands["punctuate"].params if option.param_type_name == "option"]
     assert len(options) + len(["--help"]) <= 26
 
 
-@pytest.mark.parametrize("command", ["punctuate", "evaluate", "stream", "tune"])
-def test_input_is_explained(invoke: Invoke, command: str) -> None:
-    shown = _shown(invoke, command, "--help")
-    assert re.search(r"^  INPUT\b.* \w+ \w+", shown, flags=re.MULTILINE)
+def test_help_says_the_default_style_of_large_and_how_many_marks_a_style_allows(invoke: Invoke) -> None:
+    task = read_task(bundled_folder())
+    assert "large: 1, in prose and chat 3" in HELP["max_marks"]
+    most_marks = [DecodingConfig(style=style).alphabet(task).max_marks for style in task.styles]
+    assert (task.styles, most_marks) == (["talk", "meeting", "prose", "chat"], [1, 1, 3, 3])
+    shown = _options(_sections(_shown(invoke, "punctuate", "--help"))["Options"])
+    assert f"large: {task.default_style})" in shown["--style"]

@@ -1,9 +1,8 @@
-"""What a command makes of its process: memory, threads as processors are given, and a training's launcher."""
-
-from __future__ import annotations
+"""What a command makes of its process: memory, threads, a training's launcher; and what inference imports."""
 
 import ctypes
 import gc
+import json
 import math
 import os
 import platform
@@ -43,16 +42,20 @@ def _allocator(monkeypatch: pytest.MonkeyPatch, largest: int) -> list[tuple[int,
     return took
 
 
-def test_glibc_takes_every_setting() -> None:
-    if platform.libc_ver()[0] != "glibc":
-        pytest.skip("this system has no glibc")
-    assert process.keep_freed_memory()
+def test_glibc_takes_every_setting_and_other_systems_are_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert platform.libc_ver()[0] != "glibc" or process.keep_freed_memory()
+
+    def no_name(_: None) -> Any:
+        raise TypeError("a name is needed")  # as Windows says
+
+    for load in (lambda _: SimpleNamespace(), no_name):
+        monkeypatch.setattr(ctypes, "CDLL", load)
+        assert not process.keep_freed_memory()
 
 
-@pytest.mark.parametrize(
-    ("largest", "setting", "threshold"),
-    [(2**31, "OTHER", 2**30), (2**25, "OTHER", 2**25), (0, "OTHER", None), (2**31, "MALLOC_TOP_PAD_", None)],
-)
+@pytest.mark.parametrize(("largest", "setting", "threshold"), [
+    (2**31, "OTHER", 2**30), (2**25, "OTHER", 2**25), (0, "OTHER", None), (2**31, "MALLOC_TOP_PAD_", None),
+])  # fmt: skip
 def test_the_largest_threshold_that_is_taken_is_set_unless_the_user_has_chosen(
     monkeypatch: pytest.MonkeyPatch, largest: int, setting: str, threshold: int | None
 ) -> None:
@@ -61,17 +64,6 @@ def test_the_largest_threshold_that_is_taken_is_set_unless_the_user_has_chosen(
     assert process.keep_freed_memory() == (threshold is not None)
     assert took[:1] == ([] if threshold is None else [(-3, threshold)])
     assert [name for name, _ in took[1:]] == ([] if threshold is None else [-1, -2])
-
-
-@pytest.mark.parametrize("library", [SimpleNamespace(), None])
-def test_other_systems_are_left_alone(monkeypatch: pytest.MonkeyPatch, library: Any) -> None:
-    def load(name: None) -> Any:
-        if library is None:
-            raise TypeError("a name is needed")  # as Windows says
-        return library
-
-    monkeypatch.setattr(ctypes, "CDLL", load)
-    assert not process.keep_freed_memory()
 
 
 def test_a_command_seldom_looks_for_cycles(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -86,24 +78,14 @@ def test_a_command_seldom_looks_for_cycles(monkeypatch: pytest.MonkeyPatch) -> N
 LONE = {"ACCELERATE_USE_CPU": "True", "MASTER_ADDR": "127.0.0.1"}
 
 
-@pytest.mark.parametrize(
-    "environment",
-    [
-        {},
-        {"MASTER_ADDR": "127.0.0.1"},
-        {"ACCELERATE_USE_CPU": "True"},  # one process was asked for
-        {**LONE, "ACCELERATE_USE_CPU": "False"},
-        {**LONE, "LOCAL_RANK": "0"},
-        {**LONE, "OMPI_COMM_WORLD_SIZE": "2"},
-    ],
-)
-def test_all_other_processes_are_left_as_they_are(environment: dict[str, str]) -> None:
-    check_launched(environment)
-
-
 def test_one_process_in_the_place_of_several_is_refused() -> None:
     with pytest.raises(ConfigError, match=r"accelerate launch, which .*; expected torchrun; run torchrun --nproc_per_"):
         check_launched(LONE)
+    for environment in (
+        {}, {"MASTER_ADDR": "127.0.0.1"}, {"ACCELERATE_USE_CPU": "True"},  # one process was asked for
+        {**LONE, "ACCELERATE_USE_CPU": "False"}, {**LONE, "LOCAL_RANK": "0"}, {**LONE, "OMPI_COMM_WORLD_SIZE": "2"},
+    ):  # fmt: skip
+        check_launched(environment)
 
 
 def test_a_training_that_has_ended_leaves_its_group() -> None:
@@ -118,22 +100,18 @@ def test_a_training_that_has_ended_leaves_its_group() -> None:
 V1 = "4:cpu,cpuacct:/docker/x\n3:memory:/docker/x\n"
 
 
-@pytest.mark.parametrize(
-    ("groups", "files", "expected"),
-    [
-        ("0::/a/b\n", {"a/b/cpu.max": "150000 100000\n"}, 1.5),
-        ("0::/a/b\n", {"a/b/cpu.max": "max 100000\n", "a/cpu.max": "200000 100000\n"}, 2.0),
-        ("0::/a/b\n", {"a/b/cpu.max": "400000 100000\n", "a/cpu.max": "300000 100000\n"}, 3.0),
-        ("0::/\n", {"cpu.max": "50000 100000\n"}, 0.5),  # in a container
-        ("0::/\n", {"other/cpu.max": "50000 100000\n"}, math.inf),
-        ("0::/\n", {"cpu.max": "max 100000\n"}, math.inf),
-        (V1, {"cpu,cpuacct/docker/x/cpu.cfs_quota_us": "50", "cpu,cpuacct/docker/x/cpu.cfs_period_us": "25"}, 2.0),
-        (V1, {"cpu,cpuacct/cpu.cfs_quota_us": "100", "cpu,cpuacct/cpu.cfs_period_us": "25"}, 4.0),
-        (V1, {"cpu,cpuacct/cpu.cfs_quota_us": "-1", "cpu,cpuacct/cpu.cfs_period_us": "25"}, math.inf),
-        (V1, {"memory/docker/x/cpu.cfs_quota_us": "50", "memory/docker/x/cpu.cfs_period_us": "25"}, math.inf),
-        ("", {}, math.inf),
-    ],
-)
+@pytest.mark.parametrize(("groups", "files", "expected"), [
+    ("0::/a/b\n", {"a/b/cpu.max": "150000 100000\n"}, 1.5),
+    ("0::/a/b\n", {"a/b/cpu.max": "max 100000\n", "a/cpu.max": "200000 100000\n"}, 2.0),
+    ("0::/a/b\n", {"a/b/cpu.max": "400000 100000\n", "a/cpu.max": "300000 100000\n"}, 3.0),
+    ("0::/\n", {"cpu.max": "50000 100000\n"}, 0.5),  # in a container
+    ("0::/\n", {"other/cpu.max": "50000 100000\n"}, math.inf), ("0::/\n", {"cpu.max": "max 100000\n"}, math.inf),
+    (V1, {"cpu,cpuacct/docker/x/cpu.cfs_quota_us": "50", "cpu,cpuacct/docker/x/cpu.cfs_period_us": "25"}, 2.0),
+    (V1, {"cpu,cpuacct/cpu.cfs_quota_us": "100", "cpu,cpuacct/cpu.cfs_period_us": "25"}, 4.0),
+    (V1, {"cpu,cpuacct/cpu.cfs_quota_us": "-1", "cpu,cpuacct/cpu.cfs_period_us": "25"}, math.inf),
+    (V1, {"memory/docker/x/cpu.cfs_quota_us": "50", "memory/docker/x/cpu.cfs_period_us": "25"}, math.inf),
+    ("", {}, math.inf),
+])  # fmt: skip
 def test_a_quota_is_read_from_the_groups_of_this_process(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, groups: str, files: dict[str, str], expected: float
 ) -> None:
@@ -172,16 +150,9 @@ def no_model(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("t5punct.punctuator.Punctuator", lambda *_, **__: None)
 
 
-def test_a_command_takes_no_more_threads_than_it_is_given(
+def test_a_command_takes_the_threads_it_has_and_a_loaded_one_collects_as_usual(
     no_model: None, taken: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(gc, "freeze", lambda: None)
-    for options in (ModelOptions(), ModelOptions(threads=5), StreamOptions(), StreamOptions(threads=2)):
-        parameters.load_punctuator(options, options.config())
-    assert taken == [3, 5, 1, 2], "a stream takes one, and whoever names a number gets it"
-
-
-def test_a_loaded_command_keeps_what_there_is_and_collects_as_usual(no_model: None, taken: list[int]) -> None:
     usual, n_kept = gc.get_threshold(), gc.get_freeze_count()
     gc.set_threshold(50_000)
     try:
@@ -191,30 +162,14 @@ def test_a_loaded_command_keeps_what_there_is_and_collects_as_usual(no_model: No
     finally:
         gc.unfreeze()
         gc.set_threshold(*usual)
+    monkeypatch.setattr(gc, "freeze", lambda: None)
+    for options in (ModelOptions(), ModelOptions(threads=5), StreamOptions(), StreamOptions(threads=2)):
+        parameters.load_punctuator(options, options.config())
+    assert taken == [3, 3, 5, 1, 2], "a stream takes one, and whoever names a number gets it"
 
 
-PUNCTUATING, TRAINING = (
-    ["punctuate", "--model", "{tmp}"],
-    ["train", "data.path={tmp}", "tokenizer=none", "output={tmp}/x"],
-)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "environment", "expected"),
-    [
-        (PUNCTUATING, {}, "passive"),
-        (TRAINING, {}, "passive"),
-        (PUNCTUATING, {"OMP_WAIT_POLICY": "active"}, "active"),
-        (PUNCTUATING, {"GOMP_SPINCOUNT": "7"}, "None"),
-    ],
-)
-def test_threads_sleep_while_they_wait_unless_the_user_says_otherwise(
-    tmp_path: Path, arguments: list[str], environment: dict[str, str], expected: str
-) -> None:
-    assert _policy_told([argument.format(tmp=tmp_path) for argument in arguments], environment) == f"{expected}\n"
-
-
-def _policy_told(arguments: list[str], environment: dict[str, str]) -> str:
+@pytest.mark.parametrize("command", ["punctuate --model {tmp}", "train data.path={tmp} tokenizer=none output={tmp}/x"])
+def test_threads_sleep_while_they_wait(tmp_path: Path, command: str) -> None:
     """What OMP_WAIT_POLICY is when a command loads torch, at which it ends."""
     code = (
         "import os, sys, importlib.abc\n"
@@ -224,17 +179,70 @@ def _policy_told(arguments: list[str], environment: dict[str, str]) -> str:
         "            print(os.environ.get('OMP_WAIT_POLICY'), flush=True)\n"
         "            os._exit(0)\n"
         "sys.meta_path.insert(0, Watch())\n"
-        f"from t5punct.cli import main; main({arguments!r})"
+        f"from t5punct.cli import main; main({command.format(tmp=tmp_path).split()!r})"
     )
     clean = {name: value for name, value in os.environ.items() if name not in process.WAITING}
-    command = [sys.executable, "-c", code]
-    return subprocess.run(
-        command, input="we know", capture_output=True, text=True, env=clean | environment, check=True
-    ).stdout
+    run = [sys.executable, "-c", code]
+    ended = subprocess.run(run, input="we know", capture_output=True, text=True, env=clean, check=True)
+    assert ended.stdout == "passive\n"
 
 
-def test_nothing_is_set_where_torch_is_loaded_already(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in process.WAITING:
-        monkeypatch.delenv(name, raising=False)
+@pytest.mark.parametrize("name", ["torch", *process.WAITING])
+def test_nothing_is_set_where_the_user_chose_or_torch_is_loaded(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    for variable in process.WAITING:
+        monkeypatch.delenv(variable, raising=False)
+    if name != "torch":
+        monkeypatch.delitem(sys.modules, "torch")
+        monkeypatch.setenv(name, "7")
+    before = {**os.environ}
     assert not process.wait_asleep()
-    assert "OMP_WAIT_POLICY" not in os.environ
+    assert os.environ == before
+
+
+# -- what inference imports: no command that only reads a model loads transformers, which takes longer than the rest
+
+
+HEAVY = {"transformers", "huggingface_hub", "datasets", "accelerate", "sympy", "torch._dynamo", "scipy", "pandas"}
+CODE = """
+import json, sys
+from t5punct.cli import main
+for command in json.loads(sys.argv[1]):
+    try:
+        main(command)
+    except SystemExit as stopped:
+        assert not stopped.code, (command, stopped.code)
+    print(json.dumps(sorted(sys.modules)), file=sys.stderr)
+"""
+
+
+def imported(*commands: list[str]) -> list[set[str]]:
+    """The modules of a process that runs some commands, behind each of them."""
+    ended = subprocess.run(
+        [sys.executable, "-c", CODE, json.dumps(commands)],
+        input="how are you today", capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert ended.returncode == 0, ended.stderr
+    return [set(json.loads(line)) for line in ended.stderr.splitlines() if line.startswith('["')]
+
+
+def test_help_imports_nothing_heavy() -> None:
+    """The start is instant because of this; the time itself is measured by `make bench`, not by a test."""
+    (modules,) = imported(["--help"])
+    assert not modules & (HEAVY | {"torch", "numpy"})
+
+
+def test_no_command_that_infers_imports_transformers_but_free_generation_when_it_begins(tmp_path: Path) -> None:
+    """The last command shows that the test can fail."""
+    talk = tmp_path / "talk.txt"
+    talk.write_text("How are you today? I am fine, thank you.\n" * 3)
+    read = ["punctuate", str(talk), "--model", "small"]
+    commands = [
+        [*read, "--decoder", "tagger", "--precision", "int8"],
+        [*read, "--json", "--html", str(talk.with_suffix(".html"))], ["evaluate", str(talk), "--model", "small"],
+        ["tune", str(talk), "budget=1", "windows=[8]", "--model", "small", "-o", str(talk.with_suffix(".yaml"))],
+        ["stream", "--model", "small", "--policy", "delay"],
+    ]  # fmt: skip
+    *_, modules, generating = imported(*commands, [*read, "--decoder", "generate"])
+    assert "torch" in modules and "tokenizers" in modules
+    assert not HEAVY & modules
+    assert "transformers" in generating

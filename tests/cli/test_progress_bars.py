@@ -1,16 +1,13 @@
 """What a terminal shows while `punctuate`, `evaluate`, `tune` and `prepare` work; nothing is shown elsewhere."""
 
-from __future__ import annotations
-
 import contextlib
 import io
 import re
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-from command import ROOT, on_a_terminal
+from command import pipe_of, sent_to_a_terminal
 from tiny import tiny_text
 
 from t5punct.cli import main
@@ -64,9 +61,7 @@ def test_a_terminal_sees_how_far_datasets_is(commands: dict[str, list[str]], ter
 
 
 @pytest.mark.parametrize("what", ["punctuating", "evaluating", "tuning"])
-def test_a_terminal_sees_words_a_second_and_time_left(
-    what: str, commands: dict[str, list[str]], terminal: Terminal
-) -> None:
+def test_a_terminal_sees_speed_and_time_left(what: str, commands: dict[str, list[str]], terminal: Terminal) -> None:
     run(commands[what], terminal)
     assert re.search(rf"{what} ━.* [\d,]+ words, [\d,]+/s .*[-\d]:[-\d]{{2}}", terminal.shown), terminal.shown
 
@@ -80,13 +75,21 @@ def test_nothing_is_shown_where_standard_error_is_no_terminal(
 
 
 @pytest.mark.parametrize("command", ["punctuate", "punctuate talk.srt", "punctuate --json", "stream"])
-def test_text_goes_to_a_terminal_as_to_a_file(command: str, lively_folder: str, tmp_path: Path) -> None:
+def test_text_goes_to_a_terminal_as_to_a_file(
+    command: str, lively_folder: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
     (tmp_path / "talk.srt").write_text("1\n00:00:01,000 --> 00:00:02,000\nwe know\nthat is it\n", encoding="utf-8")
-    name, *words = command.replace("talk.srt", str(tmp_path / "talk.srt")).split()
-    whole = [sys.executable, "-m", "t5punct", name, *words, "--model", lively_folder]
-    text = b"how are you today my name is maria\n" * 3
-    done = subprocess.run(whole, input=text, capture_output=True, check=True, cwd=ROOT)
-    assert on_a_terminal(whole, text) == done.stdout.decode()
+    monkeypatch.setenv("TERM", "xterm")
+    words = [*command.replace("talk.srt", str(tmp_path / "talk.srt")).split(), "--model", lively_folder]
+
+    def run_it() -> None:
+        with pipe_of(b"how are you today my name is maria\n" * 3) as path, Path(path).open() as pipe:
+            monkeypatch.setattr(sys, "stdin", pipe)
+            run(words)
+
+    run_it()
+    written = capfd.readouterr().out
+    assert sent_to_a_terminal(run_it) == written != ""
 
 
 def test_two_models_share_one_bar(commands: dict[str, list[str]], folder: str, terminal: Terminal) -> None:

@@ -1,6 +1,4 @@
-"""A user's mistake: one clear line, exit code 2, and no half of an output."""
-
-from __future__ import annotations
+"""A user's mistake: one clear line, exit code 2, and no half of an output; also an option that would do nothing."""
 
 import gzip
 import logging
@@ -11,11 +9,12 @@ from pathlib import Path
 import pytest
 from command import Invoke
 
+from t5punct.options import NEEDS
+
 GIANT = 10**19
 MISTAKES = (
     ("punctuate nowhere.txt", "no file nowhere.txt; expected an existing text file"),
-    ("punctuate {binary}", "expected a text file"),
-    ("punctuate {latin}", "is not UTF-8"),
+    ("punctuate {binary}", "expected a text file"), ("punctuate {latin}", "is not UTF-8"),
     ("punctuate {tmp}/bare", "no transcript in {tmp}/bare; expected files that"),
     ("punctuate {text} --preset best", "preset 'best'; expected one of side-by-side"),
     ("punctuate {text} --decoder magic", "expected one of auto, slots, tagger, generate"),
@@ -67,8 +66,7 @@ MISTAKES = (
     ("train --config none.yaml", "no config file none.yaml"),
     ("train init_from=x", "no training data; expected data.path=FOLDER"),
     ("prepare", "no corpora; expected corpora: [{{path: FILE, style: talk}}]"),
-    ("evaluate {empty} --model {model}", "holds no words"),
-    ("evaluate {broken} --model {model}", "line 2"),
+    ("evaluate {empty} --model {model}", "holds no words"), ("evaluate {broken} --model {model}", "line 2"),
     ("punctuate ''", "an input without a name"),
     ("punctuate {text} -o {tmp}/out.txt.gz", "expected one that is not packed; drop .gz"),
     ("punctuate {text} nowhere.txt -o {tmp}/out.txt --model {model}", "no file nowhere.txt"),
@@ -92,8 +90,7 @@ MISTAKES = (
     ("evaluate {text} --compare {model} {model} --model {model}",
      "t5punct: --compare with --model or revision; expected two models after --compare; drop the others"),
     ("evaluate {text} --compare {model} nowhere/none", "no model nowhere/none on the hub"),
-    ("export {model} -o {model}", "is the source as well"),
-    ("export {model} -o ''", "an output without a name"),
+    ("export {model} -o {model}", "is the source as well"), ("export {model} -o ''", "an output without a name"),
     ("export {model} -o {tmp}", "which holds files and no model; expected a new or empty folder"),
     ("export {model} -o {terms}", "terms, which is a file; expected a folder"),
     ("export {model} -o {tmp}/made mark_ods={{}}", "unknown setting 'mark_ods'"),
@@ -133,8 +130,7 @@ MISTAKES = (
     (f"punctuate {{text}} window={GIANT}", f"a window of {GIANT} words; expected at most 100000"),
     (f"punctuate {{text}} window={2**63 - 1}", "expected at most 100000"),
     (f"punctuate {{text}} --decoder tagger delay_words={GIANT}", "expected 0 to 100000, and the decoder tagger"),
-    (f"stream window={GIANT}", "expected at most 100000"),
-    (f"stream --lookahead {GIANT}", "less than the window"),
+    (f"stream window={GIANT}", "expected at most 100000"), (f"stream --lookahead {GIANT}", "less than the window"),
     ("stream --policy eager", "policy 'eager'; expected one of "),
     ("stream --policy entropy threshold=0.1,0.2", "threshold"),
     ("stream --policy entropy threshold=low", "threshold 'low'; expected a number, or several with commas; use 0.5"),
@@ -142,8 +138,7 @@ MISTAKES = (
     (f"tune {{text}} windows=[{GIANT}] grain=1", "expected at most 100000"),
     ("punctuate {text} --decoder generate beams=100000", "100000 beams; expected 1 to 64: each holds"),
     (f"punctuate {{text}} --decoder generate beams={GIANT}", "expected 1 to 64"),
-    (f"punctuate {{text}} threads={GIANT}", "threads"),
-    (f"stream threads={GIANT}", "threads"),
+    (f"punctuate {{text}} threads={GIANT}", "threads"), (f"stream threads={GIANT}", "threads"),
     ("punctuate {text} --device hpu", "device 'hpu'; expected cpu, or a GPU that torch sees; check --device"),
     ("punctuate {text} --device privateuseone", "device 'privateuseone'; expected cpu"),
 )  # fmt: skip
@@ -176,10 +171,8 @@ def test_several_files_one_bad(invoke: Invoke, folder: str, text: Path, tmp_path
     (tmp_path / "in").mkdir()
     (tmp_path / "in/a.srt").write_text("1\n00:00:01,000 --> 00:00:02,000\nwe know that\n", encoding="utf-8")
     (tmp_path / "in/b.txt").write_bytes(b"caf\xe9")
-    arguments = (
-        "punctuate", tmp_path / "in", tmp_path / "none.txt", "--output-dir", tmp_path / "out", "--model", folder,
-    )  # fmt: skip
-    code, out, err = invoke(*arguments)
+    command = ("punctuate", tmp_path / "in", "--output-dir", tmp_path / "out", "--model", folder)
+    code, out, err = invoke(*command, tmp_path / "none.txt")
     assert (code, out) == (1, "")
     assert [line.split(";")[0] for line in err.splitlines()] == [
         f"t5punct: no file {tmp_path}/none.txt",
@@ -189,11 +182,11 @@ def test_several_files_one_bad(invoke: Invoke, folder: str, text: Path, tmp_path
     written = (tmp_path / "out/a.srt").read_text(encoding="utf-8")
     assert written.lower().startswith("1\n00:00:01,000 --> 00:00:02,000\nwe know that")
     (tmp_path / "in/b.txt").unlink()
-    assert invoke(*arguments[:2], *arguments[3:])[::2] == (0, "t5punct: 1 of 1 files were up to date\n")
-    assert invoke(*arguments[:2], *arguments[3:], "--style", "nope")[0] == 2
+    assert invoke(*command)[::2] == (0, "t5punct: 1 of 1 files were up to date\n")
+    assert invoke(*command, "--style", "nope")[0] == 2
     (tmp_path / "out/a.srt").write_text("old")
-    assert invoke(*arguments[:2], *arguments[3:])[2].startswith("t5punct: 1 of 1"), "a mistake undoes nothing"
-    assert invoke(*arguments[:2], *arguments[3:], "--overwrite")[::2] == (0, "")
+    assert invoke(*command)[2].startswith("t5punct: 1 of 1"), "a mistake undoes nothing"
+    assert invoke(*command, "--overwrite")[::2] == (0, "")
     assert (tmp_path / "out/a.srt").read_text(encoding="utf-8") == written
 
 
@@ -208,3 +201,100 @@ def test_a_warning_is_one_line_that_says_who_warns(
         assert code == 0
         assert err.startswith(f"t5punct: {model} has no t5punct.yaml;") and err.count("\n") == 1
     assert logging.getLogger("t5punct").handlers == []
+
+
+# -- options that would do nothing
+
+
+IN_VAIN = "which does nothing here; expected "
+PUNCTUATE, STREAM, EXPORT = ("punctuate", "{text}"), ("stream",), ("export", "nowhere/run", "-o", "{tmp}/made")
+# command, option, settings with which it does nothing, settings with which it works; one after the other
+CASES = (
+    (PUNCTUATE, "beams=4", "--decoder slots", "--decoder generate"),
+    (PUNCTUATE, "min_alignment=0.9", "--decoder tagger", "--decoder generate"),
+    (PUNCTUATE, "--mark-odds ,=2", "--decoder generate", "--decoder tagger"),
+    (PUNCTUATE, "alternatives=2", "", "--json"), (PUNCTUATE, "alternatives=2", "--to text", "--to json"),
+    (PUNCTUATE, "alternatives=2", "--to vtt", "--to html"),
+    (PUNCTUATE, "alternatives=2", "-o {tmp}/out.txt", "--html {tmp}/page.html"),
+    (PUNCTUATE, "--paragraphs 2", "--json", ""), (PUNCTUATE, "--paragraphs 2", "--to vtt", "--to text"),
+    (PUNCTUATE, "paragraph_pause_ms=500 --format srt", "--to json", "--json --html {tmp}/page.html"),
+    (PUNCTUATE, "--resegment", "--to text", "--to srt"),
+    (PUNCTUATE, "max_chars=84", "--to srt", "--to srt --resegment"),
+    (PUNCTUATE, "max_lines=2", "--to ass", "--to ass --resegment"),
+    (PUNCTUATE, "max_duration_ms=900", "--to vtt", "--to vtt --resegment"),
+    (PUNCTUATE, "min_duration_ms=900", "--to vtt", "--to vtt --resegment"),
+    (PUNCTUATE, "max_chars_per_second=17", "--to srt", "--to srt --resegment"),
+    (PUNCTUATE, "max_words_per_minute=160", "--to srt", "-o {tmp}/new.srt --resegment"),
+    (PUNCTUATE, "--keep-case", "--no-case", ""),
+    (PUNCTUATE, "--overwrite", "-o {tmp}/out.txt", "--output-dir {tmp}/out"),
+    (PUNCTUATE, "ray=local --preset none", "-o {tmp}/out.txt", "--output-dir {tmp}/out"),
+    (PUNCTUATE, "ray_workers=2 --preset none", "--output-dir {tmp}/out", "--output-dir {tmp}/out ray=local"),
+    (("evaluate", "{text}"), "beams=1", "", "--decoder generate"),
+    (("tune", "{text}"), "max_marks=3", "--decoder tagger", ""),
+    (("tune", "{text}"), "max_marks=2", "--decoder tagger", "--decoder tagger max_marks=1"),
+    (STREAM, "--lookahead 4", "--policy entropy", "--policy delay"),
+    (STREAM, "l_min=1", "--policy delay", "--policy entropy"), (STREAM, "l_max=6", "", "--policy entropy"),
+    (STREAM, "threshold=0.5", "--policy sentence", "--policy entropy"),
+    (STREAM, "every=4", "--policy entropy", "--policy sentence"), (STREAM, "after=4", "", "--policy sentence"),
+    (STREAM, "window=32", "--policy delay", "--policy fixed"),
+    (STREAM, "--decoder slots", "--policy delay", "--policy fixed"), (STREAM, "max_marks=2", "--policy delay", ""),
+    (STREAM, "--provisional", "", "--json"), (EXPORT, "--private", "", "--push-to-hub nobody"),
+)  # fmt: skip
+
+
+@pytest.fixture
+def places(tmp_path: Path) -> dict[str, Path]:
+    (tmp_path / "talk.txt").write_text("we know that\n", encoding="utf-8")
+    return {"text": tmp_path / "talk.txt", "tmp": tmp_path}
+
+
+@pytest.mark.parametrize(("command", "option", "alone", "together"), CASES)
+def test_an_option_that_would_do_nothing_is_refused(
+    invoke: Invoke, places: dict[str, Path], command: tuple[str, ...], option: str, alone: str, together: str
+) -> None:
+    """There is no model, so that a command which takes the option fails a step later."""
+    model = () if command is EXPORT else ("--model", "nowhere/no/model")
+
+    def run(settings: str) -> str:
+        words = (*command, *option.split(), *settings.split(), *model)
+        code, out, err = invoke(*(word.format_map(places) for word in words))
+        assert (code, out, err.count("\n")) == (2, "", 1)
+        return err
+
+    assert IN_VAIN in run(alone)
+    assert IN_VAIN not in run(together)
+
+
+def test_every_need_has_a_case() -> None:
+    words = [option.split()[0].partition("=")[0] for _, option, _, _ in CASES]
+    tried = {word.removeprefix("--").replace("-", "_") for word in words}
+    assert tried == {name for names, _, _ in NEEDS for name in names.split()}
+
+
+def test_plain_text_has_no_pauses(invoke: Invoke, places: dict[str, Path]) -> None:
+    text, subtitles = places["text"], places["tmp"] / "talk.srt"
+    subtitles.write_text("1\n00:00:01,000 --> 00:00:02,000\nwe know\n", encoding="utf-8")
+    options = ("--to", "text", "paragraph_pause_ms=500", "--output-dir", places["tmp"] / "out", "--model", "no/no/x")
+    told = "paragraph_pause_ms for plain text, which has no times"
+    assert told in invoke("punctuate", text, *options)[2]
+    assert told not in invoke("punctuate", subtitles, *options)[2]
+    (places["tmp"] / "talk.srt").rename(places["tmp"] / "other.srt")
+    both = (text, places["tmp"] / "other.srt")
+    assert told not in invoke("punctuate", *both, *options)[2], "one of them has times"
+
+
+@pytest.mark.parametrize("folder", ["run", "made"])
+def test_a_licence_is_not_stated_in_a_card_that_stays(invoke: Invoke, tmp_path: Path, folder: str) -> None:
+    (tmp_path / "run").mkdir()
+    (tmp_path / folder).mkdir(exist_ok=True)
+    (tmp_path / folder / "README.md").write_text("# By hand\n", encoding="utf-8")
+    command = ("export", tmp_path / "run", "-o", tmp_path / "made", "--license", "mit")
+    told = f"t5punct: --license and the card {tmp_path}/{folder}/README.md, which stays; expected one of them; drop one"
+    assert invoke(*command)[::2] == (2, told + "\n")
+
+
+@pytest.mark.parametrize("option", ["batch_tokens", "alternatives", "paragraphs", "paragraph_pause_ms"])
+def test_one_more_than_there_can_be_does_no_harm(invoke: Invoke, folder: str, tmp_path: Path, option: str) -> None:
+    (tmp_path / "a.srt").write_text("1\n00:00:01,000 --> 00:00:02,000\nwe know\n", encoding="utf-8")
+    code, _, err = invoke("punctuate", tmp_path / "a.srt", "--to", "html", f"{option}={GIANT}", "--model", folder)
+    assert (code, err) == (0, "")

@@ -1,7 +1,5 @@
 """The aligner against a brute-force edit distance, and against everything a generator may do to the words."""
 
-from __future__ import annotations
-
 from functools import cache
 
 import pytest
@@ -44,23 +42,19 @@ def cases(alignment: Alignment) -> list[str]:
 
 @quick
 @given(short_words, short_words)
-def test_inserted_dropped_and_changed_words_account_for_both_sides(words: list[str], other: list[str]) -> None:
+def test_both_sides_are_accounted_for_and_links_never_cross(words: list[str], other: list[str]) -> None:
     alignment = align(words, " ".join(other))
     total = alignment.n_inserted + alignment.n_dropped + alignment.n_changed
     assert total >= distance(tuple(words), tuple(other))
     assert len(other) - len(words) == alignment.n_inserted - alignment.n_dropped
     n_exact = sum(link.exact for link in alignment.links)
     assert n_exact + alignment.n_changed + alignment.n_dropped == len(words)
-
-
-@quick
-@given(short_words, short_words)
-def test_the_quality_is_the_likeness_of_the_letters(words: list[str], other: list[str]) -> None:
     letters, other_letters = "".join(words), "".join(other)
     longer = max(len(letters), len(other_letters))
-    assert align(words, " ".join(other)).quality == pytest.approx(
-        1 - distance(tuple(letters), tuple(other_letters)) / longer if longer else 1.0
-    )
+    likeness = 1 - distance(tuple(letters), tuple(other_letters)) / longer if longer else 1.0
+    assert alignment.quality == pytest.approx(likeness)
+    ends = [link.marks_index for link in alignment.links if link.marks_index is not None]
+    assert ends == sorted(ends)
 
 
 @quick
@@ -77,13 +71,6 @@ def test_every_input_word_gets_exactly_one_vote_whatever_was_generated(words: li
 
 
 @quick
-@given(short_words, short_words)
-def test_links_never_cross(words: list[str], other: list[str]) -> None:
-    ends = [link.marks_index for link in align(words, " ".join(other)).links if link.marks_index is not None]
-    assert ends == sorted(ends)
-
-
-@quick
 @given(texts)
 def test_a_faithful_text_gives_back_its_own_labels_with_full_weight(text: str) -> None:
     words = split(text).words
@@ -94,40 +81,27 @@ def test_a_faithful_text_gives_back_its_own_labels_with_full_weight(text: str) -
     assert alignment.quality == 1.0
 
 
-@pytest.mark.parametrize(
-    ("words", "text", "expected"),
-    [
-        pytest.param("we know that right", "We know that, right?", "we know that, right?", id="faithful"),
-        pytest.param("we know that right", "We know, right?", "we know, that right?", id="dropped"),
-        pytest.param("we know right", "Well, we know now, right?", "we know, right?", id="inserted"),
-        pytest.param("we know right", "We we we know, know, right?", "we know, right?", id="repeated"),
-        pytest.param("i went to colour town", "I went to color, town.", "i went to colour, town.", id="re-spelled"),
-        pytest.param("we can not go", "We cannot, go.", "we can not, go.", id="merged"),
-        pytest.param("in new york city we", "In newyorkcity, we", "in new york city, we", id="three merged"),
-        pytest.param("we cannot go", "We can not, go.", "we cannot, go.", id="split"),
-        pytest.param("so everybodyelse knows", "So every body else, knows!", "so everybodyelse, knows!", id="in three"),
-        pytest.param("we know that right", "We know,", "we know, that right", id="cut off"),
-        pytest.param("we know that right", "", "we know that right", id="empty"),
-        pytest.param("we know", "zzz! qqq? xxx. yyy, www", "we know", id="garbage"),
-        pytest.param("", "Hello.", "", id="no words"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("words", "text", "expected"), [
+    pytest.param("we know that right", "We know that, right?", "we know that, right?", id="faithful"),
+    pytest.param("we know that right", "We know, right?", "we know, that right?", id="dropped"),
+    pytest.param("we know right", "Well, we know now, right?", "we know, right?", id="inserted"),
+    pytest.param("we know right", "We we we know, know, right?", "we know, right?", id="repeated"),
+    pytest.param("i went to colour town", "I went to color, town.", "i went to colour, town.", id="re-spelled"),
+    pytest.param("we can not go", "We cannot, go.", "we can not, go.", id="merged"),
+    pytest.param("in new york city we", "In newyorkcity, we", "in new york city, we", id="three merged"),
+    pytest.param("we cannot go", "We can not, go.", "we cannot, go.", id="split"),
+    pytest.param("so everybodyelse knows", "So every body else, knows!", "so everybodyelse, knows!", id="in three"),
+    pytest.param("we know that right", "We know,", "we know, that right", id="cut off"),
+    pytest.param("we know that right", "", "we know that right", id="empty"),
+    pytest.param("we know", "zzz! qqq? xxx. yyy, www", "we know", id="garbage"),
+    pytest.param("", "Hello.", "", id="no words"),
+])  # fmt: skip
 def test_marks_find_their_place_whatever_the_generator_did_to_the_words(words: str, text: str, expected: str) -> None:
     alignment = align(words.split(), text)
     if expected == words:  # nothing can be trusted, but nothing is lost either
         assert [vote.weight < 1.0 for vote in votes(alignment)] == [True] * len(words.split())
         return
     assert marked(alignment) == expected
-
-
-def test_of_a_merged_word_the_first_piece_gets_the_capital_and_the_last_the_mark() -> None:
-    alignment = align(["can", "not", "go"], "Cannot, go.")
-    assert cases(alignment) == ["capitalised", "verbatim", "lower"]
-    assert [vote.weight for vote in votes(alignment)] == [0.5, 0.5, 1.0]
-
-
-def test_of_a_split_word_the_first_piece_shows_the_capital_and_the_last_the_mark() -> None:
-    assert cases(align(["cannot", "go"], "Can not, go.")) == ["capitalised", "lower"]
 
 
 def test_a_mark_behind_an_inserted_word_counts_half_and_only_where_the_word_before_has_none() -> None:
@@ -144,20 +118,20 @@ def test_a_mark_behind_an_inserted_word_counts_half_and_only_where_the_word_befo
     assert marked(align("we know".split(), "We know um, er.")) == "we know.", "the last of several"
 
 
-def test_a_word_the_generator_lost_keeps_the_case_and_gets_no_mark() -> None:
-    lost = votes(align(["we", "know", "nasa"], "We know."))[2]
-    assert (most_probable(lost.marks), most_probable(lost.cases), lost.weight) == ("", "verbatim", 0.0)
-
-
-def test_alignment_reads_marks_of_the_given_alphabet() -> None:
+def test_alignment_reads_marks_of_the_given_alphabet_and_votes_leave_others_out() -> None:
     alignment = align(["yes", "no"], "yes~ no!", Alphabet("~!"))
     assert [most_probable(vote.marks) for vote in votes(alignment)] == ["~", "!"]
+    alignment = align(["yes", "no"], "yes?! no;")
+    assert [most_probable(vote.marks) for vote in votes(alignment, Alphabet(",!"))] == ["!", ""]
 
 
-def test_a_long_repetition_is_aligned_in_time() -> None:
+def test_long_repetitions_and_stretches_without_a_word_in_common_are_aligned() -> None:
     words = ["we", "know"] * 100
     assert len(votes(align(words, "we know " * 1000))) == 200
     assert len(votes(align(["x" * 64], "y " * 5000))) == 1
+    words, other = [f"a{n}" for n in range(60)], " ".join(f"b{n}," for n in range(50))
+    links = align(words, other).links
+    assert [link.marks_index for link in links] == [*range(50), *[None] * 10]
 
 
 def test_a_capital_after_a_generated_sentence_end_says_nothing_of_a_word_inside_a_sentence() -> None:
@@ -167,7 +141,7 @@ def test_a_capital_after_a_generated_sentence_end_says_nothing_of_a_word_inside_
     assert [vote.inside for vote in votes(align(["mr", "who"], "Mr. Who"))] == [None, None], "the capital of a name"
 
 
-def test_a_window_that_aligned_worse_than_asked_has_no_weight() -> None:
+def test_a_window_that_aligned_worse_than_asked_has_no_weight_and_counts_add_up() -> None:
     alignment = align("we know that right".split(), "We know, right?")
     for least, weights in ((0.0, [1, 1, 0, 1]), (alignment.quality, [1, 1, 0, 1]), (0.74, [0] * 4), (1.0, [0] * 4)):
         assert [vote.weight for vote in votes(alignment, config=AlignConfig(least))] == weights
@@ -175,20 +149,20 @@ def test_a_window_that_aligned_worse_than_asked_has_no_weight() -> None:
     half = align(["ab"], "ac!")
     assert (half.quality, votes(half)[0].weight) == (0.5, 0.5), "half of the letters, if nothing else is asked"
     assert votes(align(["abc"], "axx!"))[0].weight == 0.0
+    for wrong in (-0.1, 1.1):
+        with pytest.raises(ConfigError, match=f"min_quality {wrong}; expected 0 to 1"):
+            AlignConfig(wrong)
+    alike, unlike = align(["so", "it", "is"], "So it is."), align(["so", "it", "is"], "never mind at all, thanks")
+    counts = [AlignmentCounts.of(alignment, AlignConfig(min_quality=0.5)) for alignment in (alike, unlike)]
+    assert counts[0] == AlignmentCounts(windows=1, distrusted=0, words=3)
+    assert (counts[1].windows, counts[1].distrusted, counts[1].words) == (1, 1, 3)
+    assert counts[1].inserted + counts[1].dropped + counts[1].changed > 0
+    total = counts[0] + counts[1]
+    assert (total.windows, total.distrusted, total.words) == (2, 1, 6)
+    assert total - counts[1] == counts[0]
 
 
-@pytest.mark.parametrize("least", [-0.1, 1.1])
-def test_a_quality_is_a_share(least: float) -> None:
-    with pytest.raises(ConfigError, match=f"min_quality {least}; expected 0 to 1"):
-        AlignConfig(least)
-
-
-def test_marks_that_may_not_be_written_are_left_out_of_votes() -> None:
-    alignment = align(["yes", "no"], "yes?! no;")
-    assert [most_probable(vote.marks) for vote in votes(alignment, Alphabet(",!"))] == ["!", ""]
-
-
-def test_merged_and_split_words_must_be_alike() -> None:
+def test_merged_and_split_words_are_alike_and_their_first_piece_has_the_capital() -> None:
     merged = align("we can not go".split(), "We cannot, go.")
     assert (merged.n_inserted, merged.n_dropped, merged.n_changed) == (0, 1, 1)
     split_up = align("we cannot go".split(), "We can not, go.")
@@ -200,20 +174,9 @@ def test_merged_and_split_words_must_be_alike() -> None:
     respelled = align(["colour"], "color!")
     assert (respelled.n_inserted, respelled.n_dropped, respelled.n_changed) == (0, 0, 1)
     assert respelled.links[0].exact is False
-
-
-def test_a_long_stretch_without_a_word_in_common_is_paired_in_order() -> None:
-    words, other = [f"a{n}" for n in range(60)], " ".join(f"b{n}," for n in range(50))
-    links = align(words, other).links
-    assert [link.marks_index for link in links] == [*range(50), *[None] * 10]
-
-
-def test_counts_of_alignments_add_up() -> None:
-    alike, unlike = align(["so", "it", "is"], "So it is."), align(["so", "it", "is"], "never mind at all, thanks")
-    counts = [AlignmentCounts.of(alignment, AlignConfig(min_quality=0.5)) for alignment in (alike, unlike)]
-    assert counts[0] == AlignmentCounts(windows=1, distrusted=0, words=3)
-    assert (counts[1].windows, counts[1].distrusted, counts[1].words) == (1, 1, 3)
-    assert counts[1].inserted + counts[1].dropped + counts[1].changed > 0
-    total = counts[0] + counts[1]
-    assert (total.windows, total.distrusted, total.words) == (2, 1, 6)
-    assert total - counts[1] == counts[0]
+    alignment = align(["can", "not", "go"], "Cannot, go.")
+    assert cases(alignment) == ["capitalised", "verbatim", "lower"]
+    assert [vote.weight for vote in votes(alignment)] == [0.5, 0.5, 1.0]
+    assert cases(align(["cannot", "go"], "Can not, go.")) == ["capitalised", "lower"]
+    lost = votes(align(["we", "know", "nasa"], "We know."))[2]
+    assert (most_probable(lost.marks), most_probable(lost.cases), lost.weight) == ("", "verbatim", 0.0)

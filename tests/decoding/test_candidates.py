@@ -1,7 +1,5 @@
 """The rule of slot decoding, against brute force, without a network."""
 
-from __future__ import annotations
-
 import gc
 import math
 import random
@@ -14,11 +12,13 @@ from stepwise import SlotWriter
 from transformers import ByT5Tokenizer
 
 from t5punct.decoding.candidates import _KEPT_CHOICES, Candidates, Choice, Option, TrieNode
+from t5punct.decoding.draft import ChoiceAccumulator, Draft, Guess
 from t5punct.decoding.inputs import WindowInput
 from t5punct.model import Model
 from t5punct.t5.task import TaskConfig
 from t5punct.t5.tokenization import TaskTokenizer
 from t5punct.text.marks import Alphabet, Case
+from t5punct.windows.combine import choose_marks
 
 
 def _prefix_free(rng: random.Random) -> list[tuple[int, ...]]:
@@ -92,7 +92,7 @@ def _marks(candidates: Candidates, window: WindowInput, place: int, n_marks: int
     return [option.mark for option in candidates.choice(window, place, n_marks).options if option.mark]
 
 
-def test_an_uncased_task_writes_words_as_it_reads_them_and_a_cased_one_as_they_are_spelled(tiny_model: Model) -> None:
+def test_words_are_written_as_the_task_spells_them_behind_case_tokens_and_spaces(tiny_model: Model) -> None:
     window = WindowInput.of(["iPhone", "NASA"])
     for cased, spelled in ((True, "iPhone"), (False, "iphone")):
         tokenizer = tiny_model.with_task(cased=cased).tokenizer
@@ -101,18 +101,12 @@ def test_an_uncased_task_writes_words_as_it_reads_them_and_a_cased_one_as_they_a
         assert option.case is (Case.VERBATIM if cased else Case.LOWER)
     forms = [option.case for option in Candidates(tokenizer).choice(window, 1, 2).options if option.mark is None]
     assert forms == [Case.LOWER], "nothing else can be written"
-
-
-def test_with_inline_casing_a_word_is_written_in_lower_case_after_the_token_of_its_case(tiny_model: Model) -> None:
     tokenizer = tiny_model.with_task(inline_case=True).tokenizer
     tokenizer.case_ids = {Case.LOWER: (), Case.CAPITALISED: (8,), Case.UPPER: (9,)}
     candidates, window = Candidates(tokenizer), WindowInput.of(["so", "iPhone", "straße"])
     for place, word, before in ((1, "iphone", [(), (8,), (9,)]), (2, "straße", [(), (8,)])):
         options = candidates.choice(window, place, 3).options
         assert [option.tokens for option in options] == [(*case, *tokenizer.word_ids(word)) for case in before]
-
-
-def test_no_space_stands_before_the_first_word() -> None:
     tokenizer = TaskTokenizer(ByT5Tokenizer(), TaskConfig())
     candidates, window = Candidates(tokenizer), WindowInput.of(["no", "no"])
     first, second = (candidates.choice(window, place, 3).options[0].tokens for place in (0, 1))
@@ -120,15 +114,12 @@ def test_no_space_stands_before_the_first_word() -> None:
     assert len(second) == len(first) + 1
 
 
-def test_a_label_is_never_longer_than_the_alphabet_allows(tiny_model: Model) -> None:
+def test_a_label_is_never_longer_than_the_alphabet_allows_and_none_follows_pure_punctuation(tiny_model: Model) -> None:
     candidates = Candidates(tiny_model.tokenizer, Alphabet("!?", 2))
     window = WindowInput.of(["hello", "there"])
     assert _marks(candidates, window, 1, 1) == ["!", "?"]
     assert _marks(candidates, window, 1, 2) == []
     assert _marks(candidates, window, 0, 0) == [], "no mark before the first word"
-
-
-def test_no_mark_follows_a_piece_of_pure_punctuation(tiny_model: Model) -> None:
     window = WindowInput((":)", "there"), (":)", "there"), (False, True))
     candidates = Candidates(tiny_model.tokenizer)
     assert _marks(candidates, window, 1, 0) == []
@@ -178,13 +169,6 @@ def test_a_given_label_is_written_and_nothing_else_can_be(tiny_model: Model) -> 
     assert candidates.choice(plain, 1, 0).options != options
 
 
-def test_of_options_that_begin_each_other_the_first_is_kept() -> None:
-    """A path would end where another goes on."""
-    form, longer, mark, alike = (Option(tokens) for tokens in ((5, 1), (5, 1, 2), (7,), (5,)))
-    assert Choice.of([form, longer, mark, alike]).options == (form, mark)
-    assert Choice.of([longer, form, mark]).options == (longer, mark)
-
-
 def test_odds_are_weighed_in_once_where_marks_part_from_words() -> None:
     options = [Option((5, 1)), Option((7,), mark=",", odds=3.0), Option((5, 2), mark="-", odds=2.0)]
     root = Choice.of(options).root
@@ -202,12 +186,17 @@ def test_odds_are_weighed_in_once_where_marks_part_from_words() -> None:
     assert [node.log_odds for node in Choice.of(alike).root.children if isinstance(node, TrieNode)] == [()]
 
 
-def test_only_the_first_mark_of_a_slot_has_odds(tiny_model: Model) -> None:
+def test_only_the_first_mark_of_a_slot_has_odds_and_of_options_that_begin_each_other_one_stays(
+    tiny_model: Model,
+) -> None:
     window = WindowInput.of(["no", "no"])
     weighed, plain = Candidates(tiny_model.tokenizer, mark_odds={"!": 4.0}), Candidates(tiny_model.tokenizer)
     assert [option.odds for option in weighed.choice(window, 1, 0).options if option.mark] == [1, 1, 1, 4.0, 1, 1, 1]
     assert {option.odds for option in weighed.choice(window, 1, 1).options} == {1.0}
     assert plain.choice(window, 1, 0) is plain.choice(window, 1, 1)
+    form, longer, mark, alike = (Option(tokens) for tokens in ((5, 1), (5, 1, 2), (7,), (5,)))
+    assert Choice.of([form, longer, mark, alike]).options == (form, mark)
+    assert Choice.of([longer, form, mark]).options == (longer, mark)
 
 
 def test_label_masses_are_chain_rule_products(tiny_model: Model) -> None:
@@ -227,3 +216,53 @@ def test_label_masses_are_chain_rule_products(tiny_model: Model) -> None:
     writer.take(0, [1.0, 0.0, 0.0])
     first = writer.votes()[0].marks
     assert first == pytest.approx({"": 0.3, "?": 0.2, "!": 0.375, "!!": 0.0, "!?": 0.125})
+
+
+# -- the first draft of a window, from the tagger's guesses
+
+
+LOWER, CAPITALISED, UPPER = Case.LOWER, Case.CAPITALISED, Case.UPPER
+
+
+@pytest.mark.parametrize(("mark", "case", "inside", "drafted"), [
+    ("", CAPITALISED, LOWER, CAPITALISED), ("", LOWER, CAPITALISED, LOWER), (",", CAPITALISED, LOWER, LOWER),
+    (",", LOWER, CAPITALISED, CAPITALISED), (".", LOWER, LOWER, CAPITALISED), ("?", LOWER, UPPER, UPPER),
+])  # fmt: skip
+def test_case_fits_the_mark_before_it(tiny_model: Model, mark: str, case: Case, inside: Case, drafted: Case) -> None:
+    *marks, word = _second_place(tiny_model, ["so", "it"], [Guess(mark), Guess("", case, inside)])
+    assert [option.mark for option in marks] == [mark] * bool(mark)
+    assert word.case is drafted
+
+
+def test_a_clitic_apart_has_no_capital_and_the_end_may_follow_any_mark(tiny_model: Model) -> None:
+    """Of `i 'm` the tagger says what it has learned to say of `I'm`."""
+    capital = Guess("", CAPITALISED, CAPITALISED)
+    (word,) = _second_place(tiny_model, ["i", "'m"], [capital, capital])
+    assert word.case is LOWER
+    (word,) = _second_place(tiny_model, ["i", "am"], [capital, capital])
+    assert word.case is CAPITALISED
+    for mark in ("", ",", "."):
+        *_, end = _second_place(tiny_model, ["so"], [Guess(mark)])
+        assert (end.mark, end.case) == (None, None)
+
+
+def test_of_equal_marks_a_tally_s_vote_goes_to_the_one_that_was_taken() -> None:
+    """bf16 ties often; what was decided must be what the decoder went on from."""
+    marks = [Option((8 + number,), mark=mark) for number, mark in enumerate(",.?")]
+    choice = Choice.of([Option((5,), case=Case.LOWER), *marks])
+    end = Choice.of([Option((1,))])
+    for taken, masses in ((",", [0.2, 0.4, 0.4, 0.0]), (".", [0.2, 0.4, 0.4, 0.0]), (None, [0.4, 0.2, 0.4, 0.0])):
+        accumulator = ChoiceAccumulator(1)
+        accumulator.count(Choice.of([Option((7,), case=Case.LOWER)]).paths[0], [1.0])
+        path = choice.marks[taken] if taken else choice.form(Case.LOWER)
+        accumulator._cases.append({"lower": 1.0})
+        accumulator.count(path, masses)
+        if taken:
+            accumulator.count(end.paths[0], [1.0])
+        assert choose_marks([accumulator._slots[0]], [1.0])[0] == (taken or "")
+
+
+def _second_place(model: Model, words: list[str], guesses: list[Guess]) -> list[Option]:
+    """What is drafted after the first word, up to the next one or the end."""
+    draft = Draft(WindowInput.of(words), Candidates(model.tokenizer), guesses)
+    return [path.option for path in draft._places[1]]

@@ -1,7 +1,5 @@
 """Questions about one slot: distributions against the network's own, and what may be asked of which model."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest
@@ -13,6 +11,7 @@ from t5punct.errors import ConfigError
 from t5punct.model import Model
 
 WINDOWS = [WindowInput.of(words.split()) for words in ("we know that right", "no", "i saw iPhone users in the U.S.")]
+QUESTIONS = [Question(window, slot) for window in WINDOWS for slot in range(len(window.words))]
 
 
 @pytest.fixture(scope="module")
@@ -39,23 +38,26 @@ def test_the_source_has_the_sentinel_behind_the_word_asked_about(model: Model) -
     assert tokenizer.answer("?!") == (tokenizer.sentinel_id, *tokenizer.mark_ids["?"], *tokenizer.mark_ids["!"], 1)
 
 
-def test_the_distribution_is_the_networks_over_what_may_be_answered(model: Model) -> None:
-    questions = [Question(window, slot) for window in WINDOWS for slot in range(len(window.words))]
-    answers = SlotClassifier(model, DecodingConfig(marks="?!", max_marks=1)).decode(questions)
+def test_the_distribution_is_the_networks_and_that_of_single_questions(model: Model) -> None:
+    answers = SlotClassifier(model, DecodingConfig(marks="?!", max_marks=1)).decode(QUESTIONS)
     tokenizer = model.tokenizer
     allowed = [tokenizer.eos_id, tokenizer.mark_ids["?"][0], tokenizer.mark_ids["!"][0]]
-    for question, labels in zip(questions, answers, strict=True):
+    for question, labels in zip(QUESTIONS, answers, strict=True):
         wanted = _next(model, question, [tokenizer.sentinel_id], allowed)
         assert [labels.get(label, 0.0) for label in ("", "?", "!")] == pytest.approx(wanted, abs=1e-4)
+    classifier = SlotClassifier(model)
+    for question, labels in zip(QUESTIONS, classifier.decode(QUESTIONS), strict=True):
+        (single,) = classifier.decode([question])
+        assert tuple(labels) == tuple(single)
+        assert tuple(labels.values()) == pytest.approx(tuple(single.values()), abs=1e-4)
 
 
 def test_labels_of_two_marks_are_chain_rule_products(model: Model) -> None:
-    questions = [Question(window, slot) for window in WINDOWS for slot in range(len(window.words))]
-    answers = SlotClassifier(model, DecodingConfig(marks="?!", max_marks=2)).decode(questions)
+    answers = SlotClassifier(model, DecodingConfig(marks="?!", max_marks=2)).decode(QUESTIONS)
     tokenizer = model.tokenizer
     (ask,), (bang,) = tokenizer.mark_ids["?"], tokenizer.mark_ids["!"]
     allowed, n_longer = [tokenizer.eos_id, ask, bang], 0
-    for question, labels in zip(questions, answers, strict=True):
+    for question, labels in zip(QUESTIONS, answers, strict=True):
         first = dict(zip(("", "?", "!"), _next(model, question, [tokenizer.sentinel_id], allowed), strict=True))
         best = max(first, key=first.__getitem__)
         if not best:
@@ -68,30 +70,19 @@ def test_labels_of_two_marks_are_chain_rule_products(model: Model) -> None:
     assert n_longer, "no label was written, so nothing was tested"
 
 
-def test_a_batch_answers_as_single_questions_do(model: Model) -> None:
-    questions = [Question(window, slot) for window in WINDOWS for slot in range(len(window.words))]
-    classifier = SlotClassifier(model)
-    for question, labels in zip(questions, classifier.decode(questions), strict=True):
-        (single,) = classifier.decode([question])
-        assert tuple(labels) == tuple(single)
-        assert tuple(labels.values()) == pytest.approx(tuple(single.values()), abs=1e-4)
-
-
-def test_a_piece_of_pure_punctuation_has_no_marks_to_ask_for(model: Model) -> None:
+def test_a_piece_of_pure_punctuation_has_no_marks_to_ask_for_and_the_model_must_know_the_task(
+    model: Model, lively_model: Model
+) -> None:
     window = WindowInput.of(["so", ":)"], [True, False])
     (labels,) = SlotClassifier(model).decode([Question(window, 1)])
     assert (tuple(labels), tuple(labels.values())) == (("",), (1.0,))
-
-
-def test_a_model_that_does_not_know_the_task_is_refused(lively_model: Model) -> None:
     with pytest.raises(ConfigError, match=r"lively, which was not trained to classify slots; .*classifies: true"):
         SlotClassifier(lively_model)
 
 
 def test_rarely_asked_slots_without_marks_get_their_share_back(model: Model) -> None:
-    questions = [Question(window, slot) for window in WINDOWS for slot in range(len(window.words))]
-    plain = SlotClassifier(model).decode(questions)
-    for before, after in zip(plain, SlotClassifier(model.with_task(unmarked_odds=3.0)).decode(questions), strict=True):
+    plain = SlotClassifier(model).decode(QUESTIONS)
+    for before, after in zip(plain, SlotClassifier(model.with_task(unmarked_odds=3.0)).decode(QUESTIONS), strict=True):
         bare = before[""]
         assert after[""] == pytest.approx(3 * bare / (3 * bare + 1 - bare), abs=1e-5)
         for label in before.keys() - {""}:
@@ -101,9 +92,8 @@ def test_rarely_asked_slots_without_marks_get_their_share_back(model: Model) -> 
 
 
 def test_odds_of_marks_count_in_answers_too(model: Model) -> None:
-    questions = [Question(window, slot) for window in WINDOWS for slot in range(len(window.words))]
-    plain = SlotClassifier(model, DecodingConfig(max_marks=1)).decode(questions)
-    weighed = SlotClassifier(model, DecodingConfig(max_marks=1, mark_odds={"?": 3.0})).decode(questions)
+    plain = SlotClassifier(model, DecodingConfig(max_marks=1)).decode(QUESTIONS)
+    weighed = SlotClassifier(model, DecodingConfig(max_marks=1, mark_odds={"?": 3.0})).decode(QUESTIONS)
     for before, after in zip(plain, weighed, strict=True):
         asked = before["?"]
         assert after["?"] == pytest.approx(3 * asked / (1 + 2 * asked), abs=1e-5)

@@ -1,7 +1,5 @@
 """No window has more tokens than the model reads, whatever the words; none is left out."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest
@@ -23,9 +21,7 @@ def _reading(model: Model, max_tokens: int) -> TaskTokenizer:
 
 @settings(deadline=None, max_examples=150)
 @given(st.lists(long_words, min_size=1, max_size=12), st.integers(60, 200))
-def test_a_fitted_window_keeps_its_words_beginnings_and_the_limit(
-    tiny_model: Model, words: list[str], max_tokens: int
-) -> None:
+def test_a_fitted_window_keeps_beginnings_and_the_limit(tiny_model: Model, words: list[str], max_tokens: int) -> None:
     tokenizer = _reading(tiny_model, max_tokens)
     window = WindowInput.of(words).fit_to_model(tokenizer)
     assert len(tokenizer.source(window.words).ids) <= max_tokens
@@ -33,13 +29,15 @@ def test_a_fitted_window_keeps_its_words_beginnings_and_the_limit(
     assert all(whole.startswith(seen) and seen for whole, seen in zip(words, window.spellings, strict=True))
 
 
-def test_words_are_cut_only_where_they_must_be(tiny_model: Model) -> None:
+def test_words_are_cut_only_where_they_must_be_and_more_than_tokens_are_refused(tiny_model: Model) -> None:
     window = WindowInput.of(["we", "know", "supercalifragilistic"], [True, False, True])
     assert window.fit_to_model(_reading(tiny_model, 512)) == window
     short = window.fit_to_model(_reading(tiny_model, len(tiny_model.tokenizer.source(window.words).ids) - 1))
     assert short.spellings[:2] == ("we", "know"[: len(short.spellings[1])])
     assert len(short.spellings[2]) < 20
     assert short.has_slot == window.has_slot
+    with pytest.raises(ConfigError, match=r"a window of 40 words for a model that reads 40 tokens; .* lower window"):
+        WindowInput.of(["a"] * 40).fit_to_model(_reading(tiny_model, 40))
 
 
 def test_a_very_long_word_is_read_as_a_short_one_and_spoils_nothing(tiny_model: Model) -> None:
@@ -49,11 +47,6 @@ def test_a_very_long_word_is_read_as_a_short_one_and_spoils_nothing(tiny_model: 
     assert blob.fit_to_model(tokenizer) == short
     longest = WindowInput.of(["donaudampfschifffahrtsgesellschaftskapitänsmütze"])
     assert longest.fit_to_model(tokenizer) == longest
-
-
-def test_more_words_than_tokens_are_refused(tiny_model: Model) -> None:
-    with pytest.raises(ConfigError, match=r"a window of 40 words for a model that reads 40 tokens; .* lower window"):
-        WindowInput.of(["a"] * 40).fit_to_model(_reading(tiny_model, 40))
 
 
 def test_a_window_has_room_for_the_question_about_a_slot(tiny_model: Model) -> None:

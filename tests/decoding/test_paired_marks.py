@@ -1,7 +1,5 @@
 """The marks of sentences chosen together: against brute force over all ways to write a few words."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import replace
@@ -86,33 +84,27 @@ def said(marks: dict[int, float], openings: Sequence[float] = (1.0, 0.0, 0.0)) -
 SPOKEN, LAST = said({NONE: 0.95}), said({STOP: 0.5, QUESTION: 0.4})
 
 
-@pytest.mark.parametrize(
-    ("words", "way"),
-    [
-        # the opening mark is sure: a full stop becomes a question mark, and it stands inside the sentence
-        ([said({COMMA: 0.9}), said({NONE: 0.95}, (0.2, 0.8, 0.0)), LAST], [(0, COMMA), (1, NONE), (0, QUESTION)]),
-        # the closing mark is sure
-        ([said({NONE: 0.95}, (0.8, 0.2, 0.0)), said({QUESTION: 0.9})], [(1, NONE), (0, QUESTION)]),
-        # neither is
-        ([said({NONE: 0.95}, (0.9, 0.1, 0.0)), said({STOP: 0.8, QUESTION: 0.15})], [(0, NONE), (0, STOP)]),
-        # a language without opening marks
-        ([said({NONE: 0.95}, (0.995, 0.005, 0.0)), said({QUESTION: 0.5, STOP: 0.4})], [(0, NONE), (0, QUESTION)]),
-        # the sentence goes on behind the window
-        ([SPOKEN, said({NONE: 0.95}, (0.2, 0.8, 0.0)), SPOKEN], [(0, NONE), (1, NONE), (0, NONE)]),
-        ([], []),
-    ],
-)
+@pytest.mark.parametrize(("words", "way"), [
+    # the opening mark is sure: a full stop becomes a question mark, and it stands inside the sentence
+    ([said({COMMA: 0.9}), said({NONE: 0.95}, (0.2, 0.8, 0.0)), LAST], [(0, COMMA), (1, NONE), (0, QUESTION)]),
+    # the closing mark is sure
+    ([said({NONE: 0.95}, (0.8, 0.2, 0.0)), said({QUESTION: 0.9})], [(1, NONE), (0, QUESTION)]),
+    # neither is
+    ([said({NONE: 0.95}, (0.9, 0.1, 0.0)), said({STOP: 0.8, QUESTION: 0.15})], [(0, NONE), (0, STOP)]),
+    # a language without opening marks
+    ([said({NONE: 0.95}, (0.995, 0.005, 0.0)), said({QUESTION: 0.5, STOP: 0.4})], [(0, NONE), (0, QUESTION)]),
+    # the sentence goes on behind the window
+    ([SPOKEN, said({NONE: 0.95}, (0.2, 0.8, 0.0)), SPOKEN], [(0, NONE), (1, NONE), (0, NONE)]),
+    ([], []),
+])  # fmt: skip
 def test_pairs(words: list[SaidOfWord], way: Way) -> None:
     assert way_of(pair_marks(words, PAIRS)) == way
 
 
-def test_a_text_that_ends_here_ends_with_the_mark_that_fits() -> None:
+def test_an_end_fits_the_opening_mark_and_marks_that_are_not_written_are_not_chosen() -> None:
     opened = said({NONE: 0.95}, (0.2, 0.8, 0.0))
     choice = pair_marks([opened, said({NONE: 0.6, STOP: 0.3, QUESTION: 0.08})], PAIRS)[-1]
     assert (choice.mark, choice.end) == (NONE, QUESTION)
-
-
-def test_marks_that_are_not_written_are_not_chosen() -> None:
     only_commas = SaidOfWord([math.log(0.6), math.log(0.4), *[-math.inf] * 3], (0.1, 0.9, 0.0))
     assert {choice.mark for choice in pair_marks([only_commas] * 3, PAIRS)} == {NONE}
 
@@ -148,9 +140,7 @@ def openings_of(votes: Sequence[Vote]) -> list[str]:
 
 
 @pytest.mark.parametrize(("kept", "n_opened"), [((), 1), (("", "", "?"), 1), (("", "", "."), 0), (("", "", ","), 1)])
-def test_opening_marks_fit_marks_that_are_kept_and_the_end_of_a_text(
-    tagged_model: Model, kept: tuple[str, ...], n_opened: int
-) -> None:
+def test_opening_marks_fit_kept_marks_and_the_end(tagged_model: Model, kept: tuple[str, ...], n_opened: int) -> None:
     (votes,) = TagDecoder(_by_hand(tagged_model)).votes([WindowInput.of("so we go".split(), given=kept)])
     assert openings_of(votes).count("¿") == n_opened
     if not kept:

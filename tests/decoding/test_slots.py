@@ -1,7 +1,5 @@
 """Parallel slot decoding equals the reference, which equals an oracle without cache, padding or batches."""
 
-from __future__ import annotations
-
 import math
 import random
 import re
@@ -14,7 +12,7 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from stepwise import SlotWriter, decode_stepwise
+from stepwise import SlotWriter, assert_same_votes, decode_stepwise
 from strategies import any_word
 from tiny import TINY_SHAPE, t5_network
 
@@ -32,13 +30,10 @@ from t5punct.windows.votes import Vote, most_probable
 WINDOWS = [
     WindowInput.of(words.split())
     for words in (
-        "we know that right",
-        "hello",
-        "i saw iPhone users in the U.S. pay 3.5 dollars 🙂 and leave",
-        "NASA said no no no no no no no no",
-        "don't e-mail name@host.org - okay",
+        "we know that right", "hello", "i saw iPhone users in the U.S. pay 3.5 dollars 🙂 and leave",
+        "NASA said no no no no no no no no", "don't e-mail name@host.org - okay",
     )
-]
+]  # fmt: skip
 IWSLT = Path(__file__).parents[3] / "shared" / "iwslt" / "test2011.tsv"
 
 
@@ -63,24 +58,6 @@ def _parallel(model: Model, windows: list[WindowInput], **settings: Any) -> list
     return [solution.votes for solution in SlotDecoder(model, DecodingConfig(**settings)).decode(windows)]
 
 
-def _assert_same(votes: tuple[Vote, ...], wanted: tuple[Vote, ...]) -> None:
-    assert len(votes) == len(wanted)
-    for vote, other in zip(votes, wanted, strict=True):
-        assert tuple(vote.marks) == tuple(other.marks)
-        assert tuple(vote.cases) == tuple(other.cases)
-        assert tuple(vote.marks.values()) == pytest.approx(tuple(other.marks.values()), abs=1e-4)
-        assert tuple(vote.cases.values()) == pytest.approx(tuple(other.cases.values()), abs=1e-4)
-        assert (vote.inside is None) == (other.inside is None)
-        if vote.inside and other.inside:
-            assert tuple(vote.inside.values()) == pytest.approx(tuple(other.inside.values()), abs=1e-4)
-        assert (vote.left_words, vote.right_words) == (other.left_words, other.right_words)
-
-
-def _assert_all_same(decoded: list[tuple[Vote, ...]], wanted: list[tuple[Vote, ...]]) -> None:
-    for votes, other in zip(decoded, wanted, strict=True):
-        _assert_same(votes, other)
-
-
 def _shaped(model: Model, seed: int, **changes: Any) -> Model:
     """A T5 of another shape with weights large enough to write marks in every corner."""
     torch.manual_seed(seed)
@@ -95,19 +72,18 @@ def _shaped(model: Model, seed: int, **changes: Any) -> Model:
     return Model(network.eval(), model.tokenizer, "shaped")
 
 
-def test_the_reference_equals_the_oracle(tiny_model: Model) -> None:
-    for window, votes in zip(WINDOWS, decode_stepwise(tiny_model, WINDOWS), strict=True):
-        _assert_same(votes, _oracle(tiny_model, window))
+def test_the_reference_equals_the_oracle_and_the_comparison_can_fail(tiny_model: Model) -> None:
+    votes = decode_stepwise(tiny_model, WINDOWS)
+    assert_same_votes(votes, [_oracle(tiny_model, window) for window in WINDOWS])
+    with pytest.raises(AssertionError):
+        assert_same_votes(votes[:1], [votes[0][::-1]])
 
 
 SHAPES = [
-    {},
-    {"feed_forward_proj": "gated-gelu"},
-    {"tie_word_embeddings": False},
+    {}, {"feed_forward_proj": "gated-gelu"}, {"tie_word_embeddings": False},
     {"tie_word_embeddings": False, "feed_forward_proj": "gated-gelu", "num_layers": 3, "num_decoder_layers": 1},
     {"num_decoder_layers": 3, "relative_attention_num_buckets": 8, "relative_attention_max_distance": 9},
-    {"kind": "mt5"},
-    {"kind": "umt5", "num_decoder_layers": 3},
+    {"kind": "mt5"}, {"kind": "umt5", "num_decoder_layers": 3},
 ]  # fmt: skip
 
 
@@ -115,7 +91,7 @@ SHAPES = [
 def test_parallel_equals_step_by_step_for_every_shape_of_t5(tiny_model: Model, shape: dict[str, Any]) -> None:
     for seed in range(2):
         model = _shaped(tiny_model, seed, **shape)
-        _assert_all_same(_parallel(model, WINDOWS), decode_stepwise(model, WINDOWS))
+        assert_same_votes(_parallel(model, WINDOWS), decode_stepwise(model, WINDOWS))
 
 
 def test_windows_that_outgrow_the_cache_are_given_room(tiny_model: Model, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -123,12 +99,10 @@ def test_windows_that_outgrow_the_cache_are_given_room(tiny_model: Model, monkey
     monkeypatch.setattr("t5punct.decoding.cached_decoder._SPARE_TOKENS", 0)
     for seed in range(3):
         model = _shaped(tiny_model, seed, num_decoder_layers=1 + seed)
-        _assert_all_same(_parallel(model, WINDOWS), decode_stepwise(model, WINDOWS))
+        assert_same_votes(_parallel(model, WINDOWS), decode_stepwise(model, WINDOWS))
 
 
-def test_keys_left_where_an_older_draft_had_them_would_be_found(
-    tiny_model: Model, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_keys_left_from_an_older_draft_would_be_found(tiny_model: Model, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every pass must overwrite what a longer or other draft wrote at its places."""
     from t5punct.decoding.cached_decoder import KeysValues, Ragged
 
@@ -143,19 +117,17 @@ def test_keys_left_where_an_older_draft_had_them_would_be_found(
     monkeypatch.setattr(KeysValues, "store", write_once)
     model = _shaped(tiny_model, 1)
     with pytest.raises(AssertionError):
-        _assert_all_same(_parallel(model, WINDOWS), decode_stepwise(model, WINDOWS))
+        assert_same_votes(_parallel(model, WINDOWS), decode_stepwise(model, WINDOWS))
 
 
 @settings(deadline=None, max_examples=25)
 @given(st.lists(st.lists(any_word, max_size=12), min_size=1, max_size=5), st.sampled_from([1, 40, 4096]))
-def test_parallel_equals_step_by_step_on_random_words(
-    tiny_model: Model, texts: list[list[str]], batch_tokens: int
-) -> None:
+def test_parallel_equals_stepwise_on_random_words(tiny_model: Model, texts: list[list[str]], batch_tokens: int) -> None:
     windows = [WindowInput.of([word[:20] for word in words]) for words in texts]
-    _assert_all_same(_parallel(tiny_model, windows, batch_tokens=batch_tokens), decode_stepwise(tiny_model, windows))
+    assert_same_votes(_parallel(tiny_model, windows, batch_tokens=batch_tokens), decode_stepwise(tiny_model, windows))
 
 
-def test_a_tagger_changes_the_number_of_passes_and_nothing_else(tiny_model: Model) -> None:
+def test_a_tagger_changes_passes_alone_and_a_draft_that_is_the_answer_needs_one(tiny_model: Model) -> None:
     model = _shaped(tiny_model, 1)
     plain = SlotDecoder(model).decode(WINDOWS)
     n_passes = set()
@@ -163,12 +135,9 @@ def test_a_tagger_changes_the_number_of_passes_and_nothing_else(tiny_model: Mode
         torch.manual_seed(seed)
         tagger = Tagger(TINY_SHAPE.d_model, model.task.marks)
         drafted = SlotDecoder(replace(model, tagger=tagger)).decode(WINDOWS)
-        _assert_all_same([solution.votes for solution in drafted], [solution.votes for solution in plain])
+        assert_same_votes([solution.votes for solution in drafted], [solution.votes for solution in plain])
         n_passes.add(sum(solution.n_passes for solution in drafted))
     assert len(n_passes) > 1
-
-
-def test_a_draft_that_is_the_answer_needs_one_pass(tiny_model: Model) -> None:
     model = _shaped(tiny_model, 1)
     decoder = SlotDecoder(model, DecodingConfig(marks=",;-", max_marks=1))
     (solution,) = decoder.decode(WINDOWS[:1])
@@ -179,15 +148,15 @@ def test_a_draft_that_is_the_answer_needs_one_pass(tiny_model: Model) -> None:
     with torch.inference_mode():
         decoder._settle(CachedDecoder(model, source), [draft])
     assert draft.solution().n_passes == 1
-    _assert_same(draft.solution().votes, solution.votes)
+    assert_same_votes([draft.solution().votes], [solution.votes])
 
 
 def test_parallel_equals_step_by_step_with_a_smaller_alphabet(tiny_model: Model) -> None:
-    for config in (DecodingConfig(marks="?!", max_marks=2), DecodingConfig(marks=".", max_marks=1)):
-        _assert_all_same(
-            [solution.votes for solution in SlotDecoder(tiny_model, config).decode(WINDOWS)],
-            decode_stepwise(tiny_model, WINDOWS, config),
-        )
+    for marks, max_marks in (("?!", 2), (".", 1), (",", 1)):
+        config = DecodingConfig(marks=marks, max_marks=max_marks)
+        decoded = SlotDecoder(tiny_model, config).votes(WINDOWS)
+        assert_same_votes(decoded, decode_stepwise(tiny_model, WINDOWS, config))
+        assert {mark for votes in decoded for vote in votes for label in vote.marks for mark in label} == {*marks}
 
 
 @settings(max_examples=15)
@@ -197,8 +166,7 @@ def test_the_first_slots_are_the_same_when_the_others_are_not_written(lively_mod
     decoder = SlotDecoder(lively_model)
     some, whole = decoder.decode(WINDOWS, wanted), decoder.decode(WINDOWS)
     for n, part, full in zip(wanted, some, whole, strict=True):
-        assert len(part.votes) == n
-        _assert_same(part.votes, full.votes[:n])
+        assert_same_votes([part.votes], [full.votes[:n]])
         assert part.n_passes <= full.n_passes
 
 
@@ -209,7 +177,7 @@ def test_parallel_equals_step_by_step_on_the_benchmark_with_the_bundled_model() 
     windows = [WindowInput.of(words[start : start + 64]) for start in range(0, len(words), 64)]
     model = models.load("small")
     solutions = SlotDecoder(model).decode(windows)
-    _assert_all_same([solution.votes for solution in solutions], decode_stepwise(model, windows))
+    assert_same_votes([solution.votes for solution in solutions], decode_stepwise(model, windows))
     assert all(solution.n_passes < 20 for solution in solutions), "far fewer than the 80 steps of a window"
 
 
@@ -220,19 +188,17 @@ def test_parallel_equals_step_by_step_whatever_the_odds_of_marks(tiny_model: Mod
     for seed in range(3):
         model = _shaped(tiny_model, seed)
         weighed = _parallel(model, WINDOWS, mark_odds=ODDS)
-        _assert_all_same(weighed, decode_stepwise(model, WINDOWS, DecodingConfig(mark_odds=ODDS)))
-        _assert_all_same(weighed, _parallel(model.with_task(mark_odds=ODDS), WINDOWS))
+        assert_same_votes(weighed, decode_stepwise(model, WINDOWS, DecodingConfig(mark_odds=ODDS)))
+        assert_same_votes(weighed, _parallel(model.with_task(mark_odds=ODDS), WINDOWS))
         with pytest.raises(AssertionError):
-            _assert_all_same(weighed, _parallel(model, WINDOWS))
+            assert_same_votes(weighed, _parallel(model, WINDOWS))
 
 
 def test_parallel_equals_step_by_step_with_marks_that_are_given(lively_model: Model) -> None:
     rng = random.Random(2)
-    windows = [
-        replace(window, given=tuple(rng.choice(["", "", ".", "?!", ","]) for _ in window.words)) for window in WINDOWS
-    ]
+    windows = [replace(it, given=tuple(rng.choice(["", "", ".", "?!", ","]) for _ in it.words)) for it in WINDOWS]
     parallel = _parallel(lively_model, windows)
-    _assert_all_same(parallel, decode_stepwise(lively_model, windows))
+    assert_same_votes(parallel, decode_stepwise(lively_model, windows))
     assert [len(votes) for votes in parallel] == [len(window.words) for window in windows]
     unlike = [_cases(votes) for votes in parallel] != [_cases(votes) for votes in _parallel(lively_model, WINDOWS)]
     assert unlike, "given marks change what is decoded after them"
@@ -242,41 +208,27 @@ def _cases(votes: tuple[Vote, ...]) -> list[tuple[float, ...]]:
     return [tuple(vote.cases.values()) for vote in votes]
 
 
-def test_odds_multiply_the_probability_of_a_mark(tiny_model: Model) -> None:
+def test_odds_multiply_the_chance_of_a_mark_and_are_laid_over_those_of_the_task(tiny_model: Model) -> None:
     (plain,) = _parallel(tiny_model, WINDOWS[1:2], max_marks=1)
     (weighed,) = _parallel(tiny_model, WINDOWS[1:2], max_marks=1, mark_odds=ODDS)
     before, after = plain[0].marks, weighed[0].marks
     wanted = {label: ODDS.get(label, 1.0) * p for label, p in before.items()}
     assert after == pytest.approx({label: share / sum(wanted.values()) for label, share in wanted.items()}, abs=1e-5)
-
-
-def test_odds_are_laid_over_those_of_the_task_and_none_take_them_off(tiny_model: Model) -> None:
     task = tiny_model.with_task(mark_odds={",": 3.0, ".": 2.0}).task
     assert DecodingConfig().odds(task) == task.mark_odds
     assert DecodingConfig(mark_odds={",": 4.0, "!": 5.0}).odds(task) == {",": 4.0, ".": 2.0, "!": 5.0}
     assert DecodingConfig(mark_odds={}).odds(task) == {}
 
 
-@pytest.mark.parametrize("mark", ["*", "", ",."])
-def test_odds_of_marks_that_the_task_does_not_have_are_refused(tiny_model: Model, mark: str) -> None:
-    with pytest.raises(ConfigError, match=rf"mark odds '{re.escape(mark)}': 2.0; expected marks of ',.\?!:;-'"):
-        SlotDecoder(tiny_model, DecodingConfig(mark_odds={mark: 2.0}))
-    with pytest.raises(ConfigError, match="expected marks of"):
-        tiny_model.with_task(mark_odds={mark: 2.0})
-
-
-@pytest.mark.parametrize("odds", [0.0, -1.0, math.inf, math.nan])
-def test_odds_are_positive_numbers(tiny_model: Model, odds: float) -> None:
-    with pytest.raises(ConfigError, match="each with a number above 0"):
-        DecodingConfig(mark_odds={",": odds})
-    with pytest.raises(ConfigError, match="each with a number above 0"):
-        tiny_model.with_task(mark_odds={",": odds})
-
-
-def test_the_comparison_can_fail(tiny_model: Model) -> None:
-    votes = decode_stepwise(tiny_model, WINDOWS[:1])[0]
-    with pytest.raises(AssertionError):
-        _assert_same(votes, votes[::-1])
+@pytest.mark.parametrize(("mark", "odds"), [
+    ("*", 2.0), ("", 2.0), (",.", 2.0), (",", 0.0), (",", -1.0), (",", math.inf), (",", math.nan),
+])  # fmt: skip
+def test_odds_are_positive_numbers_of_marks_that_the_task_has(tiny_model: Model, mark: str, odds: float) -> None:
+    told = "with a number above 0" if odds != 2.0 else rf"odds '{re.escape(mark)}': 2.0; expected marks of ',.\?!:;-'"
+    with pytest.raises(ConfigError, match=told):
+        SlotDecoder(tiny_model, DecodingConfig(mark_odds={mark: odds}))
+    with pytest.raises(ConfigError, match=told):
+        tiny_model.with_task(mark_odds={mark: odds})
 
 
 def test_a_decoder_that_forgot_to_verify_would_be_found(tiny_model: Model, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -289,16 +241,13 @@ def test_a_decoder_that_forgot_to_verify_would_be_found(tiny_model: Model, monke
 
     monkeypatch.setattr(slots.Draft, "rewrite", settle_at_once)
     with pytest.raises(AssertionError):
-        _assert_all_same(_parallel(model, WINDOWS), decode_stepwise(model, WINDOWS))
+        assert_same_votes(_parallel(model, WINDOWS), decode_stepwise(model, WINDOWS))
 
 
-def test_the_order_of_windows_changes_nothing(tiny_model: Model) -> None:
+def test_the_order_of_windows_changes_nothing_and_every_word_gets_a_whole_vote(tiny_model: Model) -> None:
     shuffled = random.Random(1).sample(WINDOWS, len(WINDOWS))
     votes_by_window = dict(zip(shuffled, _parallel(tiny_model, shuffled), strict=True))
-    _assert_all_same([votes_by_window[window] for window in WINDOWS], _parallel(tiny_model, WINDOWS))
-
-
-def test_every_distribution_sums_to_one_and_every_word_gets_a_vote(tiny_model: Model) -> None:
+    assert_same_votes([votes_by_window[window] for window in WINDOWS], _parallel(tiny_model, WINDOWS))
     for window, votes in zip(WINDOWS, _parallel(tiny_model, WINDOWS), strict=True):
         assert len(votes) == len(window.words)
         for index, vote in enumerate(votes):
@@ -357,11 +306,6 @@ def _probability(model: Model, window: WindowInput, written: list[int], label: s
     return result
 
 
-def test_the_alphabet_can_be_restricted(tiny_model: Model) -> None:
-    for votes in _parallel(tiny_model, WINDOWS, marks=",", max_marks=1):
-        assert {label for vote in votes for label in vote.marks} <= {"", ","}
-
-
 def test_marks_that_the_task_does_not_have_are_refused(tiny_model: Model) -> None:
     with pytest.raises(ConfigError, match=r"marks '\*'; expected some of ',.\?!:;-'; check --marks"):
         SlotDecoder(tiny_model, DecodingConfig(marks=",*"))
@@ -369,12 +313,9 @@ def test_marks_that_the_task_does_not_have_are_refused(tiny_model: Model) -> Non
         SlotDecoder(tiny_model, DecodingConfig(max_marks=9))
 
 
-def test_votes_are_those_of_the_solutions(tiny_model: Model) -> None:
+def test_votes_are_those_of_the_solutions_also_of_no_windows_and_empty_ones(tiny_model: Model) -> None:
     decoder, chosen, n_slots = SlotDecoder(tiny_model), WINDOWS[1:3], [1, 4]
     assert decoder.votes(chosen, n_slots) == [solution.votes for solution in decoder.decode(chosen, n_slots)]
-
-
-def test_no_windows_and_empty_windows_are_fine(tiny_model: Model) -> None:
     assert _parallel(tiny_model, []) == []
     assert _parallel(tiny_model, [WindowInput.of([]), WindowInput.of(["a"])])[0] == ()
     assert decode_stepwise(tiny_model, [WindowInput.of([])]) == [()]

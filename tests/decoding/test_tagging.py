@@ -1,6 +1,4 @@
-"""The tagger as a decoder equals its heads by hand, whatever shares its batch."""
-
-from __future__ import annotations
+"""The tagger as a decoder equals its heads by hand, whatever shares its batch; its classes in another order."""
 
 import math
 from dataclasses import replace
@@ -17,6 +15,7 @@ from t5punct.model import Model, load
 from t5punct.punctuator import Punctuator, PunctuatorConfig
 from t5punct.streaming import StreamConfig, StreamingPunctuator, Streams
 from t5punct.streaming.state import StreamState
+from t5punct.t5.tagger import Tagger
 from t5punct.text.spelling_table import SpellingTable
 from t5punct.windows.combine import CombineConfig, decide
 from t5punct.windows.votes import Vote, most_probable
@@ -49,9 +48,7 @@ def test_votes_are_the_heads_probabilities_with_odds(tagged_model: Model) -> Non
         for word, vote in enumerate(votes):
             marks, cases = _logits(tagged_model, window, word)
             classes = ("", *tagged_model.task.marks)
-            wanted = _softmax(
-                [logit + math.log(odds.get(mark, 1.0)) for mark, logit in zip(classes, marks, strict=True)]
-            )
+            wanted = _softmax([logit + math.log(odds.get(mark, 1)) for mark, logit in zip(classes, marks, strict=True)])
             assert tuple(vote.marks) == classes
             assert tuple(vote.marks.values()) == pytest.approx(wanted, abs=1e-4)
             if window.words[word] == "said":
@@ -59,14 +56,13 @@ def test_votes_are_the_heads_probabilities_with_odds(tagged_model: Model) -> Non
             assert (vote.left_words, vote.right_words) == (word, len(votes) - 1 - word)
 
 
-def test_marks_that_may_not_be_written_have_no_probability(tagged_model: Model) -> None:
+def test_marks_that_may_not_be_written_have_no_chance_and_words_without_a_slot_get_none(
+    tagged_model: Model,
+) -> None:
     for vote in TagDecoder(tagged_model, DecodingConfig("tagger", marks=",.")).votes(WINDOWS)[2]:
         shares = vote.marks
         assert sum(shares[mark] for mark in "?!:;-") == 0.0
         assert sum(shares.values()) == pytest.approx(1.0)
-
-
-def test_a_word_without_a_slot_gets_no_mark_and_one_in_mixed_case_stays(tagged_model: Model) -> None:
     window = WindowInput.of(["so", "iPhone", "now"], [True, False, True])
     votes = TagDecoder(tagged_model).votes([window])[0]
     assert tuple(votes[1].marks) == ("",)
@@ -110,16 +106,11 @@ def test_a_capital_that_a_sentence_end_explains_is_taken_back_without_one(tagged
     assert second.inside is not None and tuple(second.inside.values()) == pytest.approx((0.5, 0.5, 0.0), abs=1e-5)
 
 
-@pytest.mark.parametrize(
-    ("mark", "text", "expected"),
-    [
-        (",", "so turn", "lower"), (",", "so turn's", "lower"), ("-", "so turn", "lower"), (";", "so turn", "lower"),
-        (",", "so maria", "capitalised"), ("", "so turn", "capitalised"), (":", "so turn", "capitalised"),
-    ],
-)  # fmt: skip
-def test_behind_a_comma_a_word_that_has_small_letters_everywhere_has_no_capital(
-    tagged_model: Model, mark: str, text: str, expected: str
-) -> None:
+@pytest.mark.parametrize(("mark", "text", "expected"), [
+    (",", "so turn", "lower"), (",", "so turn's", "lower"), ("-", "so turn", "lower"), (";", "so turn", "lower"),
+    (",", "so maria", "capitalised"), ("", "so turn", "capitalised"), (":", "so turn", "capitalised"),
+])  # fmt: skip
+def test_behind_a_comma_a_small_word_has_no_capital(tagged_model: Model, mark: str, text: str, expected: str) -> None:
     model = replace(_by_hand(tagged_model, stop=0.3, capital=0.9), spellings=SpellingTable(("turn",)))
     assert model.tagger is not None
     with torch.no_grad():
@@ -129,22 +120,18 @@ def test_behind_a_comma_a_word_that_has_small_letters_everywhere_has_no_capital(
     assert most_probable(votes[1].cases) == "capitalised", "where a sentence begins"
 
 
-def test_the_full_stop_of_a_title_explains_no_capital(tagged_model: Model) -> None:
+def test_a_sentence_end_that_is_a_titles_or_nearly_written_explains_no_capital(tagged_model: Model) -> None:
     model = _by_hand(tagged_model, stop=0.8, capital=0.9)
     votes = TagDecoder(model).votes([WindowInput.of(["Mr", "who", "so", "inc", "we"])])[0]
     assert [vote.inside is None for vote in votes] == [True, True, False, False, False]
-
-
-def test_a_sentence_end_that_was_nearly_written_explains_no_capital(tagged_model: Model) -> None:
     model = _by_hand(tagged_model, stop=0.45, capital=0.55)
     punctuator = Punctuator(model, PunctuatorConfig(decoding=DecodingConfig("tagger"), fragment=True))
     assert [word.text for word in punctuator.annotate("so we go")][1:] == ["we", "go"]
 
 
-@pytest.mark.parametrize(
-    ("capital", "odds", "expected"),
-    [(0.1, 1.0, "We. Inc. is. So."), (0.9, 1.0, "We. Inc. Is. So."), (0.9, 1e-6, "We inc is so.")],
-)
+@pytest.mark.parametrize(("capital", "odds", "expected"), [
+    (0.1, 1.0, "We. Inc. is. So."), (0.9, 1.0, "We. Inc. Is. So."), (0.9, 1e-6, "We inc is so."),
+])  # fmt: skip
 def test_behind_an_abbreviation_with_a_full_stop_the_model_says_whether_a_capital_follows(
     tagged_model: Model, capital: float, odds: float, expected: str
 ) -> None:
@@ -163,14 +150,7 @@ def test_behind_an_abbreviation_with_a_full_stop_the_model_says_whether_a_capita
         assert " ".join(written) == expected
 
 
-def test_a_model_without_a_tagger_is_refused_in_one_line(tiny_model: Model) -> None:
-    with pytest.raises(ConfigError, match=r"has no tagger.*--decoder slots"):
-        Punctuator(tiny_model, PunctuatorConfig(decoding=DecodingConfig("tagger")))
-
-
-def test_a_delay_that_an_encoder_cannot_have_is_refused_and_no_warning_speaks_of_it_before(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
+def test_a_delay_that_an_encoder_cannot_have_is_refused_without_a_warning(caplog: pytest.LogCaptureFixture) -> None:
     punctuator = Punctuator(load("multi", precision="fp32"))  # whose encoder has absolute positions only
     with pytest.raises(ModelError, match="absolute positions only"):
         Streams(punctuator, StreamConfig("delay", lookahead=2))
@@ -179,7 +159,7 @@ def test_a_delay_that_an_encoder_cannot_have_is_refused_and_no_warning_speaks_of
     assert not caplog.records
 
 
-def test_a_stream_may_be_decided_by_the_tagger_but_it_answers_no_questions(tagged_model: Model) -> None:
+def test_a_stream_may_be_decided_by_a_tagger_which_answers_no_questions(tagged_model: Model, tiny_model: Model) -> None:
     punctuator = Punctuator(tagged_model, PunctuatorConfig(decoding=DecodingConfig("tagger")))
     for policy in ("fixed", "entropy"):
         streams = Streams(punctuator, StreamConfig(policy=policy))
@@ -187,6 +167,8 @@ def test_a_stream_may_be_decided_by_the_tagger_but_it_answers_no_questions(tagge
         assert state.words
     with pytest.raises(ConfigError, match="decide classify with the decoder tagger"):
         Streams(punctuator, StreamConfig(decide="classify"))
+    with pytest.raises(ConfigError, match=r"has no tagger.*--decoder slots"):
+        Punctuator(tiny_model, punctuator.config)
 
 
 @given(st.lists(st.tuples(st.floats(0, 1), st.booleans()), max_size=12), st.integers(0, 12))
@@ -207,19 +189,35 @@ def test_of_ends_that_exclude_each_other_the_likelier_stays(slots: list[tuple[fl
     assert not any(map(excluding, kept))
 
 
-def test_a_sentence_that_may_end_in_two_places_ends_once_unless_slots_wait_for_no_later_ones(
-    tagged_model: Model,
-) -> None:
-    model, window = _by_hand(tagged_model, stop=0.54, capital=0.9), WindowInput.of("so we go on now you".split())
-    (votes,) = TagDecoder(model).votes([window])
-    assert [most_probable(vote.marks) for vote in votes] == [".", "", "", "", ".", ""]
-    (sure,) = TagDecoder(_by_hand(tagged_model, stop=0.7, capital=0.9)).votes([window])
-    assert [most_probable(vote.marks) for vote in sure] == ["."] * 6
+def test_a_sentence_that_may_end_in_two_places_ends_once_unless_slots_cannot_wait(tagged_model: Model) -> None:
+    def marks(stop: float, window: WindowInput, config: DecodingConfig | None = None) -> list[str]:
+        (votes,) = TagDecoder(_by_hand(tagged_model, stop, capital=0.9), config).votes([window])
+        return [most_probable(vote.marks) for vote in votes]
+
+    window = WindowInput.of("so we go on now you".split())
+    assert marks(0.54, window) == [".", "", "", "", ".", ""]
+    assert marks(0.7, window) == ["."] * 6, "where it is sure"
     closed = WindowInput.of(window.words, [False, *[True] * 5])
-    (votes,) = TagDecoder(model).votes([closed])
-    assert [most_probable(vote.marks) for vote in votes] == ["", ".", "", "", "", "."], (
-        "no sentence ends where no mark may stand"
-    )
-    delayed = DecodingConfig("tagger", delay_words=2)
-    (votes,) = TagDecoder(model, delayed).votes([window])
-    assert [most_probable(vote.marks) for vote in votes] == ["."] * 6
+    assert marks(0.54, closed) == ["", ".", "", "", "", "."], "no sentence ends where no mark may stand"
+    assert marks(0.54, window, DecodingConfig("tagger", delay_words=2)) == ["."] * 6
+
+
+def test_its_classes_are_found_by_their_marks_and_one_that_lacks_a_mark_stays() -> None:
+    tagger, states = Tagger(4, ",.?!"), torch.randn(3, 4)
+    narrowed = tagger.of_marks("?,")
+    marks, cases = tagger(states)
+    other_marks, other_cases = narrowed(states)
+    assert narrowed.mark_classes == ("", "?", ",")
+    assert torch.allclose(other_marks, marks[:, [0, 3, 1]])
+    assert torch.equal(other_cases, cases)
+    tagger = Tagger(4, ",.")
+    assert tagger.of_marks(",.?") is tagger and tagger.of_marks(",.") is tagger
+
+
+def test_nothing_else_of_it_changes_and_no_random_number_is_drawn() -> None:
+    tagger = Tagger(4, ",.?").double().requires_grad_(False)
+    state = torch.get_rng_state()
+    narrowed = tagger.of_marks(".")
+    assert torch.equal(torch.get_rng_state(), state)
+    assert {(value.dtype, value.requires_grad) for value in narrowed.parameters()} == {(torch.float64, False)}
+    assert narrowed.marks.out_features == 2 and tagger.marks.weight.shape == (4, 4)

@@ -1,7 +1,5 @@
 """A punctuator that decides what it was told to."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from itertools import cycle
 

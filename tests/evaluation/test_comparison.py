@@ -1,7 +1,5 @@
 """Two systems on the same text: what each scores alone, the gain, and how sure it is."""
 
-from __future__ import annotations
-
 import random
 from pathlib import Path
 
@@ -33,10 +31,7 @@ def text(tmp_path: Path) -> Path:
 
 
 def test_scores_are_those_of_each_system_alone_and_the_gain_is_their_difference(tiny_model: Model, text: Path) -> None:
-    worse, better = (
-        Scripted(tiny_model, TEXT.replace(",", "").replace("!", "")),
-        Scripted(tiny_model, TEXT.replace(",", "")),
-    )
+    worse, better = (Scripted(tiny_model, TEXT.replace(",", "").replace(other, "")) for other in ("!", ","))
     comparison = compare_file(text, worse, better)
     assert comparison.first.scores == evaluate_file(text, worse).scores
     assert comparison.second.scores == evaluate_file(text, better).scores
@@ -50,14 +45,11 @@ def test_scores_are_those_of_each_system_alone_and_the_gain_is_their_difference(
     assert (comparison.of("COMMA").first, comparison.of("QUESTION").second) == (0.0, 100.0)
 
 
-def test_a_system_gains_nothing_over_itself(tiny_model: Model, text: Path) -> None:
+def test_a_system_gains_nothing_over_itself_and_one_document_has_no_test(tiny_model: Model, text: Path) -> None:
     system = Scripted(tiny_model, TEXT.replace(",", "."))
     for change in compare_file(text, system, system).differences:
         assert change.gain is not None
         assert (change.gain.low, change.gain.score, change.gain.high, change.p_value) == (0.0, 0.0, 0.0, 1.0)
-
-
-def test_one_document_has_a_difference_and_no_test(tiny_model: Model, text: Path) -> None:
     text.write_text("We know, that. Right?\n")
     worse, better = Scripted(tiny_model, "we know that right"), Scripted(tiny_model, "We know, that. Right?")
     comparison = compare_file(text, worse, better)
@@ -85,14 +77,11 @@ def test_words_decided_are_told_of_both_systems_in_turn(tiny_model: Model, text:
     assert counts == [*range(4, 161, 4), *range(4, 81, 4)]
 
 
-def test_words_that_are_removed_are_not_compared(tiny_model: Model, text: Path) -> None:
+def test_words_that_are_removed_and_reports_of_different_texts_are_not_compared(tiny_model: Model, text: Path) -> None:
     signed = tiny_model.with_task(disfluencies=True)
     removing = Punctuator(signed, PunctuatorConfig(render=RenderConfig(disfluencies="remove")))
     with pytest.raises(ConfigError, match="scores of a text whose disfluencies are removed; expected keep or mark"):
         compare_file(text, Punctuator(tiny_model), removing)
-
-
-def test_reports_of_different_texts_are_not_compared(tiny_model: Model, text: Path) -> None:
     reports = [evaluate_file(text, Punctuator(tiny_model), max_words=n_words) for n_words in (99, 2)]
     with pytest.raises(InputError, match="1 and 3 documents; expected the same documents for both"):
         compare_reports(*reports)
@@ -128,7 +117,9 @@ def test_an_interval_holds_the_score_and_is_the_same_every_time(n_documents: int
     assert bounds == interval(documents, n_samples=100)
 
 
-def test_the_interval_of_many_documents_is_that_of_a_normal_distribution() -> None:
+def test_the_interval_of_many_documents_is_a_normal_distributions_and_draws_are_summed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """Of a mean, 1.96 standard errors on either side; one document tells no spread."""
     documents = [Counts(words=n) for n in range(200)]
     bounds = interval(documents, lambda counts: counts.words / 200, n_samples=4000)
@@ -136,30 +127,20 @@ def test_the_interval_of_many_documents_is_that_of_a_normal_distribution() -> No
     assert bounds is not None and bounds.score == 99.5
     assert (bounds.low, bounds.high) == pytest.approx((99.5 - 1.96 * error, 99.5 + 1.96 * error), abs=0.2 * error)
     assert interval(documents[:1]) is None
-
-
-def test_draws_are_added_up_without_a_counts_for_each(monkeypatch: pytest.MonkeyPatch) -> None:
     documents = system(4, 60)
     monkeypatch.delattr(Counts, "__add__")  # half a minute for five thousand documents
     assert interval(documents, n_samples=10) is not None
     assert paired_test(documents, documents, n_samples=10) == 1.0
 
 
-def test_a_far_better_system_is_told_from_chance() -> None:
+def test_a_far_better_system_is_told_from_chance_and_equal_ones_seldom() -> None:
     good, bad = system(12, 95), system(12, 30, seed=2)
     assert max(paired_test(good, bad), paired_test(bad, good)) < 0.01  # two-sided
-
-
-def test_equally_good_systems_differ_at_p_at_most_one_tenth_about_one_time_in_ten() -> None:
+    ours, theirs = system(2, 100), system(2, 0)
+    assert paired_test(ours, theirs, n_samples=2000) == pytest.approx(0.5, abs=0.05)
     pairs = [(system(6, 60, seed), system(6, 60, 1000 + seed)) for seed in range(30)]
     n_differing = sum(paired_test(*pair, n_samples=100) <= 0.1 for pair in pairs)
     assert n_differing <= 8  # 3 of 30 expected; more than 8 have a chance of 0.2 %
-
-
-def test_the_p_value_is_exact_for_two_documents() -> None:
-    # swapping both or neither gives the gain again, swapping one gives none: chance alone gives as much half the time
-    ours, theirs = system(2, 100), system(2, 0)
-    assert paired_test(ours, theirs, n_samples=2000) == pytest.approx(0.5, abs=0.05)
 
 
 def test_nothing_to_compare_is_refused() -> None:

@@ -19,15 +19,13 @@ def count_pairs(pairs: list[tuple[Slot, Slot]]) -> Counts:
     return count([wanted for wanted, _ in pairs], [predicted for _, predicted in pairs])
 
 
-@pytest.mark.parametrize(
-    ("label", "name"),
-    [
-        ("", None), (",", "COMMA"), (":", "COMMA"), ("-", "COMMA"), (".", "PERIOD"), ("!", "PERIOD"), (";", "PERIOD"),
-        ("?", "QUESTION"), ("?!", "QUESTION"), ("!?", "PERIOD"), ("...", "PERIOD"), (",-", "COMMA"), (":?", "COMMA"),
-        ("/", None), ("/?", "QUESTION"),  # a mark outside the classes is passed over
-        ("،", "COMMA"), ("؛", "PERIOD"), ("؟", "QUESTION"), ("۔", "PERIOD"), ("।", "PERIOD"), ("。", "PERIOD"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("label", "name"), [
+    ("", None), (",", "COMMA"), (":", "COMMA"), ("-", "COMMA"), (".", "PERIOD"), ("!", "PERIOD"), (";", "PERIOD"),
+    ("?", "QUESTION"), ("?!", "QUESTION"), ("!?", "PERIOD"), ("...", "PERIOD"), (",-", "COMMA"), (":?", "COMMA"),
+    ("/", None),
+    ("/?", "QUESTION"),  # a mark outside the classes is passed over
+    ("،", "COMMA"), ("؛", "PERIOD"), ("؟", "QUESTION"), ("۔", "PERIOD"), ("।", "PERIOD"), ("。", "PERIOD"),
+])  # fmt: skip
 def test_the_first_mark_that_maps_decides_the_class(label: str, name: str | None) -> None:
     assert class_of(label) == name
 
@@ -38,26 +36,19 @@ def test_counts_of_a_concatenation_are_the_sum(pairs: list[tuple[Slot, Slot]], o
 
 
 @given(PAIRS)
-def test_errors_are_what_the_classes_miss_and_invent(pairs: list[tuple[Slot, Slot]]) -> None:
+def test_errors_are_what_the_classes_miss_and_invent_and_a_row_holds_every_number(
+    pairs: list[tuple[Slot, Slot]],
+) -> None:
     counts = count_pairs(pairs)
     missed = sum(tally.reference - tally.correct for tally in counts.classes.values())
     invented = sum(tally.predicted - tally.correct for tally in counts.classes.values())
     assert missed == counts.substitutions + counts.deletions
     assert invented == counts.substitutions + counts.insertions
-
-
-@given(PAIRS)
-def test_a_row_holds_every_number(pairs: list[tuple[Slot, Slot]]) -> None:
     words = {"words": 1, "words_changed": 2, "words_inserted": 3, "words_dropped": 4}
-    counts = count_pairs(pairs) + Counts(**words)
-    assert Counts.of_row(counts.row()) == counts == replace(count_pairs(pairs), **words)
-    assert Counts.of_row([2 * number for number in counts.row()]) == counts + counts
-    assert counts + Counts() == Counts() + counts == counts
-
-
-def test_labellings_of_different_length_are_refused() -> None:
-    with pytest.raises(InputError, match="1 slots of output for 2 of reference; expected the same words"):
-        count([Slot(""), Slot(".")], [Slot("")])
+    whole = counts + Counts(**words)
+    assert Counts.of_row(whole.row()) == whole == replace(counts, **words)
+    assert Counts.of_row([2 * number for number in whole.row()]) == whole + whole
+    assert whole + Counts() == Counts() + whole == whole
 
 
 def test_counts_by_hand() -> None:
@@ -95,29 +86,25 @@ def test_counts_by_hand() -> None:
     )  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("output", "changed", "inserted", "dropped"),
-    [
-        ("We know this now.", 0, 0, 0),
-        ("we, KNOW this: now", 0, 0, 0),  # marks and capitals are no words
-        ("We knew this now.", 1, 0, 0),
-        ("We know now.", 0, 0, 1),
-        ("We know this, right now.", 0, 1, 0),
-        ("They know all this", 1, 1, 1),
-        ("", 0, 0, 4),
-    ],
-)
+@pytest.mark.parametrize(("output", "changed", "inserted", "dropped"), [
+    ("We know this now.", 0, 0, 0),
+    ("we, KNOW this: now", 0, 0, 0),  # marks and capitals are no words
+    ("We knew this now.", 1, 0, 0), ("We know now.", 0, 0, 1), ("We know this, right now.", 0, 1, 0),
+    ("They know all this", 1, 1, 1), ("", 0, 0, 4),
+])  # fmt: skip
 def test_changed_inserted_and_dropped_words_are_counted(output: str, changed: int, inserted: int, dropped: int) -> None:
     counts = compare("We know this now.", output)
     assert (counts.words_changed, counts.words_inserted, counts.words_dropped) == (changed, inserted, dropped)
     assert counts.words == counts.slots == 4
 
 
-def test_the_slot_of_a_changed_word_counts_and_that_of_a_dropped_one_is_unmarked() -> None:
+def test_slots_of_changed_and_dropped_words_and_lengths_that_differ() -> None:
     changed, dropped = compare("We know.", "We knew."), compare("We know.", "We")
     assert changed.classes["PERIOD"] == ClassCounts(1, 1, 1)
     assert dropped.classes["PERIOD"] == ClassCounts(0, 0, 1)
     assert (dropped.deletions, dropped.cased_correct, dropped.case_words) == (1, 1, 1)
+    with pytest.raises(InputError, match="1 slots of output for 2 of reference; expected the same words"):
+        count([Slot(""), Slot(".")], [Slot("")])
 
 
 @given(WORDS, WORDS)

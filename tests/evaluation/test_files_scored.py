@@ -1,7 +1,5 @@
 """What a file is scored with: its own rows, its lines, its words; disfluent words have scores of their own."""
 
-from __future__ import annotations
-
 import json
 import time
 from collections import Counter
@@ -70,21 +68,14 @@ def test_an_iwslt_file_is_scored_by_its_own_rows(tiny_model: Model) -> None:
     assert report.micro_interval is None  # one document tells no spread
 
 
-@pytest.mark.parametrize(
-    ("name", "content", "output", "n_words"),
-    [
-        (
-            "marks of rows.tsv", "dr.\tO\nwho\tPERIOD\n--\tO\nand\tO\ndaughter,\tCOMMA\nu.s.\tPERIOD\n",
-            "dr, who. x and daughter, us.", 6,
-        ),
-        (
-            "smileys and odd quotes.txt", 'Well done :) I agree. Really (?) now ;-) so …(3 "\'Tis"!\n',
-            "Well done x I agree. Really x now x so 3 Tis!", 12,
-        ),
-        ("an elision with a capital.txt", "'tis true.\n", "'Tis true.", 2),
-        ("empty lines before rows.dat", "\n\nwe\tO\nknow\tPERIOD\n", "we know.", 2),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("name", "content", "output", "n_words"), [
+    ("marks of rows.tsv", "dr.\tO\nwho\tPERIOD\n--\tO\nand\tO\ndaughter,\tCOMMA\nu.s.\tPERIOD\n",
+     "dr, who. x and daughter, us.", 6),
+    ("smileys and odd quotes.txt", 'Well done :) I agree. Really (?) now ;-) so …(3 "\'Tis"!\n',
+     "Well done x I agree. Really x now x so 3 Tis!", 12),
+    ("an elision with a capital.txt", "'tis true.\n", "'Tis true.", 2),
+    ("empty lines before rows.dat", "\n\nwe\tO\nknow\tPERIOD\n", "we know.", 2),
+])  # fmt: skip
 def test_no_word_of_an_odd_file_is_called_changed(
     tiny_model: Model, tmp_path: Path, name: str, content: str, output: str, n_words: int
 ) -> None:
@@ -101,6 +92,9 @@ def test_a_long_iwslt_file_gives_stretches_and_no_empty_document(tiny_model: Mod
     assert [counts.slots for counts in report.counts] == [500, 500, 200]
     assert report.micro_interval
     assert report.micro_interval.low == report.micro_interval.high == 100.0
+    path.write_text("hello\tO\nthere\tO\n--\tPERIOD\n")
+    counts = evaluate_file(path, Scripted(tiny_model, "hello there x.")).counts[0]
+    assert counts.classes["PERIOD"].predicted == 0, "a mark that the product would not write"
 
 
 def test_a_text_is_scored_line_by_line(tiny_model: Model) -> None:
@@ -111,10 +105,8 @@ def test_a_text_is_scored_line_by_line(tiny_model: Model) -> None:
     assert [counts.slots for counts in report.counts] == [7, 3]  # counted by hand in evaluation/test_counts.py
     total = sum(report.counts, Counts())
     assert total.classes == {
-        "COMMA": ClassCounts(1, 2, 4),
-        "PERIOD": ClassCounts(2, 3, 3),
-        "QUESTION": ClassCounts(1, 1, 1),
-    }
+        "COMMA": ClassCounts(1, 2, 4), "PERIOD": ClassCounts(2, 3, 3), "QUESTION": ClassCounts(1, 1, 1),
+    }  # fmt: skip
     assert (total.substitutions, total.insertions, total.deletions) == (1, 1, 3)
     assert (total.case_words, total.case_correct, total.cased_words, total.cased_correct) == (10, 7, 4, 2)
     assert report.micro_interval
@@ -123,21 +115,13 @@ def test_a_text_is_scored_line_by_line(tiny_model: Model) -> None:
     assert evaluate_file(DATA / "hand-counted.txt", plain).scores.case_accuracy is None, "it is not written"
 
 
-def test_words_that_the_products_own_rendering_changes_come_to_light(
-    tiny_model: Model, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_words_that_rendering_changes_come_to_light(tiny_model: Model, monkeypatch: pytest.MonkeyPatch) -> None:
     written = {"know": "now", "three": "three four", "stop": "stopx"}
     monkeypatch.setattr("t5punct.text.words.apply_case", lambda word, case: written.get(word, word))
     rows, text = (evaluate_file(DATA / f"hand-counted.{kind}", Punctuator(tiny_model)) for kind in ("tsv", "txt"))
     assert (rows.scores.words_changed, rows.scores.words_inserted, rows.scores.words_dropped) == (2, 0, 0)
     assert (text.scores.words_changed, text.scores.words_inserted, text.scores.words_dropped) == (2, 1, 0)
     assert as_json(text)["words_changed"] == 3
-
-
-def test_a_pipe_of_either_kind_is_scored(tiny_model: Model) -> None:
-    for content, words in ((b"i\tO\n'm\tCOMMA\nhere\tPERIOD\n", 3), (b"I'm here. Yes!\nNo.\n", 4)):
-        with pipe_of(content) as path:
-            assert evaluate_file(path, Punctuator(tiny_model)).scores.words == words
 
 
 def test_no_interval_is_given_where_there_is_no_score(tiny_model: Model, tmp_path: Path) -> None:
@@ -158,13 +142,16 @@ def test_the_bootstrap_is_not_in_the_seconds(tiny_model: Model, monkeypatch: pyt
     assert now == [9.0]
 
 
-def test_max_words_cuts_both_kinds_of_file(tiny_model: Model) -> None:
+def test_max_words_cuts_both_kinds_of_file_and_a_pipe_of_either_is_scored(tiny_model: Model) -> None:
     rows = evaluate_file(CLITICS, Punctuator(tiny_model), max_words=5)
     text = evaluate_file(DATA / "hand-counted.txt", Punctuator(tiny_model), max_words=8)
     assert (rows.scores.words, text.scores.words) == (5, 8)
     assert [counts.words for counts in text.counts] == [7, 1]
     with pytest.raises(InputError, match="holds no words"):
         evaluate_file(CLITICS, Punctuator(tiny_model), max_words=0)
+    for content, words in ((b"i\tO\n'm\tCOMMA\nhere\tPERIOD\n", 3), (b"I'm here. Yes!\nNo.\n", 4)):
+        with pipe_of(content) as path:
+            assert evaluate_file(path, Punctuator(tiny_model)).scores.words == words
 
 
 def test_the_report_carries_its_settings(tiny_model: Model) -> None:
@@ -190,16 +177,11 @@ def test_the_report_carries_its_settings(tiny_model: Model) -> None:
     assert as_json(generated)["generated_words"]["words"] == 10  # joined words
 
 
-@pytest.mark.parametrize(
-    ("decoder", "tagged", "longest", "runs"),
-    [
-        ("auto", ["talk"], None, "decoder:tagger|"),
-        ("auto", ["chat"], None, "decoder:slots|"),
-        ("auto", ["talk"], 3, "decoder:slots|"),
-        ("slots", ["talk"], None, "decoder:slots|"),
-        ("tagger", [], None, "decoder:tagger|"),
-    ],
-)
+@pytest.mark.parametrize(("decoder", "tagged", "longest", "runs"), [
+    ("auto", ["talk"], None, "decoder:tagger|"), ("auto", ["chat"], None, "decoder:slots|"),
+    ("auto", ["talk"], 3, "decoder:slots|"), ("slots", ["talk"], None, "decoder:slots|"),
+    ("tagger", [], None, "decoder:tagger|"),
+])  # fmt: skip
 def test_the_signature_names_the_decoder_that_ran(
     tagged_model: Model,
     decoder: str,
@@ -237,24 +219,17 @@ def test_json_has_the_published_keys_and_a_table_ends_with_the_signature(tiny_mo
         assert _printed(report, width).splitlines()[-1] == report.signature, "whole, whatever its length"
 
 
-@pytest.mark.parametrize(
-    ("name", "content", "message"),
-    [
-        ("missing.txt", None, "no file"),
-        ("empty.txt", "", r"empty.txt holds no words; expected punctuated text"),
-        ("empty.txt", "\n\n", r"empty.txt holds no words; expected punctuated text"),
-        ("bad.tsv", "we\tO\nknow\tDOT\n", r"bad.tsv line 2: .*expected word TAB one of O, COMMA"),
-        ("bad.tsv", "Word\tLabel\nwe\tO\n", r"bad.tsv line 1: .*expected word TAB one of O, COMMA"),
-        ("bad.tsv", "we O\nknow PERIOD\n", r"bad.tsv line 1: .*expected word TAB one of O, COMMA"),
-        (
-            "a.srt", "1\n00:00:01,000 --> 00:00:02,000\nWe know.\n",
-            r"a\.srt, whose times .*; make text of the \.srt first: t5punct punctuate",
-        ),
-    ],
-)  # fmt: skip
-def test_what_cannot_be_scored_is_refused(
-    tiny_model: Model, tmp_path: Path, name: str, content: str | None, message: str
-) -> None:
+@pytest.mark.parametrize(("name", "content", "message"), [
+    ("missing.txt", None, "no file"),
+    ("empty.txt", "", r"empty.txt holds no words; expected punctuated text"),
+    ("empty.txt", "\n\n", r"empty.txt holds no words; expected punctuated text"),
+    ("bad.tsv", "we\tO\nknow\tDOT\n", r"bad.tsv line 2: .*expected word TAB one of O, COMMA"),
+    ("bad.tsv", "Word\tLabel\nwe\tO\n", r"bad.tsv line 1: .*expected word TAB one of O, COMMA"),
+    ("bad.tsv", "we O\nknow PERIOD\n", r"bad.tsv line 1: .*expected word TAB one of O, COMMA"),
+    ("a.srt", "1\n00:00:01,000 --> 00:00:02,000\nWe know.\n",
+     r"a\.srt, whose times .*; make text of the \.srt first: t5punct punctuate"),
+])  # fmt: skip
+def test_unscorable_is_refused(tiny_model: Model, tmp_path: Path, name: str, content: str | None, message: str) -> None:
     if content is not None:
         (tmp_path / name).write_text(content)
     with pytest.raises(InputError, match=message):
@@ -266,13 +241,6 @@ def _printed(report: Report, width: int = 120) -> str:
     with console.capture() as captured:
         console.print(report_table(report), crop=False)
     return captured.get()
-
-
-def test_marks_that_the_product_would_not_write_are_not_scored(tiny_model: Model, tmp_path: Path) -> None:
-    path = tmp_path / "rows.tsv"
-    path.write_text("hello\tO\nthere\tO\n--\tPERIOD\n")
-    system = Scripted(tiny_model, "hello there x.")
-    assert evaluate_file(path, system).counts[0].classes["PERIOD"].predicted == 0
 
 
 def test_the_sign_is_no_mark() -> None:

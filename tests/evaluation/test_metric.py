@@ -4,8 +4,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 from t5punct.evaluation.counts import Counts, compare
 from t5punct.evaluation.scores import scores_of
 
@@ -19,18 +17,14 @@ print(json.dumps([metric.compute(**pairs), metric.compute(**bare)]))
 """
 
 
-@pytest.fixture(scope="module")
-def results(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, float | None]]:
+def test_the_metric_gives_the_scores_of_the_package_and_undefined_ones_are_none(tmp_path: Path) -> None:
     """What a user gets, in a process of its own: offline, with an empty cache."""
-    cache = str(tmp_path_factory.mktemp("hf"))
-    offline = {"HF_HUB_OFFLINE": "1", "HF_HOME": cache, "HF_MODULES_CACHE": f"{cache}/modules", "PYTHONPATH": str(ROOT)}
+    offline = {"HF_HUB_OFFLINE": "1", "HF_HOME": str(tmp_path), "HF_MODULES_CACHE": f"{tmp_path}/modules"}
+    environment = os.environ | offline | {"PYTHONPATH": str(ROOT)}
     command = [sys.executable, "-c", LOADS]
-    done = subprocess.run(command, cwd=ROOT, env=os.environ | offline, capture_output=True, text=True, check=False)
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout.splitlines()[-1])
-
-
-def test_the_metric_gives_the_scores_of_the_package(results: list[dict[str, float | None]]) -> None:
+    results = json.loads(done.stdout.splitlines()[-1])
     pairs = [("Well, we know?", "Well we, know."), ("One; two, three.", "One too three")]
     scores = scores_of(sum((compare(reference, output) for reference, output in pairs), Counts()))
     assert results[0] == {
@@ -39,9 +33,6 @@ def test_the_metric_gives_the_scores_of_the_package(results: list[dict[str, floa
         "slot_error_rate": scores.slot_error_rate, "case_accuracy": scores.case_accuracy, "words": 6,
         "words_changed": 1,  # two -> too
     }  # fmt: skip
-
-
-def test_undefined_scores_are_none_and_case_can_be_left_out(results: list[dict[str, float | None]]) -> None:
     assert results[1] == {
         "micro_f1": None, "macro_f1": None, "comma_f1": None, "period_f1": None, "question_f1": None,
         "slot_error_rate": None, "case_accuracy": None, "words": 2, "words_changed": 0,

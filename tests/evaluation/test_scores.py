@@ -26,13 +26,10 @@ def test_every_score_by_hand() -> None:
     assert (scores.words, scores.words_changed, scores.words_inserted, scores.words_dropped) == (7, 0, 0, 0)
 
 
-def test_word_changes_are_handed_on_and_summed_up() -> None:
+def test_word_changes_are_handed_on_and_what_has_no_denominator_is_none() -> None:
     scores = scores_of(Counts(words=9, words_changed=1, words_inserted=2, words_dropped=3))
     assert (scores.words, scores.words_changed, scores.words_inserted, scores.words_dropped) == (9, 1, 2, 3)
     assert scores.n_changes == 6
-
-
-def test_what_has_no_denominator_is_none() -> None:
     nothing = ClassScores(None, None, None, 0)
     assert scores_of(Counts()) == Scores(
         per_class={"COMMA": nothing, "PERIOD": nothing, "QUESTION": nothing},
@@ -40,20 +37,14 @@ def test_what_has_no_denominator_is_none() -> None:
         disfluent=nothing, case_accuracy=None, cased_accuracy=None, words=0, words_changed=0, words_inserted=0,
         words_dropped=0,
     )  # fmt: skip
-
-
-def test_missed_marks_have_recall_and_f1_of_zero_but_no_precision() -> None:
     assert scores_of(count([Slot(",")], [Slot("")])).per_class["COMMA"] == ClassScores(None, 0.0, 0.0, 1)
     assert scores_of(count([Slot("")], [Slot(",")])).per_class["COMMA"] == ClassScores(0.0, None, 0.0, 0)
 
 
-@pytest.mark.parametrize(
-    ("wanted", "predicted"),
-    [
-        ([".", ","], [".", ""]),  # PERIOD 100, COMMA 0; QUESTION, which neither side has, is left out
-        ([".", ""], [".", "?"]),  # PERIOD 100, QUESTION 0: only predicted; no COMMA
-    ],
-)
+@pytest.mark.parametrize(("wanted", "predicted"), [
+    ([".", ","], [".", ""]),  # PERIOD 100, COMMA 0; QUESTION, which neither side has, is left out
+    ([".", ""], [".", "?"]),  # PERIOD 100, QUESTION 0: only predicted; no COMMA
+])  # fmt: skip
 def test_macro_is_the_mean_over_the_classes_that_a_side_has(wanted: list[str], predicted: list[str]) -> None:
     scores = scores_of(count([Slot(label) for label in wanted], [Slot(label) for label in predicted]))
     assert scores.macro_f1 == 50.0

@@ -1,7 +1,5 @@
 """Trials from votes that are cast once equal decoding anew; the frontier is what brute force finds; its picture."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import product
@@ -50,39 +48,35 @@ def test_cached_votes_decide_as_the_punctuator_does(tiny_model: Model, decoder: 
     trials = Trials(Punctuator(tiny_model, replace(config, windows=WindowConfig(8))), [DOCUMENT])
     (cached,) = trials.annotate(strategy)
     (anew,) = Punctuator(tiny_model, config).annotate_texts([DOCUMENT.words])
-    assert [(word.text, word.marks, word.case) for word in cached] == [
-        (word.text, word.marks, word.case) for word in anew
-    ]
+    told, wanted = ([(word.text, word.marks, word.case) for word in words] for words in (cached, anew))
+    assert told == wanted
     # masked slots are not written where no strategy asks for them, which rounds differently
     assert [word.confidence for word in cached] == pytest.approx([word.confidence for word in anew], abs=1e-5)
 
 
-def test_a_window_is_decoded_once_for_all_strategies(tiny_model: Model) -> None:
+def test_a_window_is_decoded_once_and_a_trial_counts_what_an_evaluation_does(tiny_model: Model) -> None:
     punctuator = Counting(tiny_model)
     trials = Trials(punctuator, [DOCUMENT])
     strategies = [Preset(WindowConfig(8, stride, mask)) for stride, mask in product((2, 4, 6), (0, 2))]
-    distinct = {
-        (v.window.start, v.window.stop) for preset in strategies for v in views_of(DOCUMENT.words, preset.windows)
-    }
+    views = [view for preset in strategies for view in views_of(DOCUMENT.words, preset.windows)]
+    distinct = {(view.window.start, view.window.stop) for view in views}
     for strategy in [*strategies, *strategies]:
         list(trials.annotate(strategy))
     assert punctuator.n_windows == len(distinct)
-
-
-def test_a_trial_counts_what_an_evaluation_counts(tiny_model: Model) -> None:
     strategy = Preset(WindowConfig(4, 2))
     punctuator = Punctuator(tiny_model)
     trial = Trials(punctuator, references_for(punctuator, CLITICS, None)).trial(strategy)
     report = evaluate_file(CLITICS, Punctuator(tiny_model, PunctuatorConfig(strategy.windows, strategy.combine)))
     assert trial.counts == report.counts
     assert trial.micro_f1 == report.scores.micro.f1
+    config = TuneConfig(2.0, [4, 8], 4, 0.25, ["mean"])
+    trials = list(tune(CLITICS, Punctuator(tiny_model), config))
+    assert [trial.strategy for trial in trials] == [*config.strategies(4), *config.strategies(8)]
 
 
 @settings(deadline=None, max_examples=60)
 @given(st.sampled_from([8, 16, 24]), st.sampled_from([2, 4, 8]), st.floats(1, 9), st.sampled_from([0.0, 0.25, 0.4]))
-def test_the_grid_holds_every_strategy_that_the_budget_pays_for(
-    window: int, grain: int, budget: float, largest_mask: float
-) -> None:
+def test_the_grid_holds_what_the_budget_pays_for(window: int, grain: int, budget: float, largest_mask: float) -> None:
     config = TuneConfig(budget, [window], grain, largest_mask, ["mean", "vote"])
     strategies = list(config.strategies(window))
     wanted = {
@@ -116,29 +110,17 @@ def test_the_frontier_is_what_nothing_as_cheap_beats(points: list[tuple[int, int
         assert all(other.micro_f1 < chosen.micro_f1 for other in trials if other.reads < chosen.reads)
 
 
-def test_tuning_tries_the_whole_grid(tiny_model: Model) -> None:
-    config = TuneConfig(2.0, [4, 8], 4, 0.25, ["mean"])
-    trials = list(tune(CLITICS, Punctuator(tiny_model), config))
-    assert [trial.strategy for trial in trials] == [*config.strategies(4), *config.strategies(8)]
-
-
-@pytest.mark.parametrize(
-    ("values", "message"),
-    [
-        ({"budget": 0.5}, "a budget of 0.5; expected 1 or more"),
-        ({"windows": [30]}, "windows of 30 words with grain 8; expected windows that the grain divides"),
-        ({"windows": []}, "an empty grid"),
-        ({"methods": ["median"]}, "combination 'median'"),
-    ],
-)
+@pytest.mark.parametrize(("values", "message"), [
+    ({"budget": 0.5}, "a budget of 0.5; expected 1 or more"),
+    ({"windows": [30]}, "windows of 30 words with grain 8; expected windows that the grain divides"),
+    ({"windows": []}, "an empty grid"), ({"methods": ["median"]}, "combination 'median'"),
+])  # fmt: skip
 def test_an_impossible_grid_is_refused(values: dict[str, object], message: str) -> None:
     with pytest.raises(ConfigError, match=message):
         TuneConfig(**values)  # type: ignore[arg-type]
 
 
-def test_a_picture_that_cannot_be_written_leaves_the_one_that_is_there(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_picture_that_cannot_be_written_leaves_the_last_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     figures = pytest.importorskip("matplotlib.figure")
     save(figures.Figure(), tmp_path / "new" / "a.png")
     before = (tmp_path / "new" / "a.png").read_bytes()

@@ -5,8 +5,6 @@
 'so ab'
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from random import Random
 from typing import Any

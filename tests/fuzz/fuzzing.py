@@ -1,7 +1,5 @@
 """What is fuzzed: a room is files of one kind, and what is checked of them; run small by tests and long by a script."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Files of every format by chance: as tools write them, as careless hands leave them, and garbage."""
 
-from __future__ import annotations
-
 from random import Random
 
 from chosen import Draw, changed, draw, joined, repeated, texts
@@ -48,12 +46,10 @@ _vtt = joined(
 )
 _FORMAT = "Format: Layer, Start, End, Style, Name, Text\n"
 _dialogue = joined(
-    ("Dialogue: ", "Dialogue: ", "Comment: ", "Dialogue:"),
-    ("0,0:00:01.00,0:00:02.50,Default,", "0,bad,,,"),
+    ("Dialogue: ", "Dialogue: ", "Comment: ", "Dialogue:"), ("0,0:00:01.00,0:00:02.50,Default,", "0,bad,,,"),
     ("Ann,", "Bob,", ","),
-    repeated(joined(("", "", " {\\i1}", " {\\an8\\pos(1,2)}", "\\N", "\\h", " {so}", " {"), _line, "\\N"), 3),
-    "\n",
-)
+    repeated(joined(("", "", " {\\i1}", " {\\an8\\pos(1,2)}", "\\N", "\\h", " {so}", " {"), _line, "\\N"), 3), "\n",
+)  # fmt: skip
 _ass = joined(("[Script Info]\nTitle: so, what\n[Events]\n", ""), (_FORMAT, _FORMAT, ""), repeated(_dialogue, 5))
 
 _MARKS = (",", ".", "?", "-", "…", "")

@@ -1,7 +1,5 @@
 """Recognisers' json by chance: seven layouts with odd words, in every spelling of json, and garbage."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from random import Random
@@ -40,14 +38,11 @@ def whisper(parts: list[Words]) -> Any:
 def whisperx(parts: list[Words]) -> Any:
     segments = [
         {
-            "start": 5.0 * n,
-            "end": 5.0 * n + 4,
-            "text": " ".join(words),
-            "words": _timed(words, 5.0 * n, score=0.9),
+            "start": 5.0 * n, "end": 5.0 * n + 4, "text": " ".join(words), "words": _timed(words, 5.0 * n, score=0.9),
             "speaker": n % 2,
         }
         for n, words in enumerate(parts)
-    ]
+    ]  # fmt: skip
     return {"segments": segments, "word_segments": [word for segment in segments for word in segment["words"]]}
 
 
@@ -91,9 +86,7 @@ def aws(parts: list[Words]) -> Any:
         kinds = [("pronunciation", stem), *(("punctuation", mark) for mark in word[len(stem) :])]
         for kind, content in kinds:
             times = {"start_time": f"{number}.0", "end_time": f"{number}.5"} if kind == "pronunciation" else {}
-            items.append(
-                {"id": len(items), "type": kind, "alternatives": [{"confidence": "0.9", "content": content}], **times}
-            )
+            items.append({"id": len(items), "type": kind, "alternatives": [{"content": content}], **times})
         text += " " + stem + word[len(stem) :]
     segment = {"id": 0, "transcript": text.strip(), "items": [item["id"] for item in items]}
     return {

@@ -1,18 +1,17 @@
 """Files that nobody would write by hand: every reader and `annotate` keep what is promised, with decisions by chance.
 
-`make fuzz MINUTES=30` runs the same for long, with other files each time.
-"""
-
-from __future__ import annotations
+`make fuzz MINUTES=30` runs the same for long, with other files each time."""
 
 import logging
+from pathlib import Path
 
 import pytest
-from chance import by_chance
+from chance import by_chance, unchanged
 from fuzzing import ROOMS, fuzz
-from promises import BrokenPromise, Checked, check
+from promises import ALPHABET, BrokenPromise, Checked, check
 
 from t5punct.text.marks import Alphabet
+from t5punct.transcripts.formats import format_of, transcript_of
 
 FILES = {
     "text": "how are you\n",
@@ -61,3 +60,28 @@ def test_the_shortest_file_that_fails_and_its_seed_are_known(monkeypatch: pytest
     assert fuzzed.n_changed > fuzzed.n_tracebacks > 0
     assert fuzzed.n_files == 200 == fuzzed.n_words + fuzzed.n_changed + fuzzed.n_tracebacks
     assert fuzz("text", 200).failed == fuzzed.failed
+
+
+# -- small hostile files, of the page of the issue that they are from
+
+
+CORPUS = sorted((Path(__file__).parent / "corpus").iterdir())
+REFUSED = {
+    "04-nested.json", "13-marks-with-times.tsv", "13-numbers-and-marks.tsv", "13-numbers-with-marks.tsv",
+    "13-time-and-mark.tsv", "13-unknown-header.tsv",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("path", CORPUS, ids=lambda path: path.name)
+def test_a_hostile_file_keeps_what_is_promised(path: Path) -> None:
+    text = path.read_bytes().decode()
+    for seed in range(20):
+        assert check(format_of(path), text, seed).is_refused == (path.name in REFUSED)
+
+
+@pytest.mark.parametrize("path", [path for path in CORPUS if path.name not in REFUSED], ids=lambda path: path.name)
+def test_a_hostile_file_that_is_not_changed_comes_out_as_it_was(path: Path) -> None:
+    text = path.read_bytes().decode()
+    transcript = transcript_of([*text.splitlines(keepends=True)], format_of(path), ALPHABET)
+    if transcript.json is None:
+        assert unchanged(transcript) == text

@@ -1,6 +1,4 @@
-"""A blend lies between two models, weight by weight, and refuses what was never one of the other."""
-
-from __future__ import annotations
+"""A blend lies between two models, weight by weight; a joined model has one's encoder under the other's decoder."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -8,6 +6,7 @@ from pathlib import Path
 import pytest
 import torch
 from blend import blend_models, main
+from join_base import main as join
 
 from t5punct import model as models
 from t5punct.errors import ConfigError
@@ -31,9 +30,7 @@ def pair(tiny_model: Model) -> tuple[Model, Model]:
 
 def weights(model: Model) -> dict[str, torch.Tensor]:
     assert model.tagger is not None
-    return dict(model.network.state_dict()) | {
-        f"tagger {name}": value for name, value in model.tagger.state_dict().items()
-    }
+    return model.network.state_dict() | {f"tagger {name}": value for name, value in model.tagger.state_dict().items()}
 
 
 @pytest.mark.parametrize("share", [0.0, 0.25, 1.0])
@@ -67,3 +64,15 @@ def test_main__folder_of_the_blend(pair: tuple[Model, Model], tmp_path: Path) ->
     for name, value in written.items():
         torch.testing.assert_close(value, expected[name])
     assert (tmp_path / "made" / "train.yaml").read_text() == "output: runs/x\n"
+
+
+def test_the_start_of_base_joins_encoder_and_decoder_of_large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.argv", ["join_base.py", "base", str(tmp_path / "start")])
+    join()
+    start, base, large = (models.load(name) for name in (tmp_path / "start", "base", "large"))
+    weights = start.network.state_dict()
+    for part, model in (("encoder.", base), ("decoder.", large), ("memory.", large), ("shared.", large)):
+        own = {name: weight for name, weight in model.network.state_dict().items() if name.startswith(part)}
+        assert own and all(torch.equal(weights[name], weight) for name, weight in own.items()), part
+    assert start.tagger is not None and base.tagger is not None
+    assert torch.equal(start.tagger.marks.weight, base.tagger.marks.weight)

@@ -1,7 +1,5 @@
 """A vocabulary cut to the pieces that a text needs: the same words, the same embeddings, nothing unknown; and back."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from pathlib import Path
@@ -44,16 +42,17 @@ def pieces_of(tokenizer: Tokenizer, text: str) -> list[str]:
     return list(tokenizer.encode(text, add_special_tokens=False).tokens)
 
 
-def test_frequent_pieces_and_all_letters_stay() -> None:
+def test_frequent_pieces_and_letters_stay_and_a_capital_becomes_its_lower_case_word() -> None:
     cut = cut_pieces(tokenizer_of(VOCABULARY), WORDS, 27)
     assert pieces_of(cut.tokenizer, "we know") == ["▁we", "▁know"]
     assert pieces_of(cut.tokenizer, "ж") == ["▁", "ж"]
     assert "家" not in cut.tokenizer.get_vocab(), "East Asian characters go"
     assert "A" not in cut.tokenizer.get_vocab(), "no piece has a capital"
     assert cut.tokenizer.get_vocab_size() == len(cut.rows) == 27
-
-
-def test_a_word_with_a_capital_becomes_its_lower_case_word_unless_there_is_one() -> None:
+    with pytest.raises(ConfigError, match=r"pieces 10; expected 2\d or more: all letters"):
+        cut_pieces(tokenizer_of(VOCABULARY), WORDS, 10)
+    with pytest.raises(ConfigError, match="of the kind WordPiece; expected an encoder with a Unigram"):
+        cut_pieces(wordpiece(), WORDS, 100)
     rows = {piece: row for row, (piece, _) in enumerate(VOCABULARY)}
     cut = cut_pieces(tokenizer_of(VOCABULARY), WORDS, 99)
     row_of = {piece: cut.rows[place] for piece, place in cut.tokenizer.get_vocab().items()}
@@ -79,13 +78,6 @@ def test_the_report_counts_pieces_and_what_they_cover() -> None:
         f"{(9 + 7 + 9 * 5 + 2 * 4 + 2 * 3) / 30:.3f} pieces a word ({35 / 30:.3f} with all), "
         "3 of 30 words with an unknown piece"
     )
-
-
-def test_too_few_pieces_and_other_tokenizers_are_refused() -> None:
-    with pytest.raises(ConfigError, match=r"pieces 10; expected 2\d or more: all letters"):
-        cut_pieces(tokenizer_of(VOCABULARY), WORDS, 10)
-    with pytest.raises(ConfigError, match="of the kind WordPiece; expected an encoder with a Unigram"):
-        cut_pieces(wordpiece(), WORDS, 100)
 
 
 def test_pieces_that_other_words_need_come_back_behind_the_old_ones() -> None:

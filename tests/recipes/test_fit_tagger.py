@@ -1,7 +1,5 @@
 """A tagger fitted on the states of an encoder."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

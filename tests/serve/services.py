@@ -1,7 +1,5 @@
 """A service over a model, in this process: with a test client, or at an address of its own."""
 
-from __future__ import annotations
-
 import socket as sockets
 import threading
 from collections.abc import Iterator

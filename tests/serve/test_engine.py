@@ -1,7 +1,5 @@
 """What many clients ask for at a time is what each would get alone."""
 
-from __future__ import annotations
-
 import asyncio
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -20,24 +18,31 @@ from t5punct.serve.requests import StreamSettings
 from t5punct.streaming import StreamConfig, StreamingPunctuator, Streams, StreamState, TimedWord
 from t5punct.text.words import Word
 
-TEXTS = [[Word(f"word{n % 7}") for n in range(length)] for length in (1, 5, 700, 64, 0, 130)]
+TEXTS = [[Word(f"word{n % 7}") for n in range(length)] for length in (1, 5, 250, 64, 0, 90)]
 
 
 def test_texts_of_many_requests_are_what_each_is_alone(engine: Engine) -> None:
     alone = Punctuator(engine.model, FP32).annotate_texts(TEXTS)
     with ThreadPoolExecutor(6) as pool:
-        together = list(pool.map(lambda text: list(engine.annotate([text], FP32)), TEXTS * 3))
-    assert [[word.text for word in words] for words in together] == [
+        together = list(pool.map(lambda text: list(engine.annotate([text], FP32)), TEXTS * 2))
+    assert [[word.text for word in words] for words in together] == 2 * [
         [word.text for word in words] for words in alone
-    ] * 3
+    ]
 
 
-def test_requests_with_other_settings_keep_their_own(engine: Engine) -> None:
+def test_requests_have_their_own_settings_and_wrong_ones_are_said(engine: Engine) -> None:
     commas = replace(FP32, decoding=replace(FP32.decoding, marks=","))
     with ThreadPoolExecutor(4) as pool:
         all_marks, only_commas = pool.map(lambda config: list(engine.annotate([TEXTS[2]], config)), (FP32, commas))
     assert {word.marks for word in only_commas} <= {"", ",", ",,", ",,,"}
     assert {word.marks for word in all_marks} - {"", ",", ",,", ",,,"}
+    wrong = StreamSettings(config=replace(FP32, decoding=replace(FP32.decoding, style="opera")))
+    with pytest.raises(ConfigError, match="opera"):
+        engine.streams(wrong)
+    with pytest.raises(ConfigError, match="opera"):
+        list(engine.annotate([TEXTS[1]], wrong.config))
+    assert engine.is_alive
+    assert list(engine.annotate([TEXTS[1]], FP32))
 
 
 def test_a_stream_does_not_wait_for_the_end_of_a_long_text(engine: Engine) -> None:
@@ -50,9 +55,7 @@ def test_a_stream_does_not_wait_for_the_end_of_a_long_text(engine: Engine) -> No
     words.close()  # type: ignore[attr-defined]  # a generator
 
 
-def test_short_texts_gather_while_others_are_decided_and_none_waits_for_a_long_one(
-    engine: Engine, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_short_texts_gather_and_none_waits_for_a_long_one(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(engines, "_GROUP_WORDS", 400)
     groups, iter_parts = list[object](), Punctuator.iter_parts
     monkeypatch.setattr(Punctuator, "iter_parts", lambda *given: groups.append(given) or iter_parts(*given))
@@ -70,7 +73,7 @@ def test_short_texts_gather_while_others_are_decided_and_none_waits_for_a_long_o
 
 def test_streams_together_are_what_each_is_alone(engine: Engine) -> None:
     settings = StreamSettings(StreamConfig(lookahead=2), FP32)
-    said = [[f"w{stream}{n % 5}" for n in range(20 + stream)] for stream in range(8)]
+    said = [[f"w{stream}{n % 5}" for n in range(8 + stream)] for stream in range(5)]
 
     async def stream(words: list[str]) -> list[str]:
         state, texts = StreamState(), list[str]()
@@ -108,9 +111,7 @@ def test_streams_are_moved_by_one_thread_and_texts_by_all(engine: Engine, monkey
     torch.set_num_threads(3)
     threaded = Engine(Punctuator(engine.model, FP32))  # its thread takes what is set here
     try:
-        asyncio.run(
-            threaded.step(StreamSettings(StreamConfig(lookahead=1), FP32), "push", StreamState(), [TimedWord("so")])
-        )
+        asyncio.run(threaded.step(StreamSettings(config=FP32), "push", StreamState(), [TimedWord("so")]))
         list(threaded.annotate([TEXTS[1]], FP32))
     finally:
         torch.set_num_threads(before)
@@ -132,17 +133,7 @@ def test_a_mistake_of_one_stream_is_its_own(engine: Engine) -> None:
     assert step.state.n_seen == 1  # type: ignore[attr-defined]
 
 
-def test_settings_that_the_model_cannot_have_are_said(engine: Engine) -> None:
-    wrong = StreamSettings(config=replace(FP32, decoding=replace(FP32.decoding, style="opera")))
-    with pytest.raises(ConfigError, match="opera"):
-        engine.streams(wrong)
-    with pytest.raises(ConfigError, match="opera"):
-        list(engine.annotate([TEXTS[1]], wrong.config))
-    assert engine.is_alive
-    assert list(engine.annotate([TEXTS[1]], FP32))
-
-
-def test_a_text_that_nobody_waits_for_is_dropped(engine: Engine) -> None:
+def test_a_text_that_nobody_waits_for_is_dropped_and_one_that_nobody_draws_is_not_decided(engine: Engine) -> None:
     words = engine.annotate([[Word("so")] * 20_000], FP32)
     next(words)
     words.close()  # type: ignore[attr-defined]  # a generator
@@ -150,8 +141,5 @@ def test_a_text_that_nobody_waits_for_is_dropped(engine: Engine) -> None:
     threading.Thread(target=lambda: (list(engine.annotate([TEXTS[1]], FP32)), ended.set())).start()
     assert ended.wait(60)
     assert engine.n_waiting_words == 0
-
-
-def test_a_text_that_nobody_draws_is_not_decided(engine: Engine) -> None:
     engine.annotate([[Word("so")] * 20_000], FP32)  # as of a request that is refused before its first piece
     assert engine.n_waiting_words == 0

@@ -1,9 +1,12 @@
-"""Who may not use the service does not reach it."""
+"""Who may not use the service does not reach it; bytes that are no request, or half of one, are no error of its own."""
 
-from __future__ import annotations
+import http.client
+import logging
+import socket
+from collections.abc import Iterator
 
 import pytest
-from services import client
+from services import client, server
 from starlette.websockets import WebSocketDisconnect
 
 from t5punct.errors import ConfigError
@@ -15,13 +18,10 @@ STREAM = "ws://127.0.0.1:8008/v1/stream"  # a test client has another name
 SAID = {"found", "expected", "fix"}  # of every refusal
 
 
-@pytest.mark.parametrize(
-    ("host", "status"),
-    [
-        ("127.0.0.1:8008", 200), ("localhost", 200), ("[::1]:8008", 200), ("evil.example", 421),
-        ("127.0.0.1.evil.example", 421), ("", 421),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("host", "status"), [
+    ("127.0.0.1:8008", 200), ("localhost", 200), ("[::1]:8008", 200), ("evil.example", 421),
+    ("127.0.0.1.evil.example", 421), ("", 421),
+])  # fmt: skip
 def test_only_known_names_call_it(engine: Engine, host: str, status: int) -> None:
     with client(engine) as served:
         answer = served.get("/healthz", headers={"host": host})
@@ -29,16 +29,10 @@ def test_only_known_names_call_it(engine: Engine, host: str, status: int) -> Non
     assert status == 200 or answer.json()["error"].keys() == SAID
 
 
-@pytest.mark.parametrize(
-    ("origin", "status"),
-    [
-        (None, 200),
-        ("http://127.0.0.1:8008", 200),
-        ("https://good.example", 200),
-        ("https://evil.example", 403),
-        ("null", 403),
-    ],
-)
+@pytest.mark.parametrize(("origin", "status"), [
+    (None, 200), ("http://127.0.0.1:8008", 200), ("https://good.example", 200), ("https://evil.example", 403),
+    ("null", 403),
+])  # fmt: skip
 def test_pages_of_other_sites_may_not_use_it(engine: Engine, origin: str | None, status: int) -> None:
     headers = {"origin": origin} if origin else {}
     with client(engine, ServeConfig(origins=("https://good.example",))) as served:
@@ -54,18 +48,7 @@ def test_pages_of_other_sites_may_not_use_it(engine: Engine, origin: str | None,
                 pass
 
 
-def test_a_page_that_may_use_it_can_send_its_token_and_read_the_answer(engine: Engine) -> None:
-    origin = "https://good.example"
-    asked = {"access-control-request-method": "POST", "access-control-request-headers": "authorization"}
-    with client(engine, ServeConfig(origins=(origin,), token=TOKEN)) as served:
-        preflight = served.options("/v1/punctuate", headers={"origin": origin, **asked})
-        headers = {"origin": origin, "authorization": f"Bearer {TOKEN}"}
-        answer = served.post("/v1/punctuate", content=b"so", headers=headers)
-    assert "authorization" in preflight.headers["access-control-allow-headers"]
-    assert answer.headers["access-control-allow-origin"] == origin
-
-
-def test_a_token_is_asked_for_everywhere_but_for_health_and_the_page(engine: Engine) -> None:
+def test_a_token_is_asked_for_which_a_page_of_a_known_site_can_send(engine: Engine) -> None:
     with client(engine, ServeConfig(token=TOKEN)) as served:
         for path in ("/metrics", "/openapi.json", "/v1/punctuate", "/nothing"):
             assert served.get(path).status_code == 401
@@ -77,9 +60,60 @@ def test_a_token_is_asked_for_everywhere_but_for_health_and_the_page(engine: Eng
             pass
         with served.websocket_connect(STREAM, subprotocols=["t5punct", f"bearer.{TOKEN}"]) as socket:
             assert socket.accepted_subprotocol == "t5punct"
+    origin = "https://good.example"
+    asked = {"access-control-request-method": "POST", "access-control-request-headers": "authorization"}
+    with client(engine, ServeConfig(origins=(origin,), token=TOKEN)) as served:
+        preflight = served.options("/v1/punctuate", headers={"origin": origin, **asked})
+        headers = {"origin": origin, "authorization": f"Bearer {TOKEN}"}
+        answer = served.post("/v1/punctuate", content=b"so", headers=headers)
+    assert "authorization" in preflight.headers["access-control-allow-headers"]
+    assert answer.headers["access-control-allow-origin"] == origin
 
 
 def test_a_config_that_cannot_be_is_said() -> None:
     for values in ({"port": 70_000}, {"max_words": 0}, {"idle_s": 0.0}, {"token": " "}, {"token": "é"}):
         with pytest.raises(ConfigError):
             ServeConfig(**values)
+
+
+POST = b"POST /v1/punctuate HTTP/1.1\r\nHost: 127.0.0.1\r\n"
+ELSEWHERE = b"POST / HTTP/1.1\r\nHost: evil.example\r\n"
+FORM = POST + b"Content-Type: multipart/form-data; boundary=x\r\n"
+UPGRADE = b"GET /v1/stream HTTP/1.1\r\nHost: 127.0.0.1\r\nUpgrade: websocket\r\n"
+BROKEN = {
+    "no http": b"\x00\xff\r\n\r\n",
+    "another host, and a body that is no chunk": ELSEWHERE + b"Transfer-Encoding: chunked\r\n\r\nhow\r\nare\r\n",
+    "a body that is no chunk": POST + b"Transfer-Encoding: chunked\r\n\r\nhow\r\nare you\r\n",
+    "more than its length": POST + b"Content-Length: 3\r\n\r\nhow are you",
+    "less than its length": POST + b"Content-Length: 70\r\n\r\nhow are you",
+    "a negative length": POST + b"Content-Length: -1\r\n\r\nhow",
+    "a form without an end": POST
+    + b"Content-Type: multipart/form-data; boundary=x\r\nContent-Length: 9\r\n\r\n--x\r\nhow",
+    "a stream without a key": UPGRADE + b"Connection: Upgrade\r\n\r\n",
+    "half a header": b"POST /v1/punctuate HTTP/1.1\r\nHo",
+}
+
+
+@pytest.fixture(scope="module")
+def address(engine: Engine) -> Iterator[tuple[str, int]]:
+    with server(engine) as (name, _):
+        host, _, port = name.partition(":")
+        yield host, int(port)
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_what_is_no_request_is_no_error(address: tuple[str, int], name: str, caplog: pytest.LogCaptureFixture) -> None:
+    logger = logging.getLogger("uvicorn.error")
+    logger.addHandler(caplog.handler)  # it does not hand its records on
+    try:
+        with socket.create_connection(address, timeout=120) as connection:
+            connection.sendall(BROKEN[name])
+            connection.shutdown(socket.SHUT_WR)
+            status = connection.recv(64)[9:10]
+        asked = http.client.HTTPConnection(*address, timeout=120)
+        asked.request("POST", "/v1/punctuate", b"how are you")
+        assert asked.getresponse().status == 200
+    finally:
+        logger.removeHandler(caplog.handler)
+    assert status in (b"4", b"2", b""), "the server blames itself"
+    assert not [record.exc_info for record in caplog.records if record.exc_info]

@@ -1,7 +1,5 @@
 """`POST /v1/punctuate` answers with the bytes that `t5punct punctuate` would write, or says what is wrong."""
 
-from __future__ import annotations
-
 import asyncio
 import io
 import json
@@ -41,21 +39,16 @@ def command(engine: Engine, folder: Path, name: str, writer: WriterConfig | None
     return target.read_bytes()
 
 
-@pytest.mark.parametrize("name", FILES)
-def test_a_file_of_a_form_comes_out_as_the_command_writes_it(engine: Engine, tmp_path: Path, name: str) -> None:
+def test_a_file_of_a_form_or_a_raw_body_comes_out_as_the_command_writes_it(engine: Engine, tmp_path: Path) -> None:
     with client(engine) as served:
-        answer = served.post("/v1/punctuate", files={"file": (name, io.BytesIO(FILES[name].encode()))})
-    assert answer.status_code == 200
-    assert answer.content == command(engine, tmp_path, name)
-
-
-@pytest.mark.parametrize("name", TYPES)
-def test_a_raw_body_is_read_by_its_content_type(engine: Engine, tmp_path: Path, name: str) -> None:
-    with client(engine) as served:
-        answer = served.post("/v1/punctuate", content=FILES[name].encode(), headers={"content-type": TYPES[name]})
+        for name, text in FILES.items():
+            answer = served.post("/v1/punctuate", files={"file": (name, io.BytesIO(text.encode()))})
+            assert (answer.status_code, answer.content) == (200, command(engine, tmp_path, name))
         documented = served.get("/openapi.json").json()["paths"]["/v1/punctuate"]["post"]["responses"]["200"]["content"]
-    assert answer.content == command(engine, tmp_path, name)
-    assert answer.headers["content-type"].partition(";")[0] == TYPES[name] and TYPES[name] in documented
+        for name, kind in TYPES.items():
+            answer = served.post("/v1/punctuate", content=FILES[name].encode(), headers={"content-type": kind})
+            assert answer.content == command(engine, tmp_path, name)
+            assert answer.headers["content-type"].partition(";")[0] == kind and kind in documented
 
 
 def test_fields_of_a_query_and_of_a_form_are_the_commands_options(engine: Engine, tmp_path: Path) -> None:
@@ -77,26 +70,24 @@ def served(engine: Engine) -> TestClient:
         return served
 
 
-@pytest.mark.parametrize(
-    ("query", "body", "status", "says"),
-    [
-        ("?windo=3", b"so", 422, "an unknown field windo"), ("?window=many", b"so", 422, "window"),
-        ("?style=opera", b"so", 400, "opera"), ("?preset=/etc/passwd.yaml", b"so", 400, "a file"),
-        ("?preset=mask-combine-9999", b"so", 400, "9999 votes"), ("?window=300&stride=2", b"so", 400, "apart"),
-        ("?resegment=true", b"so", 400, "resegment"), ("?format=docx", b"so", 400, "docx"),
-        ("?to=srt", b"so we know", 400, "times"), ("", b"so\xff\xfe", 400, "UTF-8"),
-        ("", b"WEBVTT\n\n00:01.000 --> 00:02.000\nso\n", 400, "vtt"), ("?terms=a%20b%3Dc", b"so", 400, "terms"),
-        ("", b"so " * 51, 413, "51 words"), ("", b"s" * 2_001, 413, "large"), ("?format=json", b"{" * 900, 400, "json"),
-        # several texts of a json
-        ("", {"texts": ["so"], "stile": "talk"}, 422, "an unknown field stile; expected some of"),
-        ("", {"text": "so", "style": "talk", "no_cas": True}, 422, "an unknown field no_cas; expected some of"),
-        ("", {"texts": "so"}, 422, "texts that are no list"), ("", {"texts": [1]}, 422, "no list of strings"),
-        ("", {"text": "so", "texts": ["so"]}, 422, "text and texts; expected one of them"),
-        ("", {"texts": ["so"], "to": "srt"}, 422, "texts with another format"),
-        ("", {"texts": ["so"], "style": 3}, 422, "style"), ("", {"texts": ["so"], "style": "opera"}, 400, "opera"),
-        ("", {"texts": ["so " * 30] * 2}, 413, "60 words"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("query", "body", "status", "says"), [
+    ("?windo=3", b"so", 422, "an unknown field windo"), ("?window=many", b"so", 422, "window"),
+    ("?style=opera", b"so", 400, "opera"), ("?preset=/etc/passwd.yaml", b"so", 400, "a file"),
+    ("?preset=mask-combine-9999", b"so", 400, "9999 votes"), ("?window=300&stride=2", b"so", 400, "apart"),
+    ("?resegment=true", b"so", 400, "resegment"), ("?format=docx", b"so", 400, "docx"),
+    ("?to=srt", b"so we know", 400, "times"), ("", b"so\xff\xfe", 400, "UTF-8"),
+    ("", b"WEBVTT\n\n00:01.000 --> 00:02.000\nso\n", 400, "vtt"),
+    ("?terms=a%20b%3Dc", b"so", 400, "terms"), ("", b"so " * 51, 413, "51 words"), ("", b"s" * 2_001, 413, "large"),
+    ("?format=json", b"{" * 900, 400, "json"),
+    # several texts of a json
+    ("", {"texts": ["so"], "stile": "talk"}, 422, "an unknown field stile; expected some of"),
+    ("", {"text": "so", "style": "talk", "no_cas": True}, 422, "an unknown field no_cas; expected some of"),
+    ("", {"texts": "so"}, 422, "texts that are no list"), ("", {"texts": [1]}, 422, "no list of strings"),
+    ("", {"text": "so", "texts": ["so"]}, 422, "text and texts; expected one of them"),
+    ("", {"texts": ["so"], "to": "srt"}, 422, "texts with another format"),
+    ("", {"texts": ["so"], "style": 3}, 422, "style"), ("", {"texts": ["so"], "style": "opera"}, 400, "opera"),
+    ("", {"texts": ["so " * 30] * 2}, 413, "60 words"),
+])  # fmt: skip
 def test_what_is_wrong_is_said(served: TestClient, query: str, body: Any, status: int, says: str) -> None:
     sent = {"content": body} if isinstance(body, bytes) else {"json": body}
     answer = served.post(f"/v1/punctuate{query}", **sent)
@@ -106,17 +97,14 @@ def test_what_is_wrong_is_said(served: TestClient, query: str, body: Any, status
     assert error.keys() == {"found", "expected", "fix"}
 
 
-def test_what_nobody_serves_is_said_as_well(served: TestClient) -> None:
+def test_what_nobody_serves_is_said_and_a_body_without_a_length_is_cut_off(served: TestClient) -> None:
     form = served.post("/v1/punctuate", files={"to": (None, "text")})
     answers = [served.get("/v1/nothing"), served.get("/v1/punctuate"), form]
     assert [answer.status_code for answer in answers] == [404, 405, 422]
     for answer in answers:
         assert answer.json()["error"].keys() == {"found", "expected", "fix"}
-
-
-def test_a_body_without_a_length_is_cut_off(served: TestClient) -> None:
-    answer = served.post("/v1/punctuate", content=(b"so " for _ in range(2_000)))
-    assert answer.status_code == 413
+    assert served.post("/v1/punctuate", content=(b"so " for _ in range(2_000))).status_code == 413
+    assert served.post("/v1/punctuate", content=b"").content == b"", "an empty text is an empty answer"
 
 
 @pytest.mark.parametrize("content_type", ["text/plain", "multipart/form-data; boundary=x"])
@@ -138,18 +126,7 @@ def test_a_client_that_leaves_inside_its_body_is_no_error(engine: Engine, conten
     assert answers[0]["status"] == 400 and service.is_idle
 
 
-def test_an_empty_text_is_an_empty_answer(served: TestClient) -> None:
-    assert served.post("/v1/punctuate", content=b"").content == b""
-
-
-def test_a_busy_service_says_when_to_come_again(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
-    with client(engine) as served:
-        monkeypatch.setattr(engine, "n_waiting_words", 10**9)
-        answer = served.post("/v1/punctuate", content=b"so")
-    assert (answer.status_code, answer.headers["retry-after"]) == (503, "2")
-
-
-def test_what_was_asked_is_counted(engine: Engine) -> None:
+def test_requests_are_counted_and_a_busy_service_says_so(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     with client(engine) as served:
         served.post("/v1/punctuate", content=b"how are you")
         served.post("/v1/punctuate?style=opera", content=b"how are you")
@@ -158,26 +135,25 @@ def test_what_was_asked_is_counted(engine: Engine) -> None:
     assert 't5punct_requests_total{status="200"} 1.0' in text
     assert 't5punct_requests_total{status="400"} 1.0' in text
     assert "t5punct_text_words_total 3.0" in text
+    with client(engine) as served:
+        monkeypatch.setattr(engine, "n_waiting_words", 10**9)
+        answer = served.post("/v1/punctuate", content=b"so")
+    assert (answer.status_code, answer.headers["retry-after"]) == (503, "2")
 
 
 def test_several_texts_of_a_json_are_answered_in_their_order(served: TestClient, engine: Engine) -> None:
     texts = ["how are you", "", "JOHN: so we know\nthat", "we"]
     answer = served.post("/v1/punctuate", json={"texts": texts, "style": "talk", "no_case": True})
     assert (answer.status_code, answer.headers["content-type"]) == (200, "application/json; charset=utf-8")
-    alone = [
-        served.post(
-            "/v1/punctuate?style=talk&no_case=true", content=text.encode(), headers={"content-type": "text/plain"}
-        )
-        for text in texts
-    ]
+    plain = {"content-type": "text/plain"}
+    alone = [served.post("/v1/punctuate?style=talk&no_case=true", content=text, headers=plain) for text in texts]
     assert answer.json() == {"texts": [one.text for one in alone]}
     assert served.post("/v1/punctuate", json={"texts": []}).json() == {"texts": []}
     single = served.post("/v1/punctuate", json={"text": texts[0], "style": "talk", "no_case": True})
     assert single.json() == {"text": alone[0].text}
     whisper = {"text": texts[0], "language": "en", "segments": []}
-    assert served.post("/v1/punctuate", json=whisper).json() == whisper | {
-        "text": served.post("/v1/punctuate", content=texts[0].encode(), headers={"content-type": "text/plain"}).text
-    }
+    first = served.post("/v1/punctuate", content=texts[0], headers=plain).text
+    assert served.post("/v1/punctuate", json=whisper).json() == whisper | {"text": first}
 
 
 def test_docs_show_the_api_without_another_site_or_a_script(served: TestClient) -> None:
@@ -192,15 +168,12 @@ def test_docs_show_the_api_without_another_site_or_a_script(served: TestClient) 
         assert shown in answer.text
 
 
-def test_the_page_needs_no_other_site_and_runs_nothing_else(engine: Engine) -> None:
+def test_the_page_needs_no_other_site_and_says_who_may_hear_the_microphone(engine: Engine) -> None:
     with client(engine) as served:
         answer = served.get("/")
     policy = answer.headers["content-security-policy"]
     assert "default-src 'none'" in policy and "frame-ancestors 'none'" in policy and "unsafe" not in policy
     assert "http://" not in answer.text and "https://" not in answer.text
-
-
-def test_who_may_hear_the_microphone_is_said_at_its_button_and_in_the_pages() -> None:
     root = Path(__file__).parents[2]
     page = (root / "t5punct/serve/page/page.html").read_text(encoding="utf-8")
     assert 'id="speak" hidden aria-pressed="false" aria-describedby="speak-note"' in page

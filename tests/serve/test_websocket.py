@@ -1,26 +1,31 @@
 """`WS /v1/stream`: events are those of `t5punct stream --json`; a stream ends in order, and goes on elsewhere."""
 
-from __future__ import annotations
-
 import json
 import socket as sockets
 import threading
+import time
+from collections.abc import Collection, Mapping
 from contextlib import suppress
 from typing import Any
 
 import pytest
-from services import FP32, GERMAN, GERMAN_WARNING, WORDS, client, server
+from services import FP32, GERMAN, GERMAN_WARNING, client, server
+from services import WORDS as LECTURE
 from starlette.testclient import TestClient, WebSocketTestSession
 from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import connect
 
-from t5punct.punctuator import Punctuator
+from t5punct.decoding.inputs import DecodingConfig
+from t5punct.errors import ConfigError, InputError
+from t5punct.punctuator import Punctuator, PunctuatorConfig
+from t5punct.serve.client import RemoteStream, stream_address
 from t5punct.serve.config import ServeConfig
 from t5punct.serve.engine import Engine, one_thread
-from t5punct.streaming import StreamConfig, StreamingPunctuator, Streams
+from t5punct.serve.requests import FLUSH, words_message
+from t5punct.streaming import StreamConfig, StreamingPunctuator, Streams, TimedWord
 from t5punct.streaming.streams import committed_events
 
-END = '{"end": true}'
+END, WORDS = '{"end": true}', LECTURE[:24]
 PATIENCE_S = 120  # an answer takes milliseconds, and on a machine under load much longer
 
 
@@ -46,15 +51,11 @@ def without_times(events: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return [{**event, "decision_ms": 0.0} for event in events if "text" in event]
 
 
-@pytest.mark.parametrize(
-    ("query", "config"),
-    [
-        ("", StreamConfig()),
-        ("?policy=fixed&lookahead=1", StreamConfig(lookahead=1)),
-        ("?policy=entropy&threshold=0.2", StreamConfig("entropy", thresholds=[0.2])),
-        ("?policy=sentence&after=2", StreamConfig("sentence", after=2)),
-    ],
-)
+@pytest.mark.parametrize(("query", "config"), [
+    ("", StreamConfig()), ("?policy=fixed&lookahead=1", StreamConfig(lookahead=1)),
+    ("?policy=entropy&threshold=0.2", StreamConfig("entropy", thresholds=[0.2])),
+    ("?policy=sentence&after=2", StreamConfig("sentence", after=2)),
+])  # fmt: skip
 def test_events_are_those_of_the_command(engine: Engine, query: str, config: StreamConfig) -> None:
     with client(engine) as served, opened(served, query) as socket:
         for word in WORDS:
@@ -78,7 +79,7 @@ def test_times_silences_and_provisional_words(engine: Engine) -> None:
 def test_a_stream_goes_on_where_another_was(engine: Engine) -> None:
     with client(engine) as served:
         with opened(served, "?state_every=10") as socket:
-            socket.send_text(" ".join(WORDS[:20]))
+            socket.send_text(" ".join(WORDS[:15]))
             events = [socket.receive_json()]
             while "state" not in events[-1]:
                 events.append(socket.receive_json())
@@ -86,49 +87,41 @@ def test_a_stream_goes_on_where_another_was(engine: Engine) -> None:
         assert saved["n_messages"] == 1
         with opened(served) as socket:
             socket.send_text(json.dumps({name: saved[name] for name in ("state", "n_chars")}))
-            socket.send_text(" ".join(WORDS[20:]))
+            socket.send_text(" ".join(WORDS[15:]))
             socket.send_text(END)
             events += events_to_end(socket)
     assert without_times(events) == events_alone(engine, StreamConfig())
 
 
-@pytest.mark.parametrize(
-    ("query", "message", "says"),
-    [
-        ("?policy=dely", "so", "dely"), ("?lookahed=3", "so", "lookahed"),
-        ("?policy=delay&decoder=generate", "so", "generate"), ("", '{"word": "so"}', "message"),
-        ("", '{"words": [{"start": 1}]}', "message"), ("", '{"state": {"words": "x"}}', "message"),
-        ("", "{" * 2_000, "message"), ("", '{"words": 3, "end": true}', "message"),
-    ],
-)  # fmt: skip
-def test_what_is_wrong_ends_the_stream_with_a_reason(engine: Engine, query: str, message: str, says: str) -> None:
-    with (
-        server(engine) as (address, _),
-        connect(f"ws://{address}/v1/stream{query}") as socket,
-        pytest.raises(ConnectionClosed) as closed,
-    ):
-        socket.send(message)
-        socket.recv(timeout=PATIENCE_S)
-        socket.recv(timeout=PATIENCE_S)
+def closed_with(address: str, query: str, *messages: str) -> tuple[int, str]:
+    """The code and the reason with which a stream is closed."""
+    with connect(f"ws://{address}/v1/stream{query}") as socket, pytest.raises(ConnectionClosed) as closed:
+        for message in messages:
+            socket.send(message)
+        for _ in range(2):
+            socket.recv(timeout=PATIENCE_S)
     assert closed.value.rcvd is not None
-    assert closed.value.rcvd.code == 1008
-    assert says in closed.value.rcvd.reason
+    return closed.value.rcvd.code, closed.value.rcvd.reason
+
+
+@pytest.mark.parametrize(("query", "message", "says"), [
+    ("?policy=dely", "so", "dely"), ("?lookahed=3", "so", "lookahed"), ("", '{"word": "so"}', "message"),
+    ("?policy=delay&decoder=generate", "so", "generate"), ("", '{"words": [{"start": 1}]}', "message"),
+    ("", '{"state": {"words": "x"}}', "message"), ("", "{" * 2_000, "message"),
+    ("", '{"words": 3, "end": true}', "message"),
+])  # fmt: skip
+def test_what_is_wrong_ends_the_stream_with_a_reason(engine: Engine, query: str, message: str, says: str) -> None:
+    with server(engine) as (address, _):
+        code, reason = closed_with(address, query, message)
+    assert code == 1008 and says in reason
 
 
 def test_limits_close_a_stream_with_their_codes(engine: Engine) -> None:
-    def code_of(address: str, message: str = "") -> int:
-        with connect(f"ws://{address}/v1/stream") as socket, pytest.raises(ConnectionClosed) as closed:
-            if message:
-                socket.send(message)
-            socket.recv(timeout=PATIENCE_S)
-        assert closed.value.rcvd is not None
-        return closed.value.rcvd.code
-
     with server(engine, ServeConfig(port=0, max_streams=1)) as (address, _), connect(f"ws://{address}/v1/stream"):
-        assert code_of(address) == 1013, "busy"
+        assert closed_with(address, "")[0] == 1013, "busy"
     with server(engine, ServeConfig(port=0, max_message_bytes=1_000, idle_s=0.5)) as (address, _):
-        assert code_of(address, "s" * 1_001) == 1009, "too large"
-        assert code_of(address) == 1001, "idle"
+        assert closed_with(address, "", "s" * 1_001)[0] == 1009, "too large"
+        assert closed_with(address, "")[0] == 1001, "idle"
 
 
 def test_a_service_that_ends_tells_the_last_words(engine: Engine) -> None:
@@ -150,7 +143,8 @@ def test_a_client_that_never_reads_is_held_back_and_keeps_no_other_waiting(engin
         small = sockets.create_connection(address.split(":"))  # type: ignore[arg-type]
         for buffer in (sockets.SO_RCVBUF, sockets.SO_SNDBUF):
             small.setsockopt(sockets.SOL_SOCKET, buffer, 4_096)
-        deaf = connect(f"ws://{address}/v1/stream?state_every=1", max_queue=1, sock=small)  # states are long
+        query = "?state_every=1&decoder=tagger"  # states are long
+        deaf = connect(f"ws://{address}/v1/stream{query}", max_queue=1, sock=small)
 
         def say() -> None:
             with suppress(ConnectionClosed):
@@ -172,9 +166,7 @@ def test_a_client_that_never_reads_is_held_back_and_keeps_no_other_waiting(engin
 
 
 @pytest.mark.parametrize("as_one_message", [True, False])
-def test_a_client_that_goes_is_let_go_and_what_it_said_is_dropped(
-    engine: Engine, monkeypatch: pytest.MonkeyPatch, as_one_message: bool
-) -> None:
+def test_a_client_that_goes_is_let_go(engine: Engine, monkeypatch: pytest.MonkeyPatch, as_one_message: bool) -> None:
     """The model decides a word when it is told to; the client has gone before the second one."""
     begun, may_go_on, n_steps = threading.Event(), threading.Event(), 0
     push = Streams.push
@@ -189,7 +181,7 @@ def test_a_client_that_goes_is_let_go_and_what_it_said_is_dropped(
     monkeypatch.setattr(Streams, "push", slow)
     with server(engine) as (address, run):
         socket = connect(f"ws://{address}/v1/stream", close_timeout=20)
-        for text in [" ".join(WORDS * 5)] if as_one_message else WORDS * 5:
+        for text in [" ".join(WORDS * 9)] if as_one_message else WORDS * 9:
             socket.send(text)
         assert begun.wait(20)
         socket.close()  # waits for the answer to its close frame
@@ -220,12 +212,116 @@ def test_a_stream_with_a_name_can_be_watched(engine: Engine) -> None:
 
 
 @pytest.mark.parametrize(("said", "n_warnings"), [(GERMAN, 1), (GERMAN * 9, 1), ("how are you and what do you do", 0)])
-def test_a_language_that_the_model_does_not_know_is_told_once(
-    english_engine: Engine, said: str, n_warnings: int
-) -> None:
+def test_a_language_that_the_model_does_not_know_is_told(english_engine: Engine, said: str, n_warnings: int) -> None:
     with client(english_engine) as served, opened(served, "?policy=delay") as socket:
         socket.send_text(said)
         socket.send_text(END)
         events = events_to_end(socket)
     assert [event for event in events if "warning" in event] == [{"warning": GERMAN_WARNING}] * n_warnings
     assert len(without_times(events)) == len(said.split()) and "end" in events[-1]
+
+
+# -- `RemoteStream` tells each committed word once, over lost connections and restarted services
+
+
+ASKED = "lookahead=2&decoder=tagger"  # the fastest: which words come back is what counts here
+FP32_TAGGER = PunctuatorConfig(decoding=DecodingConfig("tagger", precision="fp32"))
+
+
+def alone(engine: Engine) -> list[str]:
+    """What an undisturbed stream gives; a silence follows the twentieth word."""
+    live = StreamingPunctuator(Punctuator(engine.model, FP32_TAGGER), StreamConfig(lookahead=2))
+    steps = (live.push(LECTURE[:20]), live.flush(), live.push(LECTURE[20:]), live.finish())
+    return [word.text for step in steps for word in step]
+
+
+def say_all(remote: RemoteStream, cut_after: Collection[int] = ()) -> None:
+    for place, word in enumerate(LECTURE):
+        if place == 20:
+            remote.say(FLUSH)
+        remote.say(words_message([TimedWord(word)]))
+        if place in cut_after:
+            with suppress(OSError):  # it is cut already
+                remote._connection.socket.shutdown(sockets.SHUT_RDWR)
+
+
+class Texts(list[str]):
+    """The texts of events, in order."""
+
+    def __call__(self, event: Mapping[str, Any]) -> None:
+        self.append(event["text"])
+
+
+@pytest.mark.parametrize("cut_after", [(), (0,), (5, 6, 30), (19, 20, 21, 35, 40), (44,)])
+def test_a_remote_stream_is_what_one_here_is_over_lost_connections(engine: Engine, cut_after: tuple[int, ...]) -> None:
+    texts = Texts()
+    with server(engine) as (address, _), RemoteStream(f"ws://{address}/v1/stream?{ASKED}", texts) as remote:
+        say_all(remote, cut_after)
+    assert texts == alone(engine)
+
+
+def test_a_service_that_is_started_again_goes_on(engine: Engine) -> None:
+    texts = Texts()
+    with server(engine) as (address, _):
+        port = int(address.rpartition(":")[2])
+        remote = RemoteStream(f"ws://{address}/v1/stream?{ASKED}", texts).__enter__()
+        for word in LECTURE[:20]:
+            remote.say(words_message([TimedWord(word)]))
+        remote.say(FLUSH)
+    with server(engine, ServeConfig(port=port)):
+        for word in LECTURE[20:]:
+            remote.say(words_message([TimedWord(word)]))
+        remote.__exit__(None)
+    assert texts == alone(engine)
+
+
+def test_what_cannot_be_is_said_in_one_line(engine: Engine) -> None:
+    with pytest.raises(ConfigError, match="server 'here'"):
+        stream_address("here", {})
+    assert stream_address("https://a.example/v1/stream", {"lookahead": 2}).startswith("wss://a.example/v1/stream?")
+    with pytest.raises(InputError, match=r"no service at ws://127\.0\.0\.1:9/v1/stream \("):
+        RemoteStream("ws://127.0.0.1:9/v1/stream?a=1", print).__enter__()
+    with (
+        server(engine) as (address, _),
+        pytest.raises(InputError, match="dely"),
+        RemoteStream(f"ws://{address}/v1/stream?policy=dely", print) as remote,
+    ):
+        say_all(remote)
+
+
+def test_a_service_that_is_lost_for_good_is_said(engine: Engine) -> None:
+    with server(engine) as (address, _):
+        remote = RemoteStream(f"ws://{address}/v1/stream", print, patience_s=0.5).__enter__()  # it ends sooner
+    with pytest.raises(InputError, match="no service"):
+        remote.say(words_message([TimedWord("so")]))
+        remote.__exit__(None)
+
+
+def test_a_long_silence_is_no_lost_service(engine: Engine) -> None:
+    """A service ends a stream in which nothing is said; the client goes on, however often, and loses no word."""
+    live, texts = StreamingPunctuator(Punctuator(engine.model, FP32_TAGGER), StreamConfig(lookahead=2)), Texts()
+    undisturbed = [word.text for step in (live.push(LECTURE), live.finish()) for word in step]
+    with server(engine, ServeConfig(port=0, idle_s=0.8)) as (address, _):
+        remote = RemoteStream(f"ws://{address}/v1/stream?{ASKED}", texts, patience_s=0.2).__enter__()
+        for part in (LECTURE[:18], LECTURE[18:]):  # the first 18 are all in a state, so nothing is said again
+            for word in part:
+                remote.say(words_message([TimedWord(word)]))
+            time.sleep(2.0 * (part == LECTURE[:18]))  # some connections long
+        remote.__exit__(None)
+    assert texts == undisturbed
+
+
+def test_a_warning_is_told_once_over_lost_connections_and_is_no_word(english_engine: Engine) -> None:
+    events = list[Mapping[str, Any]]()
+    german = (GERMAN.split() * 8)[:60]
+    with (
+        server(english_engine) as (address, _),
+        RemoteStream(f"ws://{address}/v1/stream?{ASKED}", events.append) as remote,
+    ):
+        for number, word in enumerate(german):
+            remote.say(words_message([TimedWord(word)]))
+            if number in (25, 40):
+                with suppress(OSError):
+                    remote._connection.socket.shutdown(sockets.SHUT_RDWR)
+    assert [event for event in events if "warning" in event] == [{"warning": GERMAN_WARNING}]
+    assert [event["word"] for event in events if "word" in event] == german

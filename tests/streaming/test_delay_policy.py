@@ -1,7 +1,5 @@
 """Streams with a delay equal the whole text under the same mask, and what they remember is bounded."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -78,10 +76,8 @@ def _stream(punctuator: Punctuator, lookahead: int, chunks: Sequence[Sequence[st
 def _batch(
     punctuator: Punctuator, lookahead: int, words: Sequence[str], windows: WindowConfig
 ) -> list[tuple[str, ...]]:
-    config = replace(punctuator.config, windows=windows, decoding=DecodingConfig("tagger", delay_words=lookahead))
-    return [
-        (word.text, word.marks, word.case) for word in Punctuator(punctuator.model, config).annotate(" ".join(words))
-    ]
+    batch = punctuator.with_config(windows=windows, decoding=DecodingConfig("tagger", delay_words=lookahead))
+    return [(word.text, word.marks, word.case) for word in batch.annotate(" ".join(words))]
 
 
 def _written(words: Sequence[Committed]) -> list[tuple[str, ...]]:
@@ -99,9 +95,8 @@ def test_a_stream_equals_the_whole_text_with_the_same_mask_in_any_chunking(
     if lookahead == 0:  # the last slot is final before anyone knows that it is the last
         streamed, batch = streamed[:-1], batch[:-1]
     assert streamed == batch
-    assert [word.delay_words for word in committed[: max(0, len(words) - lookahead)]] == [lookahead] * max(
-        0, len(words) - lookahead
-    )
+    n_steady = max(0, len(words) - lookahead)
+    assert [word.delay_words for word in committed[:n_steady]] == [lookahead] * n_steady
 
 
 @torch.no_grad()
@@ -129,19 +124,6 @@ def test_columns_give_the_states_of_the_whole_text(
     assert torch.allclose(torch.stack([rows[word] for word in range(len(words))]), wanted, atol=1e-3)
 
 
-def test_a_leaky_column_is_found(punctuator: Punctuator, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The comparison can fail: a layer that sees all that is cached differs from the mask somewhere."""
-    words = random.Random(5).choices(PIECES, k=60)
-    batch = _batch(punctuator, 2, words, WindowConfig(1000))
-    assert _written(_stream(punctuator, 2, [words])) == batch
-
-    def leaky(key_words: Sequence[int], word: int, look_ahead: int, left_words: int) -> slice:
-        return keys_in_sight(key_words, word, look_ahead + 1, left_words)
-
-    monkeypatch.setattr(kv_cache_module, "keys_in_sight", leaky)
-    assert _written(_stream(punctuator, 2, [words])) != batch
-
-
 def test_overlapping_windows_equal_one_window_where_they_hold_what_a_state_depends_on(punctuator: Punctuator) -> None:
     """Three layers of three words to the left, and the prefix as far away as it counts: 128 tokens."""
     words = random.Random(6).choices(PIECES, k=400)
@@ -167,9 +149,7 @@ def test_what_is_remembered_does_not_grow(punctuator: Punctuator) -> None:
     assert len(stream.state.to_json()) < 3000
 
 
-def test_a_word_costs_one_column_however_long_the_stream(
-    punctuator: Punctuator, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_word_costs_one_column_in_a_long_stream(punctuator: Punctuator, monkeypatch: pytest.MonkeyPatch) -> None:
     """Counted where the network computes: the tokens that pass through the feed-forward layers."""
     stream = StreamingPunctuator(punctuator, _delayed(2))
     stream.push(["we"] * 20)
@@ -185,9 +165,7 @@ def test_a_word_costs_one_column_however_long_the_stream(
 
 @few
 @given(WORDS, LOOKAHEADS, st.data())
-def test_a_saved_stream_computes_its_memory_again(
-    punctuator: Punctuator, words: list[str], lookahead: int, data: st.DataObject
-) -> None:
+def test_a_saved_stream_goes_on(punctuator: Punctuator, words: list[str], lookahead: int, data: st.DataObject) -> None:
     cut = data.draw(st.integers(0, len(words)))
     stream = StreamingPunctuator(punctuator, _delayed(lookahead))
     before = stream.push(words[:cut])
@@ -223,7 +201,9 @@ def test_in_int8_a_saved_stream_goes_on_to_the_bit(punctuator: Punctuator, seed:
     assert [*committed, *resumed.finish()] == _stream(in_int8, 4, [words])
 
 
-def test_a_memory_that_forgot_where_it_was_would_differ(punctuator: Punctuator) -> None:
+def test_a_memory_that_forgot_where_it_was_and_a_leaky_column_are_found(
+    punctuator: Punctuator, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The comparison can fail: the prefix stands nearer if the tokens before the saved words are not counted."""
     stream = StreamingPunctuator(punctuator, _delayed(2))
     stream.push(["we", "xylophone"] * 12)
@@ -233,19 +213,30 @@ def test_a_memory_that_forgot_where_it_was_would_differ(punctuator: Punctuator) 
         resumed = StreamingPunctuator(punctuator, _delayed(2), saved)
         confidences.append([word.annotated.confidence for word in resumed.push(["know", "that"])])
     assert confidences[0] != pytest.approx(confidences[1], abs=1e-5)
+    words = random.Random(5).choices(PIECES, k=60)
+    batch = _batch(punctuator, 2, words, WindowConfig(1000))
+    assert _written(_stream(punctuator, 2, [words])) == batch
+
+    def leaky(key_words: Sequence[int], word: int, look_ahead: int, left_words: int) -> slice:
+        return keys_in_sight(key_words, word, look_ahead + 1, left_words)
+
+    monkeypatch.setattr(kv_cache_module, "keys_in_sight", leaky)
+    assert _written(_stream(punctuator, 2, [words])) != batch
 
 
-def test_a_state_of_another_policy_or_lookahead_goes_on(punctuator: Punctuator) -> None:
+def test_a_state_of_another_policy_or_the_memory_of_another_reader_goes_on(punctuator: Punctuator) -> None:
     stream = StreamingPunctuator(punctuator, StreamConfig(window=8, lookahead=5))
     before = [word.annotated.word for word in stream.push(PIECES[:10])]
     other = StreamingPunctuator(punctuator, _delayed(1), StreamState.from_json(stream.state.to_json()))
     committed = [*other.push(["we"]), *other.finish()]
     assert [*before, *(word.annotated.word for word in committed)] == [*PIECES[:10], "we"]
+    stream, other = (StreamingPunctuator(punctuator, _delayed(2)) for _ in range(2))
+    stream.push(PIECES)
+    other.state = stream.state
+    assert [*other.push(["we"]), *other.finish()] == [*stream.push(["we"]), *stream.finish()]
 
 
-def test_a_memory_of_another_lookahead_style_model_or_policy_is_not_gone_on_with(
-    punctuator: Punctuator, tiny_model: Model
-) -> None:
+def test_a_memory_of_another_lookahead_style_or_model_is_dropped(punctuator: Punctuator, tiny_model: Model) -> None:
     """A stream that takes over a live state does what it does with the same state from json."""
     stream, words = StreamingPunctuator(punctuator, _delayed(2)), PIECES * 3
     stream.push(words)
@@ -305,16 +296,13 @@ def test_after_a_flush_the_stream_goes_on_as_if_it_had_only_been_looked_at(punct
     assert before[:9] + before[12:] == after[:9] + after[12:]
 
 
-def test_the_provisional_tail_is_what_finish_would_commit(punctuator: Punctuator) -> None:
+def test_the_provisional_tail_is_what_finish_would_commit_and_kept_marks_stay(punctuator: Punctuator) -> None:
     stream = StreamingPunctuator(punctuator.with_config(fragment=True), _delayed(3))
     stream.push("we know that right and so".split())
     state, tail = stream.state, stream.provisional()
     assert [word.word for word in tail] == ["right", "and", "so"]
     assert stream.state is state, "looking changes nothing"
     assert tail == tuple(word.annotated for word in stream.finish())
-
-
-def test_kept_marks_stay(punctuator: Punctuator) -> None:
     keeping = punctuator.with_config(render=RenderConfig(keep_marks=True))
     committed = _stream(keeping, 2, ["so. that, vs. them? we".split()])
     assert [word.annotated.text[-1] for word in committed[:2]] == [".", ","]
@@ -338,16 +326,14 @@ def test_what_cannot_be_is_refused_in_one_line(punctuator: Punctuator, tiny_mode
             StreamState.from_json(text)
 
 
-def test_a_model_that_was_not_trained_with_a_delay_gives_a_warning(
-    punctuator: Punctuator, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_model_not_trained_with_a_delay_is_told(punctuator: Punctuator, caplog: pytest.LogCaptureFixture) -> None:
     Streams(punctuator, _delayed(2))
     assert not caplog.records
     Streams(Punctuator(punctuator.model.with_task(delay_left_words=None)), _delayed(2))
     assert "was not trained with a delay" in caplog.text
 
 
-def test_what_is_remembered_is_a_value(model: Model) -> None:
+def test_what_is_remembered_is_a_value_and_its_keys_are_not_copied_for_each_word(model: Model) -> None:
     """Two continuations of one memory do not disturb each other."""
     encoder, ids = StreamEncoder(model, Delay(1, 3)), [model.tokenizer.word_ids(word) for word in ("we", "know", "no")]
     (memory,) = encoder.read([encoder.begin()], [ids])
@@ -359,14 +345,9 @@ def test_what_is_remembered_is_a_value(model: Model) -> None:
     first = read_on(memory)
     encoder.read([memory], [ids])
     assert torch.equal(read_on(memory), first)
-
-
-def test_another_reader_of_the_same_settings_goes_on_with_what_is_remembered(punctuator: Punctuator) -> None:
-    """A live state, as a program passes it on: the memory goes with it, and nothing is computed again."""
-    stream, other = (StreamingPunctuator(punctuator, _delayed(2)) for _ in range(2))
-    stream.push(PIECES)
-    other.state = stream.state
-    assert [*other.push(["we"]), *other.finish()] == [*stream.push(["we"]), *stream.finish()]
+    (memory,) = encoder.read([encoder.begin()], [[ids[2]] * 4])
+    (after,) = encoder.read([memory], [[ids[2]]])
+    assert after.layers[0].keys.room is memory.layers[0].keys.room, "keys are not copied for each word"
 
 
 @few
@@ -382,10 +363,3 @@ def test_keys_that_grow_share_room_and_stay_as_they_are(growths: list[tuple[int,
         grown.append(keys.part(n_forgotten).then(Tokens(rows, places, places), rows))
         copies.append(torch.cat([copy[n_forgotten:], rows]))
     assert all(torch.equal(keys.rows, copy) for keys, copy in zip(grown, copies, strict=True))
-
-
-def test_a_stream_does_not_copy_its_keys_for_each_word(model: Model) -> None:
-    encoder, ids = StreamEncoder(model, Delay(1, 3)), model.tokenizer.word_ids("no")
-    (memory,) = encoder.read([encoder.begin()], [[ids] * 4])
-    (after,) = encoder.read([memory], [[ids]])
-    assert after.layers[0].keys.room is memory.layers[0].keys.room

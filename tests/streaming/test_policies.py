@@ -1,7 +1,5 @@
 """Policies against the algorithms as their papers write them, with votes that are written by hand."""
 
-from __future__ import annotations
-
 import math
 
 import pytest
@@ -44,9 +42,7 @@ def test_fixed_commits_what_its_lookahead_follows(lookahead: int, n_committed: i
 
 
 @given(st.lists(st.booleans(), max_size=12), st.integers(0, 3), st.integers(0, 4), st.sampled_from([0.0, 0.9, 1.0]))
-def test_entropy_commits_in_order_while_the_model_is_sure(
-    sure: list[bool], l_min: int, spread: int, threshold: float
-) -> None:
+def test_entropy_commits_while_the_model_is_sure(sure: list[bool], l_min: int, spread: int, threshold: float) -> None:
     policy = Entropy(l_min, l_min + spread, [threshold] * (spread + 1))
     wanted = 0
     for place, is_sure in enumerate(sure):
@@ -59,21 +55,15 @@ def test_entropy_commits_in_order_while_the_model_is_sure(
     assert _n_ready(policy, votes) == wanted
 
 
-def test_entropy_is_measured_in_bits() -> None:
+def test_entropy_is_in_bits_with_a_threshold_for_each_lookahead_and_fixed_where_there_is_one() -> None:
     four = Vote(normalise(dict.fromkeys(("", ",", ".", "?"), 1.0)), SURE.cases)
     assert entropy(four.marks) / math.log(2) == pytest.approx(2.0)
     assert _n_ready(Entropy(0, 5, [1.999999] * 6), [four]) == 0
     assert _n_ready(Entropy(0, 5, [2.000001] * 6), [four]) == 1
-
-
-def test_each_lookahead_may_have_its_own_threshold() -> None:
     policy = make_policy(StreamConfig("entropy", l_min=1, l_max=3, thresholds=[0.0, 1.0, 0.0]))
     assert _n_ready(policy, [UNSURE, SURE]) == 0
     assert _n_ready(policy, [UNSURE, SURE, SURE]) == 2
     assert make_policy(StreamConfig("entropy", l_min=1, l_max=3, thresholds=[0.7])) == Entropy(1, 3, [0.7] * 3)
-
-
-def test_an_entropy_policy_whose_least_and_most_lookahead_are_one_is_a_fixed_one() -> None:
     policy = make_policy(StreamConfig("entropy", l_min=3, l_max=3, thresholds=[0.0]))
     assert policy == Entropy(3, 3, [0.0])
     for n_waiting in range(8):
@@ -131,80 +121,64 @@ def test_short_sentences_do_not_pile_up(length: int, every: int, after: int) -> 
         assert heard - latest < length + after + every
 
 
-def test_no_sentence_ends_behind_a_title() -> None:
+def test_a_window_begins_where_its_sentence_or_what_waits_does_and_no_sentence_ends_behind_a_title() -> None:
     policy = Sentence(1, 0, 9)
     for word, n_ready in (("mr", 0), ("so", 1)):
         assert policy.n_ready(StreamState((Word(word), Word("a")), 2), [_vote(stop=1.0), SURE]) == n_ready
-
-
-def test_a_sentence_s_window_begins_where_the_sentence_does() -> None:
     policy = Sentence(4, 4, 10)
     assert policy.window_start(_heard(30, 25, sentence_start=24)) == 24
     assert policy.window_start(_heard(30, 25, sentence_start=3)) == 20, "or as far back as the window reaches"
     assert Fixed(2).window_start(_heard(30, 25, sentence_start=24)) == 20
+    for n_seen, n_committed, start in ((4, 4, 3), (9, 5, 4), (0, 0, 0), (30, 3, 20)):
+        assert Delayed(4).window_start(_heard(n_seen, n_committed)) == start, "what waits and the word before"
 
 
-@pytest.mark.parametrize(
-    ("values", "message"),
-    [
-        ({"policy": "eager"}, "policy 'eager'; expected one of fixed, entropy, sentence, delay"),
-        ({"decide": "guess"}, "decide 'guess'; expected one of seq2seq, classify"),
-        ({"window": 9, "lookahead": 9}, "lookahead of 9 words in a window of 9; expected 0 or more"),
-        ({"lookahead": "x"}, "lookahead of x words in a window of 32; expected 0 or more"),
-        ({"lookahead": -1}, "lookahead of -1 words"),
-        ({"policy": "entropy", "l_min": -1}, "l_min of -1 words"),
-        ({"policy": "entropy", "l_min": 5, "l_max": 2}, "l_min 5, l_max 2; expected l_min <= l_max"),
-        ({"policy": "entropy", "thresholds": [float("nan")]}, r"thresholds \[nan\]; expected bits, 0 or more"),
-        ({"policy": "entropy", "thresholds": [-0.5]}, r"thresholds \[-0.5\]"),
-        ({"policy": "entropy", "thresholds": [0.5, math.inf], "l_min": 5}, r"thresholds \[0.5, inf\]"),
-        ({"policy": "entropy", "thresholds": [0.1, 0.2]}, "2 thresholds for lookaheads from 1 to 6"),
-        ({"policy": "entropy", "l_max": 40}, "l_max of 40 words"),
-        ({"policy": "sentence", "every": 0}, "every of 0 words in a window of 32; expected 1 or more"),
-        ({"policy": "sentence", "after": 32}, "after of 32 words"),
-        ({"window": MOST_WORDS + 1}, "a window of"),
-        ({"policy": "delay", "lookahead": -1}, "a lookahead of -1 words"),
-        ({"policy": "delay", "decide": "classify"}, "decide classify"),
-        ({"max_delay_ms": 0}, "max_delay_ms 0"),
-        ({"max_delay_ms": 86_400_001}, "max_delay_ms 86400001"),
-    ],
-)
+@pytest.mark.parametrize(("values", "message"), [
+    ({"policy": "eager"}, "policy 'eager'; expected one of fixed, entropy, sentence, delay"),
+    ({"decide": "guess"}, "decide 'guess'; expected one of seq2seq, classify"),
+    ({"window": 9, "lookahead": 9}, "lookahead of 9 words in a window of 9; expected 0 or more"),
+    ({"lookahead": "x"}, "lookahead of x words in a window of 32; expected 0 or more"),
+    ({"lookahead": -1}, "lookahead of -1 words"), ({"policy": "entropy", "l_min": -1}, "l_min of -1 words"),
+    ({"policy": "entropy", "l_min": 5, "l_max": 2}, "l_min 5, l_max 2; expected l_min <= l_max"),
+    ({"policy": "entropy", "thresholds": [float("nan")]}, r"thresholds \[nan\]; expected bits, 0 or more"),
+    ({"policy": "entropy", "thresholds": [-0.5]}, r"thresholds \[-0.5\]"),
+    ({"policy": "entropy", "thresholds": [0.5, math.inf], "l_min": 5}, r"thresholds \[0.5, inf\]"),
+    ({"policy": "entropy", "thresholds": [0.1, 0.2]}, "2 thresholds for lookaheads from 1 to 6"),
+    ({"policy": "entropy", "l_max": 40}, "l_max of 40 words"),
+    ({"policy": "sentence", "every": 0}, "every of 0 words in a window of 32; expected 1 or more"),
+    ({"policy": "sentence", "after": 32}, "after of 32 words"),
+    ({"window": MOST_WORDS + 1}, "a window of"),
+    ({"policy": "delay", "lookahead": -1}, "a lookahead of -1 words"),
+    ({"policy": "delay", "decide": "classify"}, "decide classify"),
+    ({"max_delay_ms": 0}, "max_delay_ms 0"), ({"max_delay_ms": 86_400_001}, "max_delay_ms 86400001"),
+])  # fmt: skip
 def test_impossible_values_are_refused(values: dict[str, object], message: str) -> None:
     with pytest.raises(ConfigError, match=message):
         StreamConfig(**values)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(
-    ("values", "policy"),
-    [
-        ({}, Fixed(4)),
-        ({"lookahead": 0, "max_delay_ms": 1}, Fixed(0)),
-        ({"lookahead": 31, "max_delay_ms": 86_400_000}, Fixed(31)),
-        ({"policy": "entropy"}, Entropy(1, 6, [0.5] * 6)),
-        ({"policy": "entropy", "l_min": 0, "l_max": 0, "thresholds": [0.0]}, Entropy(0, 0, [0.0])),
-        ({"policy": "entropy", "l_min": 31, "l_max": 31}, Entropy(31, 31, [0.5])),
-        ({"policy": "sentence"}, Sentence(4, 4, 32)),
-        ({"policy": "sentence", "every": 1, "after": 0, "window": 2}, Sentence(1, 0, 2)),
-        ({"policy": "delay", "lookahead": 0}, Delayed(0)),
-        ({"policy": "delay", "lookahead": MOST_DELAY}, Delayed(MOST_DELAY)),
-        ({"window": MOST_WORDS}, Fixed(4)),
-    ],
-)
+@pytest.mark.parametrize(("values", "policy"), [
+    ({}, Fixed(4)), ({"lookahead": 0, "max_delay_ms": 1}, Fixed(0)),
+    ({"lookahead": 31, "max_delay_ms": 86_400_000}, Fixed(31)),
+    ({"policy": "entropy"}, Entropy(1, 6, [0.5] * 6)),
+    ({"policy": "entropy", "l_min": 0, "l_max": 0, "thresholds": [0.0]}, Entropy(0, 0, [0.0])),
+    ({"policy": "entropy", "l_min": 31, "l_max": 31}, Entropy(31, 31, [0.5])),
+    ({"policy": "sentence"}, Sentence(4, 4, 32)),
+    ({"policy": "sentence", "every": 1, "after": 0, "window": 2}, Sentence(1, 0, 2)),
+    ({"policy": "delay", "lookahead": 0}, Delayed(0)),
+    ({"policy": "delay", "lookahead": MOST_DELAY}, Delayed(MOST_DELAY)),
+    ({"window": MOST_WORDS}, Fixed(4)),
+])  # fmt: skip
 def test_the_least_and_the_most_that_is_possible_makes_a_policy(values: dict[str, object], policy: Policy) -> None:
     assert make_policy(StreamConfig(**values)) == policy  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(("n_seen", "n_committed", "start"), [(4, 4, 3), (9, 5, 4), (0, 0, 0), (30, 3, 20)])
-def test_with_a_delay_the_waiting_words_are_shown_and_the_one_before_them(
-    n_seen: int, n_committed: int, start: int
-) -> None:
-    assert Delayed(4).window_start(_heard(n_seen, n_committed)) == start
-
-
-@pytest.mark.parametrize(("n_waiting", "n_ready"), [(8, 0), (9, 5), (10, 6)])
-def test_a_full_window_without_an_end_is_committed(n_waiting: int, n_ready: int) -> None:
-    policy, state = Sentence(every=100, after=4, window=9), _heard(n_waiting, 0)
-    assert policy.is_due(state) is (n_ready > 0)
-    assert policy.n_ready(state, [SURE] * policy.n_asked(state)) == n_ready
+def test_a_full_window_without_an_end_is_committed() -> None:
+    policy = Sentence(every=100, after=4, window=9)
+    for n_waiting, n_ready in ((8, 0), (9, 5), (10, 6)):
+        state = _heard(n_waiting, 0)
+        assert policy.is_due(state) is (n_ready > 0)
+        assert policy.n_ready(state, [SURE] * policy.n_asked(state)) == n_ready
 
 
 @pytest.mark.parametrize("policy", [Fixed(4), Entropy(4, 5, [1.0, 1.0]), Sentence(1, 4, 9)])

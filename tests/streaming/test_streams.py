@@ -1,7 +1,5 @@
 """The promises of a stream (docs/design.md), on models that know nothing: they hold whatever the model decides."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Sequence
 from dataclasses import replace
@@ -17,28 +15,28 @@ from t5punct.errors import ConfigError, InputError
 from t5punct.model import Model
 from t5punct.punctuator import Punctuator, PunctuatorConfig
 from t5punct.streaming import Committed, StreamConfig, StreamingPunctuator, Streams, StreamState, TimedWord
+from t5punct.streaming.deciding import Look
 from t5punct.streaming.state import Times
 from t5punct.text.render import RenderConfig
 from t5punct.text.words import Word, split
 from t5punct.windows.plan import WindowConfig
 from t5punct.windows.presets import load_preset
+from t5punct.windows.votes import Vote
 
 PIECES = ["we", "know", "that", "inc", "iPhone", "3.5", "U.S.", "🙂", "no", "I", "how", "-", "right?"]
 WORDS = st.lists(st.sampled_from(PIECES), min_size=1, max_size=14)
 CONFIGS = st.sampled_from(
     [
-        StreamConfig(window=5, lookahead=0),
-        StreamConfig(window=5, lookahead=3),
+        StreamConfig(window=5, lookahead=0), StreamConfig(window=5, lookahead=3),
         StreamConfig("entropy", window=6, l_min=0, l_max=3, thresholds=[2.2]),
         StreamConfig("entropy", window=6, l_min=1, l_max=3, thresholds=[2.6, 2.4, 2.0]),
-        StreamConfig("sentence", window=6, every=2, after=1),
-        StreamConfig("sentence", window=7, every=3, after=0),
+        StreamConfig("sentence", window=6, every=2, after=1), StreamConfig("sentence", window=7, every=3, after=0),
         StreamConfig("fixed", "classify", window=5, lookahead=2),
         StreamConfig("entropy", "classify", window=6, l_min=1, l_max=3, thresholds=[2.5]),
         StreamConfig(window=5, lookahead=3, max_delay_ms=500),
         StreamConfig("sentence", window=6, every=2, after=1, max_delay_ms=500),
     ]
-)
+)  # fmt: skip
 steady = settings(max_examples=25, suppress_health_check=list(HealthCheck))
 
 
@@ -66,9 +64,7 @@ def test_any_chunking_commits_the_same_and_the_words_are_kept(
 
 @steady
 @given(WORDS, CONFIGS)
-def test_no_slot_waits_longer_than_its_policy_allows(
-    punctuator: Punctuator, words: list[str], config: StreamConfig
-) -> None:
+def test_no_slot_waits_longer_than_it_may(punctuator: Punctuator, words: list[str], config: StreamConfig) -> None:
     stream = StreamingPunctuator(punctuator, config)
     words = [word for place, word in enumerate(words) if word != "-" or not place]  # others are of the word before them
     committed = [slot for word in words for slot in stream.push([word])]
@@ -87,9 +83,7 @@ def test_no_slot_waits_longer_than_its_policy_allows(
 
 @settings(max_examples=25, suppress_health_check=list(HealthCheck))
 @given(st.lists(st.sampled_from(PIECES[:10]), min_size=1, max_size=40), st.integers(0, 5), st.booleans())
-def test_fixed_equals_the_batch_preset_realtime(
-    punctuator: Punctuator, words: list[str], lookahead: int, fragment: bool
-) -> None:
+def test_fixed_equals_preset_realtime(punctuator: Punctuator, words: list[str], lookahead: int, fragment: bool) -> None:
     strategy = load_preset(f"realtime-{lookahead}")
     config = PunctuatorConfig(strategy.windows, strategy.combine, fragment=fragment)
     batch = Punctuator(punctuator.model, config).annotate(" ".join(words))
@@ -97,9 +91,7 @@ def test_fixed_equals_the_batch_preset_realtime(
     streamed = tuple(word.annotated for word in stream)
     if lookahead == 0 and not fragment:  # the last slot is final before anyone knows that it is the last
         streamed, batch = streamed[:-1], batch[:-1]
-    assert [(word.text, word.marks, word.case) for word in streamed] == [
-        (word.text, word.marks, word.case) for word in batch
-    ]
+    assert [(w.text, w.marks, w.case) for w in streamed] == [(w.text, w.marks, w.case) for w in batch]
     assert [word.confidence for word in streamed] == pytest.approx([word.confidence for word in batch], abs=1e-4)
 
 
@@ -150,13 +142,10 @@ def test_the_provisional_tail_is_what_finish_would_commit_if_the_text_may_end_an
     assert stream.finish() == ()
 
 
-def test_a_whole_stream_begins_and_ends_with_a_sentence(punctuator: Punctuator) -> None:
+def test_a_whole_stream_is_sentences_and_flushing_commits_all_that_was_heard(punctuator: Punctuator) -> None:
     words = _stream(punctuator, StreamConfig(window=6, lookahead=3), [["we", "know", "that", "right", "and"]])
     assert words[0].annotated.case != "lower"
     assert set(words[-1].annotated.marks) & set(".?!")
-
-
-def test_flushing_commits_all_that_was_heard_and_the_stream_goes_on(punctuator: Punctuator) -> None:
     stream = StreamingPunctuator(punctuator, StreamConfig(window=6, lookahead=3))
     stream.push(["we", "know"])
     assert [word.annotated.word for word in stream.flush()] == ["we", "know"]
@@ -165,7 +154,7 @@ def test_flushing_commits_all_that_was_heard_and_the_stream_goes_on(punctuator: 
     assert [word.annotated.word for word in stream.push(["is", "right", "and"])] == ["that"]
 
 
-def test_a_silence_commits_everything_before_it(punctuator: Punctuator) -> None:
+def test_a_silence_commits_everything_before_it_and_changes_what_the_model_reads(punctuator: Punctuator) -> None:
     config = StreamConfig(window=6, lookahead=3, max_delay_ms=700)
     timed = [TimedWord("we", 0, 200), TimedWord("know", 200, 400), TimedWord("that", 1100, 1300), TimedWord("is", 1999)]
     stream = StreamingPunctuator(punctuator, config)
@@ -174,18 +163,25 @@ def test_a_silence_commits_everything_before_it(punctuator: Punctuator) -> None:
     assert [slot.annotated.word for word in timed for slot in single.push([word])] == ["we", "know"]
     for patient in (replace(config, max_delay_ms=701), replace(config, max_delay_ms=None)):
         assert [slot.delay_words for slot in StreamingPunctuator(punctuator, patient).push(timed)] == [3]
+    hearing = Punctuator(punctuator.model.with_task(pause_ms=280))
+    words = [TimedWord("we", 0, 200), TimedWord("know", 600, 800), TimedWord("that", 800, 900)]
+    stream = StreamingPunctuator(hearing, StreamConfig(lookahead=3))
+    stream.push(words)
+    assert hearing.window_input(stream.state.words).pauses == (True, False, False)
+    assert punctuator.window_input(stream.state.words).pauses == ()
+    timed = [word.annotated.confidence for word in stream.finish()]
+    untimed = StreamingPunctuator(hearing, StreamConfig(lookahead=3))
+    untimed.push([word.word for word in words])
+    assert timed != [word.annotated.confidence for word in untimed.finish()]
 
 
-def test_a_mark_that_stands_alone_is_decided_anew_in_whatever_chunk_it_comes(punctuator: Punctuator) -> None:
+def test_a_mark_that_stands_alone_is_decided_anew_or_kept(punctuator: Punctuator) -> None:
     for lookahead in (0, 1):
         config = StreamConfig(window=5, lookahead=lookahead)
         pieces = _stream(punctuator, config, [["you"], ["-"], ["well,"], [":)"], ["fine"], [","]])
         assert [word.annotated.word for word in pieces] == ["you", "well", ":)", "fine"]
         assert pieces == _stream(punctuator, config, [["you - well, :) fine ,"]])
         assert pieces == _stream(punctuator, config, [["you", "well", ":)", "fine"]])
-
-
-def test_a_mark_that_stands_alone_is_kept_if_marks_are(punctuator: Punctuator) -> None:
     keeping = punctuator.with_config(render=RenderConfig(case=False, keep_marks=True))
     chunks = [["so", "you"], ["?"], ["!"], ["well", "-"], [".", ",", ".", "no"]]
     pieces = _stream(keeping, StreamConfig(window=5, lookahead=1), chunks)
@@ -204,78 +200,55 @@ def test_the_full_stop_of_an_ordinal_ends_no_sentence_in_a_stream(punctuator: Pu
     assert not any(word.is_ordinal for word in stream.state.words)
 
 
-def test_nothing_can_be_pushed_after_the_end(punctuator: Punctuator) -> None:
-    stream = StreamingPunctuator(punctuator)
+def test_a_text_is_pushed_as_words_every_stream_is_given_some_and_none_after_its_end(punctuator: Punctuator) -> None:
+    stream, other = StreamingPunctuator(punctuator), StreamingPunctuator(punctuator)
+    assert stream.push("we know that is right and no") == other.push("we know that is right and no".split())
+    with pytest.raises(InputError, match="words for 1 of 2 streams; expected words for each"):
+        Streams(punctuator).push([StreamState(), StreamState()], [["we"]])
     stream.finish()
     with pytest.raises(InputError, match="words after the stream's end"):
         stream.push(["more"])
 
 
-def test_a_text_is_pushed_as_words_and_every_stream_is_given_some(punctuator: Punctuator) -> None:
-    stream, other = StreamingPunctuator(punctuator), StreamingPunctuator(punctuator)
-    assert stream.push("we know that is right and no") == other.push("we know that is right and no".split())
-    with pytest.raises(InputError, match="words for 1 of 2 streams; expected words for each"):
-        Streams(punctuator).push([StreamState(), StreamState()], [["we"]])
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "", "{}", '{"words": [{"txt": "a"}]}', '{"words": [], "seen": 3}', "[1]", '{"words": [], "n_seen": "3"}',
-        '{"words": [], "n_committed": 9}', '{"words": [{"text": 5}], "n_seen": 1}',
-        '{"words": [{"text": "a", "n_closers": "1"}], "n_seen": 1}',
-        '{"words": [{"text": "a", "n_closers": 1.0}], "n_seen": 1}',
-        '{"words": [{"text": "a", "n_closers": 2}], "n_seen": 1}',
-        '{"words": [{"text": "a", "pause": 3}], "n_seen": 1}',
-        '{"words": [{"text": "a", "dotted": null}], "n_seen": 1}', '{"words": [{"text": ""}], "n_seen": 1}',
-        '{"words": [{"text": "a b"}], "n_seen": 1}', '{"words": {}}', '{"words": "", "n_seen": 0}',
-        '{"words": [], "n_seen": true}', '{"words": [], "sentence_start": 1}', '{"words": [], "sentence_start": -1}',
-        '{"words": [], "end_ms": 1.5}', '{"words": [], "finished": 0}', '{"words": [], "in_doubt": 1}',
-        '{"words": [], "times": [{"start_ms": 1, "end_ms": 2}]}',
-        '{"words": [{"text": "a"}], "n_seen": 1, "times": [{"start_ms": "1"}]}',
-        '{"words": [], "times": 5}',
-        "[" * 100_000,
-    ],
-)  # fmt: skip
-def test_a_damaged_state_is_refused(text: str) -> None:
+@pytest.mark.parametrize("text", [
+    "", "{}", '{"words": [{"txt": "a"}]}', '{"words": [], "seen": 3}', "[1]", '{"words": [], "n_seen": "3"}',
+    '{"words": [], "n_committed": 9}', '{"words": [{"text": 5}], "n_seen": 1}',
+    '{"words": [{"text": "a", "n_closers": "1"}], "n_seen": 1}',
+    '{"words": [{"text": "a", "n_closers": 1.0}], "n_seen": 1}',
+    '{"words": [{"text": "a", "n_closers": 2}], "n_seen": 1}', '{"words": [{"text": "a", "pause": 3}], "n_seen": 1}',
+    '{"words": [{"text": "a", "dotted": null}], "n_seen": 1}', '{"words": [{"text": ""}], "n_seen": 1}',
+    '{"words": [{"text": "a b"}], "n_seen": 1}', '{"words": {}}', '{"words": "", "n_seen": 0}',
+    '{"words": [], "n_seen": true}', '{"words": [], "sentence_start": 1}', '{"words": [], "sentence_start": -1}',
+    '{"words": [], "end_ms": 1.5}', '{"words": [], "finished": 0}', '{"words": [], "in_doubt": 1}',
+    '{"words": [], "times": [{"start_ms": 1, "end_ms": 2}]}',
+    '{"words": [{"text": "a"}], "n_seen": 1, "times": [{"start_ms": "1"}]}',
+    '{"words": [], "times": 5}', "[" * 100_000, None, 5, ["a"],
+])  # fmt: skip
+def test_what_is_no_state_is_refused(text: str) -> None:
     with pytest.raises(InputError, match="a stream state that reads"):
         StreamState.from_json(text)
 
 
-@pytest.mark.parametrize(
-    ("start_ms", "end_ms"), [(1000.0, 1200.0), (999.6, 1200.4), (np.int64(1000), np.float32(1200))]
-)
-def test_times_of_any_number_are_whole_ms_in_the_state(punctuator: Punctuator, start_ms: int, end_ms: int) -> None:
+def test_times_of_any_number_are_whole_ms_in_the_state_and_what_is_none_is_refused(punctuator: Punctuator) -> None:
     """As Python users have them: seconds times a thousand, or a column of numbers."""
-    stream = StreamingPunctuator(punctuator)
-    stream.push([TimedWord("we", start_ms, end_ms)])
-    assert stream.state.times == (Times(1000, 1200),)
-    assert StreamState.from_json(stream.state.to_json()) == stream.state
+    for start_ms, end_ms in ((1000.0, 1200.0), (999.6, 1200.4), (np.int64(1000), np.float32(1200))):
+        stream = StreamingPunctuator(punctuator)
+        stream.push([TimedWord("we", start_ms, end_ms)])  # type: ignore[arg-type]
+        assert stream.state.times == (Times(1000, 1200),)
+        assert StreamState.from_json(stream.state.to_json()) == stream.state
+    for ms in (float("nan"), float("inf"), "1000", [5]):
+        stream = StreamingPunctuator(punctuator)
+        for word in (TimedWord("we", ms), TimedWord("we", 5, ms)):  # type: ignore[arg-type]
+            with pytest.raises(InputError, match=r"a time of .* ms; expected a finite number"):
+                stream.push([word])
+        assert stream.state == StreamState()
 
 
-@pytest.mark.parametrize("ms", [float("nan"), float("inf"), "1000", [5]])
-def test_what_is_no_time_is_refused_at_once(punctuator: Punctuator, ms: object) -> None:
-    stream = StreamingPunctuator(punctuator)
-    for word in (TimedWord("we", ms), TimedWord("we", 5, ms)):  # type: ignore[arg-type]
-        with pytest.raises(InputError, match=r"a time of .* ms; expected a finite number"):
-            stream.push([word])
-    assert stream.state == StreamState()
-
-
-def test_a_state_remembers_when_words_were_spoken() -> None:
+def test_a_state_remembers_times_and_a_smaller_window_loses_no_word(punctuator: Punctuator) -> None:
     state = StreamState().hear(Word("so"), 2).hear(Word("what"), 2, Times(100, 400)).hear(Word("now"), 2)
     assert [state.times_of(place) for place in range(3)] == [Times(), Times(100, 400), Times()]
     assert StreamState.from_json(state.to_json()) == state
     assert StreamState.from_json('{"words": [], "end_ms": 5}').times == (), "written before there were times"
-
-
-@pytest.mark.parametrize("state", [None, 5, ["a"]])
-def test_what_is_no_state_is_refused(state: object) -> None:
-    with pytest.raises(InputError, match="a stream state that reads"):
-        StreamState.from_json(state)  # type: ignore[arg-type]
-
-
-def test_resuming_with_a_smaller_window_loses_no_word(punctuator: Punctuator) -> None:
     stream = StreamingPunctuator(punctuator, StreamConfig(window=12, lookahead=9))
     stream.push(PIECES[:9])
     smaller = StreamingPunctuator(punctuator, StreamConfig(window=3, lookahead=1), stream.state)
@@ -319,19 +292,6 @@ def test_silences_are_heard_the_same_in_any_chunking_and_after_a_resume(
     assert not any(word.pause for word in deaf.state.words)
 
 
-def test_a_silence_changes_what_the_model_reads(punctuator: Punctuator) -> None:
-    hearing = Punctuator(punctuator.model.with_task(pause_ms=280))
-    words = [TimedWord("we", 0, 200), TimedWord("know", 600, 800), TimedWord("that", 800, 900)]
-    stream = StreamingPunctuator(hearing, StreamConfig(lookahead=3))
-    stream.push(words)
-    assert hearing.window_input(stream.state.words).pauses == (True, False, False)
-    assert punctuator.window_input(stream.state.words).pauses == ()
-    timed = [word.annotated.confidence for word in stream.finish()]
-    untimed = StreamingPunctuator(hearing, StreamConfig(lookahead=3))
-    untimed.push([word.word for word in words])
-    assert timed != [word.annotated.confidence for word in untimed.finish()]
-
-
 def test_what_cannot_work_is_said_before_the_first_word(lively_model: Model, punctuator: Punctuator) -> None:
     with pytest.raises(ConfigError, match="a window of 600 words for a model that reads 512 tokens"):
         Streams(punctuator, StreamConfig(window=600))
@@ -351,3 +311,112 @@ def test_classified_words_begin_sentences_after_marks_that_are_kept(punctuator: 
         shown = {word.annotated.word: word.text for word in committed}
         assert shown["fine"] == "Fine."
         assert shown["thanks"].startswith("Thanks")
+
+
+# -- one rule of capitals for every policy: after a committed sentence end, and nowhere else for that reason
+
+
+POLICIES = [
+    StreamConfig(window=5, lookahead=2), StreamConfig("entropy", window=6, l_min=1, l_max=3, thresholds=[2.2]),
+    StreamConfig("sentence", window=6, every=2, after=1), StreamConfig("fixed", "classify", window=5, lookahead=2),
+]  # fmt: skip
+FEW_WORDS = st.lists(st.sampled_from(["we", "know", "that", "no", "how", "-", "🙂"]), min_size=1, max_size=14)
+
+
+class Fickle:
+    """Says of each slot what a script says, and sees a sentence end before the first slot asked for at each look.
+
+    So the case of that word is the one that it would have there.
+    """
+
+    def __init__(self, labels: dict[str, str]) -> None:
+        self._labels = labels
+
+    def votes(self, looks: Sequence[Look]) -> list[tuple[Vote, ...]]:
+        return [tuple(self._vote(look, place) for place in look.slots) for look in looks]
+
+    def _vote(self, look: Look, place: int) -> Vote:
+        label = {self._labels.get(look.view.words[place].text, ""): 1.0}
+        lower, capital = {"lower": 1.0}, {"capitalised": 1.0}
+        return Vote(label, capital, inside=lower) if place == look.slots.start else Vote(label, lower)
+
+
+class Silent:
+    """Says nothing but what is known without a model."""
+
+    def __init__(self, punctuator: Punctuator) -> None:
+        self._known = punctuator.apply_known
+
+    def votes(self, looks: Sequence[Look]) -> list[tuple[Vote, ...]]:
+        nothing = Vote({"": 1.0}, {"lower": 1.0})
+        return [tuple(self._known(look.view, place, nothing) for place in look.slots) for look in looks]
+
+
+def said_by(streams: Streams, words: Sequence[str | TimedWord]) -> str:
+    """What a new stream writes of some words."""
+    (step,) = streams.push([StreamState()], [words])
+    (last,) = streams.finish([step.state])
+    return " ".join(word.text for word in (*step.committed, *last.committed))
+
+
+@pytest.mark.parametrize("config", POLICIES)
+@settings(max_examples=25, suppress_health_check=list(HealthCheck))
+@given(FEW_WORDS, st.booleans())
+def test_after_an_end_is_a_capital(lively_model: Model, config: StreamConfig, words: list[str], silent: bool) -> None:
+    stream = StreamingPunctuator(Punctuator(lively_model.with_task(classifies=True)), config)
+    first, silence = stream.push(words[:5]), stream.flush() if silent else ()
+    committed = [*first, *silence, *stream.push(words[5:]), *stream.finish()]
+    begins = True
+    for word in committed:
+        spoken = word.annotated.word.isalpha()
+        if spoken and begins:
+            assert word.text[0].isupper()
+        if spoken or set(word.annotated.marks) & set(".?!"):
+            begins = bool(set(word.annotated.marks) & set(".?!"))
+
+
+@pytest.mark.parametrize("config", POLICIES[:3])
+def test_a_capital_of_a_sentence_beginning_is_not_written_elsewhere(tiny_model: Model, config: StreamConfig) -> None:
+    streams = Streams(Punctuator(tiny_model), config, Fickle({"math": "."}))
+    said = "portfolios and math we know how it is with them and us now".split()
+    assert said_by(streams, said) == "Portfolios and math. We know how it is with them and us now"
+
+
+def test_a_silence_and_a_kept_full_stop_end_the_sentence_and_that_of_an_abbreviation_does_not(
+    tiny_model: Model,
+) -> None:
+    words = [TimedWord("biology", 0, 200), TimedWord("the", 2000, 2100), TimedWord("next", 2100, 2200)]
+    for fragment, text in ((False, "Biology. The next."), (True, "biology the next")):
+        punctuator = Punctuator(tiny_model, PunctuatorConfig(fragment=fragment))
+        streams = Streams(punctuator, StreamConfig(max_delay_ms=1000), Silent(punctuator))
+        assert said_by(streams, words) == text
+    keeping = Punctuator(tiny_model, PunctuatorConfig(render=RenderConfig(keep_marks=True)))
+    stream = StreamingPunctuator(keeping, StreamConfig(lookahead=1))
+    committed = [*stream.push("so. that, vs. them? we 12. of".split()), *stream.finish()]
+    starts = [word.text[0].isupper() for word in committed]
+    assert (starts[0], starts[1], starts[4]) == (True, True, True)
+    assert committed[5].annotated.marks == ".", "no item of a list: it opens no line"
+
+
+def test_what_is_provisional_may_go_on(lively_model: Model) -> None:
+    stream = StreamingPunctuator(Punctuator(lively_model), StreamConfig(lookahead=4))
+    stream.push(["we", "know"])
+    labels = [word.marks for word in stream.provisional()]
+    fragment = StreamingPunctuator(Punctuator(lively_model, PunctuatorConfig(fragment=True)), StreamConfig(lookahead=4))
+    fragment.push(["we", "know"])
+    assert labels == [word.marks for word in fragment.provisional()]
+
+
+@pytest.mark.parametrize("words", [None, b"we know", [b"we"], [None], [["we"]], 5, ["\ud800"]])
+def test_what_are_no_words_is_refused(tiny_model: Model, words: object) -> None:
+    with pytest.raises(InputError, match="expected"):
+        StreamingPunctuator(Punctuator(tiny_model)).push(words)  # type: ignore[arg-type]
+
+
+def test_bytes_that_are_no_utf_8_come_out_as_they_went_in(tiny_model: Model) -> None:
+    stream = StreamingPunctuator(Punctuator(tiny_model), StreamConfig(lookahead=1))
+    word = b"caf\xe9".decode("utf-8", "surrogateescape")
+    stream.push([word])
+    resumed = StreamState.from_json(stream.state.to_json().encode().decode())
+    assert resumed == stream.state
+    assert [slot.annotated.word for slot in [*stream.push(["is"]), *stream.finish()]] == [word, "is"]

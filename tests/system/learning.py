@@ -1,7 +1,5 @@
 """A small model that learns a made-up language: prepared with its own vocabulary, trained from random weights."""
 
-from __future__ import annotations
-
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Training in processes of its own: how it is started, what it leaves, and whether it is over."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,15 +1,12 @@
 """Every family of encoders, from a folder as the hub has it: put under a T5 decoder, trained, saved, loaded, used."""
 
-from __future__ import annotations
-
 from dataclasses import replace
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
-from stepwise import decode_stepwise
+from stepwise import assert_same_votes, decode_stepwise
 from tiny import tiny_text
 from tiny_encoders import FAMILIES, SHAPE, save_tiny_encoder
 from transformers import ElectraConfig, ElectraModel
@@ -29,7 +26,6 @@ from t5punct.training.data.prepare import PrepareConfig, prepare
 from t5punct.training.data.readers import CorpusConfig
 from t5punct.training.loop.train import train
 from t5punct.training.start.from_encoder import FreshDecoderConfig, from_encoder
-from t5punct.windows.votes import Vote
 
 CONFIGS = Path(__file__).parents[2] / "configs"
 TEXT = "we know {x} naïve iPhone o'clock 42 that\nthis is  right isn't it NASA said how are you today"
@@ -83,7 +79,7 @@ def test_the_encoder_stays_what_it_is_weight_for_weight(family: str, folder: Pat
     assert network.lm_head.weight is network.encoder.get_input_embeddings().weight
 
 
-def test_it_learns_and_what_is_saved_is_what_is_loaded(family: str, folder: Path, trained: Path) -> None:
+def test_what_is_learned_is_saved_and_decoded_step_by_step(family: str, folder: Path, trained: Path) -> None:
     begun, learned = from_encoder(folder, FreshDecoderConfig(), None), models.load(trained)
     ids = torch.tensor([[5, 6, 7, 8]])
     mask = torch.ones_like(ids)
@@ -91,20 +87,11 @@ def test_it_learns_and_what_is_saved_is_what_is_loaded(family: str, folder: Path
     again = trained.with_name(f"again-{family}")
     models.save(learned, again)
     assert torch.equal(models.load(again).encode(ids, mask), learned.encode(ids, mask))
-
-
-def votes_of(model: models.Model, windows: list[WindowInput]) -> list[tuple[Vote, ...]]:
-    return [solution.votes for solution in SlotDecoder(model, DecodingConfig()).decode(windows)]
-
-
-def test_slots_equal_step_by_step_and_a_batch_its_windows_alone(trained: Path) -> None:
     model = models.load(trained)
-    together, alone = votes_of(model, WINDOWS), [votes_of(model, [window])[0] for window in WINDOWS]
-    for expected in (decode_stepwise(model, WINDOWS), alone):
-        for vote, wanted in zip(chain(*together), chain(*expected), strict=True):
-            for options, wanted_options in ((vote.marks, wanted.marks), (vote.cases, wanted.cases)):
-                assert tuple(options) == tuple(wanted_options)
-                assert tuple(options.values()) == pytest.approx(tuple(wanted_options.values()), abs=1e-4)
+    decoder = SlotDecoder(model)
+    together = decoder.votes(WINDOWS)
+    assert_same_votes(together, decode_stepwise(model, WINDOWS))
+    assert_same_votes(together, [decoder.votes([window])[0] for window in WINDOWS])
 
 
 def test_words_stay_with_every_decoder(trained: Path) -> None:

@@ -4,8 +4,6 @@ The folders hold tiny networks with random weights, and the files that the famil
 without an output layer of their own, a sentencepiece vocabulary without byte fallback, or none at all for bytes.
 """
 
-from __future__ import annotations
-
 import json
 from dataclasses import dataclass, replace
 from pathlib import Path

@@ -6,8 +6,6 @@ killed, with which they must end; later both and their launcher, one after the o
 kills than the few that are enough for every day.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

@@ -1,7 +1,5 @@
 """The whole way of disfluencies: a small model learns to say which words are said twice and which are fillers."""
 
-from __future__ import annotations
-
 import json
 import random
 from pathlib import Path
@@ -67,9 +65,7 @@ def test_words_said_twice_and_fillers_are_found(trained: Path, tmp_path: Path) -
     assert scores.words_changed == scores.words_inserted == scores.words_dropped == 0
 
 
-def test_they_are_removed_on_the_command_line_and_only_if_that_is_asked(
-    trained: Path, tmp_path: Path, invoke: Invoke
-) -> None:
+def test_they_are_removed_on_the_command_line_only_if_asked(trained: Path, tmp_path: Path, invoke: Invoke) -> None:
     words = _said(seed=-2, n_sentences=20).replace("~", "").replace(".", "")
     file = tmp_path / "said.txt"
     file.write_text(words, encoding="utf-8")

@@ -1,7 +1,5 @@
 """The bundled model on what people really give it: words are kept whatever comes, and habits of input do no harm."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest
@@ -27,14 +25,11 @@ def _marks(text: str) -> list[str]:
     return [word.marks for word in split(text).words]
 
 
-def test_capitals_of_the_input_change_nothing(punctuator: Punctuator) -> None:
+def test_capitals_of_the_input_change_nothing_and_marks_are_predicted_anew_or_kept(punctuator: Punctuator) -> None:
     plain = punctuator.punctuate(LECTURE)
     assert punctuator.punctuate(LECTURE.upper()) == plain
     assert punctuator.punctuate(LECTURE.title()) == plain
     assert plain != LECTURE.upper()
-
-
-def test_marks_of_the_input_are_predicted_anew_or_kept(punctuator: Punctuator) -> None:
     plain = punctuator.punctuate(LECTURE)
     assert punctuator.punctuate(plain) == plain
     keeping = punctuator.with_config(render=RenderConfig(keep_marks=True))
@@ -49,8 +44,7 @@ REAL = {
     "numbers": "in 1953 it cost $3.50 or 10,000 a day that is 20% of 1,234.5 on 3/4 at 10:30 for the 2nd time",
     "names and initials": "dr. o'neil of the u.s. met jean-luc and j. r. r. tolkien at mcdonald's",
     "addresses": "write to name@host.org or see https://example.org/a?b=c&d=e#f and call +44 20 7946 0000",
-    "three words": "we know that",
-    "one word": "yes",
+    "three words": "we know that", "one word": "yes",
     "Hungarian": "jó reggelt kívánok ma az alvásról fogok beszélni ki aludt nyolc órát az éjjel",
     "German": "guten morgen ich heiße maria und heute geht es um den schlaf straße",
     "Chinese": "大家早上好 我叫玛丽亚 今天我想谈谈睡眠",
@@ -58,7 +52,7 @@ REAL = {
     "emoji and symbols": "so 🙂🙂 we → know ™ that ½ of it \u200b is ok",
     "garbage": "asdf qwer " + "x" * 3000 + " \u0001\u0002 ]]>]]> {{{ ;;; ,,, -- zxcv",
     "code": "if (a<b) { return a+=b; } else x = y[0];",
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", REAL)

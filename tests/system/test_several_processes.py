@@ -1,7 +1,5 @@
 """Training in real processes: two give what one gives with twice the batch, with FSDP too; a run beside another."""
 
-from __future__ import annotations
-
 import json
 import time
 from dataclasses import asdict, replace
@@ -70,9 +68,7 @@ def largest_difference(first: Output, second: Output, name: str) -> float:
     return max(float((other[key] - wanted[key]).abs().max()) for key in wanted)
 
 
-def test_two_processes_give_what_one_gives_with_twice_the_batch(
-    settings_file: Path, in_two: Path, tmp_path: Path
-) -> None:
+def test_two_processes_give_what_one_does_with_two_batches(settings_file: Path, in_two: Path, tmp_path: Path) -> None:
     one, two = in_one(settings_file, tmp_path / "one"), Output(in_two / "two")
     assert two.validated == pytest.approx(one.validated, abs=LOSS_TOLERANCE)
     assert two.validated[-1] < two.validated[0] - 10 * LOSS_TOLERANCE, "else all would be within the tolerance"
@@ -90,9 +86,7 @@ def test_where_one_of_two_processes_is_interrupted_both_end_and_go_on_as_if_noth
     assert largest_difference(cut, Output(in_two / "two"), "model") == 0
 
 
-def test_two_processes_with_a_part_of_the_weights_each_give_what_one_gives(
-    settings_file: Path, in_two: Path, tmp_path: Path
-) -> None:
+def test_two_processes_in_shards_give_what_one_gives(settings_file: Path, in_two: Path, tmp_path: Path) -> None:
     """FSDP: what it trains, saves and resumes."""
     one, two = in_one(settings_file, tmp_path / "one", *SHARDED), Output(in_two / "sharded")
     assert two.validated == pytest.approx(one.validated, abs=WEIGHT_TOLERANCE)
@@ -108,9 +102,7 @@ def test_two_processes_with_a_part_of_the_weights_each_give_what_one_gives(
 
 
 @pytest.mark.long
-def test_a_run_beside_another_is_refused_and_goes_on_once_its_launcher_is_killed(
-    settings_file: Path, tmp_path: Path
-) -> None:
+def test_a_run_beside_another_is_refused_until_its_launcher_is_killed(settings_file: Path, tmp_path: Path) -> None:
     """That both processes of torchrun end with it: `test_killed_training.py`."""
     output = Output(tmp_path / "run")
     process = started(ACCELERATE_ONE, settings_file, f"output={output.folder}", "optim.max_steps=100000")

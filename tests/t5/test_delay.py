@@ -1,8 +1,7 @@
 """The delayed encoder against one that is computed token by token, and what its states may depend on."""
 
-from __future__ import annotations
-
 import random
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -76,54 +75,47 @@ def sees(query: int, key: int, look_ahead: int, left_words: int) -> bool:
     return query - left_words <= key <= query + look_ahead
 
 
+def attended(
+    hidden: torch.Tensor, projections: Sequence[Any], bias: torch.Tensor, words: list[int], look_ahead: int, left: int,
+    scale: float = 1.0,
+) -> torch.Tensor:  # fmt: skip
+    """What each token gathers, head by head, with explicit loops; bias: (n_heads, n_source, n_source)."""
+    queries, keys, values = (project(hidden).view(len(words), len(bias), -1) for project in projections)
+    rows = []
+    for token, word in enumerate(words):
+        seen = [k for k, other in enumerate(words) if sees(word, other, look_ahead, left)]
+        for head in range(len(bias)):
+            logits = [queries[token, head] @ keys[k, head] / scale + bias[head, token, k] for k in seen]
+            rows.append(torch.stack(logits).softmax(0) @ values[seen, head])
+    return torch.cat(rows).view(len(words), -1)
+
+
 @torch.no_grad()
 def mpnet_by_hand(encoder: Any, ids: list[int], words: list[int], delay: Delay) -> torch.Tensor:
     """As `by_hand`, of MPNet: the norm behind each sublayer, logits scaled, one bias, the mean position for all."""
     place = encoder.embeddings.position_embeddings.weight[2:].mean(0)
     hidden = encoder.embeddings.LayerNorm(encoder.embeddings.word_embeddings(torch.tensor(ids)) + place)
-    bias = encoder.encoder.compute_position_bias(hidden[None])[0]  # (n_heads, n_source, n_source)
+    bias = encoder.encoder.compute_position_bias(hidden[None])[0]
     for layer, look_ahead in zip(encoder.encoder.layer, delay.look_aheads(N_LAYERS), strict=True):
         own = layer.attention.attn
-        rows = []
-        for token, word in enumerate(words):
-            keys = [k for k, other in enumerate(words) if sees(word, other, look_ahead, delay.left_words)]
-            heads = []
-            for head in range(2):
-                part = slice(head * 8, head * 8 + 8)
-                query = own.q(hidden[token])[part]
-                logits = [query @ own.k(hidden[k])[part] / 8**0.5 + bias[head, token, k] for k in keys]
-                values = torch.stack([own.v(hidden[k])[part] for k in keys])
-                heads.append(torch.stack(logits).softmax(0) @ values)
-            rows.append(own.o(torch.cat(heads)))
-        hidden = layer.attention.LayerNorm(hidden + torch.stack(rows))
+        rows = attended(hidden, (own.q, own.k, own.v), bias, words, look_ahead, delay.left_words, 8**0.5)
+        hidden = layer.attention.LayerNorm(hidden + own.o(rows))
         hidden = layer.output(layer.intermediate(hidden), hidden)
     return hidden
 
 
 @torch.no_grad()
 def by_hand(encoder: Any, ids: list[int], words: list[int], delay: Delay) -> torch.Tensor:
-    """Token by token and head by head, with explicit loops; (n_source, d_model)."""
+    """Token by token and head by head; (n_source, d_model)."""
     if not hasattr(encoder, "block"):
         return mpnet_by_hand(encoder, ids, words, delay)
     first = encoder.block[0].layer[0].SelfAttention
     hidden = encoder.embed_tokens(torch.tensor(ids))
     for block, look_ahead in zip(encoder.block, delay.look_aheads(len(encoder.block)), strict=True):
-        attention, normed = block.layer[0].SelfAttention, block.layer[0].layer_norm(hidden)
-        biased = attention if attention.has_relative_attention_bias else first
-        bias = biased.compute_bias(len(ids), len(ids))[0]  # (n_heads, n_source, n_source)
-        attended = []
-        for token, word in enumerate(words):
-            keys = [k for k, other in enumerate(words) if sees(word, other, look_ahead, delay.left_words)]
-            heads = []
-            for head in range(attention.n_heads):
-                part = slice(head * 4, head * 4 + 4)
-                query = (attention.q.weight @ normed[token])[part]
-                logits = [query @ (attention.k.weight @ normed[k])[part] + bias[head, token, k] for k in keys]
-                weights = torch.stack(logits).softmax(0)
-                values = torch.stack([(attention.v.weight @ normed[k])[part] for k in keys])
-                heads.append(weights @ values)
-            attended.append(attention.o.weight @ torch.cat(heads))
-        hidden = block.layer[1](hidden + torch.stack(attended))
+        own, normed = block.layer[0].SelfAttention, block.layer[0].layer_norm(hidden)
+        bias = (own if own.has_relative_attention_bias else first).compute_bias(len(ids), len(ids))[0]
+        rows = attended(normed, (own.q, own.k, own.v), bias, words, look_ahead, delay.left_words)
+        hidden = block.layer[1](hidden + own.o(rows))
     result: torch.Tensor = encoder.final_layer_norm(hidden)
     return result
 
@@ -131,9 +123,7 @@ def by_hand(encoder: Any, ids: list[int], words: list[int], delay: Delay) -> tor
 @pytest.mark.parametrize("kind", ENCODERS)
 @few
 @given(text=texts(), delay=delays)
-def test_it_equals_an_encoder_computed_token_by_token(
-    kind: str, text: tuple[list[int], list[int]], delay: Delay
-) -> None:
+def test_it_equals_an_encoder_token_by_token(kind: str, text: tuple[list[int], list[int]], delay: Delay) -> None:
     assert torch.allclose(states_of(kind, *text, delay), by_hand(ENCODERS[kind], *text, delay), atol=1e-4)
 
 
@@ -212,7 +202,7 @@ def test_a_delay_that_hides_nothing_is_the_encoder_itself(kind: str) -> None:
     assert torch.allclose(states, encoder(input_ids=ids).last_hidden_state, atol=1e-5)
 
 
-def test_padding_and_batch_mates_change_nothing() -> None:
+def test_padding_changes_nothing_and_impossible_delays_are_refused() -> None:
     first, other = ([5, 6, 7, 8, 1], [PREFIX, 0, 1, 1, NOBODY]), ([9, 3, 1], [PREFIX, 0, NOBODY])
     ids, words = torch.tensor([first[0], [*other[0], 0, 0]]), torch.tensor([first[1], [*other[1], NOBODY, NOBODY]])
     with torch.no_grad():
@@ -220,6 +210,9 @@ def test_padding_and_batch_mates_change_nothing() -> None:
     assert torch.allclose(both[0][:4], states_of("umt5", *first, Delay(2, 3))[:4], atol=1e-5)
     assert torch.allclose(both[1][:2], states_of("umt5", *other, Delay(2, 3))[:2], atol=1e-5)
     assert bool(both.isfinite().all()), "padding sees itself"
+    for delay in ({"words": -1}, {"words": 1, "left_words": 0}):
+        with pytest.raises(ConfigError, match="a delay of"):
+            Delay(**delay)
 
 
 @given(st.integers(0, 40), st.integers(1, 12), st.permutations(range(4)))
@@ -240,9 +233,3 @@ def test_a_source_says_which_word_a_token_belongs_to(tiny_model: Model) -> None:
     assert [words[place] for place in pauses] == [2, NOBODY]
     assert [words[end] for end in source.word_ends] == [0, 1, 2]
     assert words[-1] == NOBODY
-
-
-def test_impossible_delays_are_refused() -> None:
-    for delay in ({"words": -1}, {"words": 1, "left_words": 0}):
-        with pytest.raises(ConfigError, match="a delay of"):
-            Delay(**delay)

@@ -1,7 +1,5 @@
 """The encoder end to end gives the states that transformers gives, for every kind of T5 and of encoder that we run."""
 
-from __future__ import annotations
-
 from copy import deepcopy
 from functools import cache
 from typing import Any

@@ -1,17 +1,22 @@
-"""Models of the hub, in a cache that the test fills: all of a model's files count, and nothing goes over a network."""
+"""Models of the hub, in a cache that the test fills, without a network; no folder runs code or asks anybody."""
 
-from __future__ import annotations
-
+import io
+import json
 import logging
 import shutil
+import sys
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 import huggingface_hub
 import pytest
+import torch
 from command import Invoke
 from huggingface_hub import constants
+from tiny_encoders import save_tiny_encoder
+from transformers import PreTrainedModel
 
 from t5punct import model as models
 from t5punct.errors import ConfigError, ModelError
@@ -22,6 +27,7 @@ from t5punct.t5.tagger import Tagger
 from t5punct.t5.task import TaskConfig
 from t5punct.training.data.corpora import CorpusConfig
 from t5punct.training.data.prepare import PrepareConfig, prepare
+from t5punct.training.start.from_encoder import FreshDecoderConfig, from_encoder
 
 HUB_ID, OLD, NEW = "someone/punct", "0" * 40, "1" * 40
 TASK = TaskConfig(marks=",.", styles=["song"], default_style="song", mark_odds={",": 3.0})
@@ -44,11 +50,14 @@ def cache(tiny_model: Model, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 
 
 @pytest.mark.usefixtures("cache")
-def test_a_model_of_the_hub_keeps_its_task_odds_and_tagger() -> None:
+def test_a_model_of_the_hub_keeps_its_task_whose_styles_a_data_set_has(tmp_path: Path) -> None:
     model = models.load(HUB_ID)
     assert model.task == TASK
     assert model.tagger is not None and model.tagger.marks.out_features == 3
     assert (model.name, model.tuned) == (HUB_ID, True)
+    config = PrepareConfig(str(tmp_path / "out"), corpora=[CorpusConfig("talks.txt", "talk")], tokenizer=HUB_ID)
+    with pytest.raises(ConfigError, match="style 'talk'; expected one of song"):
+        prepare(config)
 
 
 @pytest.mark.usefixtures("cache")
@@ -70,18 +79,17 @@ def test_the_command_line_takes_a_revision(tmp_path: Path, invoke: Invoke) -> No
     assert error.startswith(f"t5punct: no model {HUB_ID} in revision v9 on the hub (")
 
 
-def test_a_revision_of_a_folder_is_refused(tmp_path: Path) -> None:
+def test_a_revision_of_a_folder_is_refused_and_one_of_a_hub_ids_name_comes_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cache: Path
+) -> None:
     with pytest.raises(ModelError, match=r"revision v1 of the folder .*; expected a hub id; drop revision"):
         models.load(tmp_path, revision="v1")
     with pytest.raises(ModelError, match="revision v1 of the folder"):
         models.load(revision="v1")
-
-
-@pytest.mark.usefixtures("cache")
-def test_a_data_set_has_the_styles_of_a_tokenizers_model_on_the_hub(tmp_path: Path) -> None:
-    config = PrepareConfig(str(tmp_path / "out"), corpora=[CorpusConfig("talks.txt", "talk")], tokenizer=HUB_ID)
-    with pytest.raises(ConfigError, match="style 'talk'; expected one of song"):
-        prepare(config)
+    shutil.copytree(cache / "models--someone--punct/snapshots" / OLD, tmp_path / HUB_ID)
+    monkeypatch.chdir(tmp_path)
+    assert locate(HUB_ID, "model") == Path(HUB_ID)
+    assert models.load(HUB_ID).task.marks == ","
 
 
 def test_a_t5_that_was_never_tuned_is_used_with_a_warning(cache: Path, caplog: pytest.LogCaptureFixture) -> None:
@@ -99,9 +107,10 @@ def test_a_t5_that_was_never_tuned_is_used_with_a_warning(cache: Path, caplog: p
 
 
 @pytest.fixture
-def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The names that the hub is asked for; it finds nothing."""
+def asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The names that the hub is asked for, from an empty folder; it finds nothing."""
     asked: list[str] = []
+    monkeypatch.chdir(tmp_path)
 
     def nothing(hub_id: str, **_: object) -> None:
         asked.append(hub_id)
@@ -111,51 +120,95 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return asked
 
 
-@pytest.mark.parametrize(
-    "source",
-    ["runs/nomodel", "./nomodel", "../nomodel", "~/nomodel", "~nobody/nomodel", "/nomodel", "a/b/c", "file"],
-)
-def test_what_looks_like_a_path_is_not_asked_of_the_hub(
-    source: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, asked: list[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_what_looks_like_a_path_is_not_asked_of_the_hub_and_a_hub_id_is(tmp_path: Path, asked: list[str]) -> None:
     (tmp_path / "runs").mkdir()
     (tmp_path / "file").write_text("no model")
-    with pytest.raises(ModelError, match=r"no tokenizer folder .*; expected a T5 folder or hub id; check the name"):
-        models.load_tokenizer(source, TaskConfig())
-    with pytest.raises(
-        ModelError, match=r"no model folder .*; expected a T5 folder or hub id .OWNER/NAME., or one of base"
-    ):
-        models.load(source)
+    for source in "runs/nomodel ./nomodel ../nomodel ~/nomodel ~nobody/nomodel /nomodel a/b/c file".split():
+        with pytest.raises(ModelError, match=r"no tokenizer folder .*; expected a T5 folder or hub id; check the name"):
+            models.load_tokenizer(source, TaskConfig())
+        told = r"no model folder .*; expected a T5 folder or hub id .OWNER/NAME., or one of base"
+        with pytest.raises(ModelError, match=told):
+            models.load(source)
     assert asked == []
+    with pytest.raises(ModelError, match=r"no model google-t5/t5-small on the hub .nothing of that name.; .* network"):
+        models.load("google-t5/t5-small")
+    assert asked == ["google-t5/t5-small"]
 
 
-@pytest.mark.parametrize(
-    ("source", "fix"),
-    [("larg", "did you mean large?"), ("Smal", "did you mean small?"), ("mutli", "did you mean multi?"),
-     ("t5-small", "check the name"), ("whisper", "check the name")],
-)  # fmt: skip
-def test_a_mistyped_name_is_not_asked_of_the_hub_and_the_nearest_is_named(
-    source: str, fix: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, asked: list[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
+@pytest.mark.parametrize(("source", "fix"), [
+    ("larg", "did you mean large?"), ("Smal", "did you mean small?"), ("mutli", "did you mean multi?"),
+    ("t5-small", "check the name"), ("whisper", "check the name"),
+])  # fmt: skip
+def test_a_mistyped_name_is_not_asked_of_the_hub_but_corrected(source: str, fix: str, asked: list[str]) -> None:
     with pytest.raises(ModelError) as refused:
         models.load(source)
     assert (refused.value.found, refused.value.fix, asked) == (f"no model folder {source}", fix, [])
 
 
-@pytest.mark.parametrize("source", ["google-t5/t5-small"])
-def test_a_hub_id_is_asked_of_the_hub(
-    source: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, asked: list[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    with pytest.raises(ModelError, match=f"no model {source} on the hub .nothing of that name.; .* and the network"):
-        models.load(source)
-    assert asked == [source]
+# -- folders
 
 
-def test_a_folder_of_a_hub_ids_name_comes_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cache: Path) -> None:
-    shutil.copytree(cache / "models--someone--punct/snapshots" / OLD, tmp_path / HUB_ID)
-    monkeypatch.chdir(tmp_path)
-    assert locate(HUB_ID, "model") == Path(HUB_ID)
-    assert models.load(HUB_ID).task.marks == ","
+CODE = "import pathlib\npathlib.Path('{mark}').write_text('it ran')\nraise SystemExit\n"
+
+
+@pytest.fixture(params=["code.Anything", "evil/repository--code.Anything"])
+def harmful(tiny_model: Model, tmp_path: Path, request: pytest.FixtureRequest) -> tuple[Path, Path]:
+    """A folder whose config names code, beside it or of another repository, and the file that the code would write."""
+    folder, mark = tmp_path / "model", tmp_path / "mark"
+    models.save(tiny_model, folder)
+    config = json.loads((folder / "config.json").read_text())
+    del config["model_type"]
+    kinds = ("AutoConfig", "AutoModel", "AutoModelForSeq2SeqLM")
+    config["auto_map"] = dict.fromkeys(kinds, request.param)
+    (folder / "config.json").write_text(json.dumps(config))
+    tokenizer = json.loads((folder / "tokenizer_config.json").read_text())
+    tokenizer["auto_map"] = {"AutoTokenizer": [request.param, None]}
+    (folder / "tokenizer_config.json").write_text(json.dumps(tokenizer))
+    (folder / "code.py").write_text(CODE.format(mark=mark))
+    return folder, mark
+
+
+def test_a_folder_without_a_model_type_is_refused_and_runs_no_code(harmful: tuple[Path, Path]) -> None:
+    folder, mark = harmful
+    for load in (models.load, lambda folder: from_encoder(folder, FreshDecoderConfig(), None)):
+        with pytest.raises(ModelError, match=r"config.json without a model_type; expected the config of "):
+            load(folder)
+    assert not mark.exists()
+
+
+def test_a_cues_number_is_no_yes(harmful: tuple[Path, Path], invoke: Invoke, monkeypatch: pytest.MonkeyPatch) -> None:
+    """transformers would ask on standard input whether to run the code, and read `1`."""
+    folder, mark = harmful
+    subtitles = io.BytesIO(b"1\n00:00:00,000 --> 00:00:02,000\nhow are you today\n")
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(subtitles))
+    code, out, err = invoke("punctuate", "--format", "srt", "--model", folder, "-")
+    assert (code, out) == (2, "")
+    assert "without a model_type" in err
+    assert not mark.exists()
+
+
+def test_a_model_type_with_code_is_loaded_by_transformers(harmful: tuple[Path, Path], tiny_model: Model) -> None:
+    folder, mark = harmful
+    config = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps({**config, "model_type": "t5"}))
+    ids = torch.tensor([[5, 6, 1]])
+    loaded = models.load(folder)
+    assert torch.equal(loaded.encode(ids, torch.ones_like(ids)), tiny_model.encode(ids, torch.ones_like(ids)))
+    assert not mark.exists()
+
+
+def test_models_are_loaded_in_threads(tiny_model: Model, tmp_path: Path) -> None:
+    models.save(tiny_model, tmp_path / "t5")
+    save_tiny_encoder(tmp_path / "mpnet", "mpnet")
+    ties = PreTrainedModel.tie_weights
+    ids = torch.tensor([[5, 6, 1]])
+    wanted = tiny_model.encode(ids, torch.ones_like(ids))
+
+    def load(number: int) -> bool:
+        if number % 2:
+            return from_encoder(tmp_path / "mpnet", FreshDecoderConfig(), None).task.inline_case
+        return torch.equal(models.load(tmp_path / "t5").encode(ids, torch.ones_like(ids)), wanted)
+
+    with ThreadPoolExecutor(6) as pool:
+        assert all(pool.map(load, range(24)))
+    assert PreTrainedModel.tie_weights is ties

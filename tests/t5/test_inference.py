@@ -1,7 +1,5 @@
 """Networks and tokenizers that are read without transformers are those that transformers reads, in every family."""
 
-from __future__ import annotations
-
 import copy
 import json
 import pickle
@@ -12,6 +10,7 @@ from typing import Any
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
+from stepwise import assert_same_votes
 from tiny import TINY_SHAPE, t5_network, tiny_text
 from tiny_encoders import FAMILIES, save_tiny_encoder
 
@@ -31,12 +30,9 @@ SHAPE: dict[str, Any] = {
     "decoder_start_token_id": 0,
 }  # fmt: skip
 KINDS: dict[str, dict[str, Any]] = {
-    "t5": {},
-    "t5 v1.1": {"feed_forward_proj": "gated-gelu", "tie_word_embeddings": False},
-    "t5 silu": {"feed_forward_proj": "gated-silu"},
-    "mt5": {},
-    "umt5": {"feed_forward_proj": "gelu"},
-}
+    "t5": {}, "t5 v1.1": {"feed_forward_proj": "gated-gelu", "tie_word_embeddings": False},
+    "t5 silu": {"feed_forward_proj": "gated-silu"}, "mt5": {}, "umt5": {"feed_forward_proj": "gelu"},
+}  # fmt: skip
 KNOWN = [*KINDS, *(name for name, family in FAMILIES.items() if family.has_layers)]
 WINDOWS = [WindowInput.of(text.split()) for text in ("we know that right", "no", "NASA said okay then is that so 🙂")]
 
@@ -66,14 +62,17 @@ def network_of(folder: Path) -> InferenceT5:
     return network
 
 
-def test_a_network_has_the_weights_of_transformers_by_their_names(folder: Path) -> None:
+def test_a_network_has_the_weights_of_transformers_also_in_int8(folder: Path, tmp_path: Path) -> None:
     own, wanted = network_of(folder).state_dict(), models.load(folder).network.state_dict()
     assert own.keys() == wanted.keys()
     for name, value in wanted.items():
         assert torch.equal(own[name], value), name
+    models.save(models.load(folder), tmp_path, int8=True)
+    own, wanted = network_of(tmp_path).state_dict(), models.load(tmp_path).network.state_dict()
+    assert all(torch.equal(own[name], value) for name, value in wanted.items())
 
 
-def test_states_votes_and_scale_are_those_of_transformers(folder: Path) -> None:
+def test_states_votes_and_scale_are_those_of_transformers_padded_or_not(folder: Path) -> None:
     whole = models.load(folder)
     lean = replace(whole, network=network_of(folder))
     assert output_scale(lean) == pytest.approx(output_scale(whole), rel=1e-4)
@@ -81,14 +80,7 @@ def test_states_votes_and_scale_are_those_of_transformers(folder: Path) -> None:
     mask = (torch.arange(30) < torch.tensor([[30], [7], [19]])).long()
     with torch.inference_mode():
         assert torch.allclose(lean.encode(ids, mask), whole.encode(ids, mask), atol=1e-5)
-    for votes, wanted in zip(SlotDecoder(lean).votes(WINDOWS), SlotDecoder(whole).votes(WINDOWS), strict=True):
-        for vote, wanted_vote in zip(votes, wanted, strict=True):
-            assert tuple(vote.marks) == tuple(wanted_vote.marks)
-            assert tuple(vote.marks.values()) == pytest.approx(tuple(wanted_vote.marks.values()), abs=1e-4)
-            assert tuple(vote.cases.values()) == pytest.approx(tuple(wanted_vote.cases.values()), abs=1e-4)
-
-
-def test_a_padded_batch_has_the_states_of_one_end_to_end(folder: Path) -> None:
+    assert_same_votes(SlotDecoder(lean).votes(WINDOWS), SlotDecoder(whole).votes(WINDOWS))
     encoder = network_of(folder).encoder
     ids = torch.randint(3, 60, (3, 30), generator=torch.Generator().manual_seed(2))
     mask = (torch.arange(30) < torch.tensor([[30], [7], [19]])).long()
@@ -96,12 +88,6 @@ def test_a_padded_batch_has_the_states_of_one_end_to_end(folder: Path) -> None:
         end_to_end, padded = (Encoder(encoder).states(ids, mask, end_to_end=whole) for whole in (True, False))
     assert torch.allclose(padded, end_to_end, atol=1e-5)
     assert not padded[~mask.bool()].any()
-
-
-def test_int8_on_disk_is_read_too(folder: Path, tmp_path: Path) -> None:
-    models.save(models.load(folder), tmp_path, int8=True)
-    own, wanted = network_of(tmp_path).state_dict(), models.load(tmp_path).network.state_dict()
-    assert all(torch.equal(own[name], value) for name, value in wanted.items())
 
 
 def test_what_does_not_fit_is_left_to_transformers_which_says_so(tagged_model: Model, tmp_path: Path) -> None:
@@ -136,12 +122,9 @@ def test_the_bundled_models_are_equal_in_every_output(name: str) -> None:
 
 
 TEXTS = [
-    "we know that's right",
-    "naïve [UNK] <unk> </s> 3.5%, {x}\u2014да \U0001f642",
-    "",
-    "  two  spaces ",
+    "we know that's right", "naïve [UNK] <unk> </s> 3.5%, {x}\u2014да \U0001f642", "", "  two  spaces ",
     "<extra_id_0>,",
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("source", ["base", "small", *FAMILIES])
@@ -184,7 +167,7 @@ def test_a_tokenizer_that_transformers_builds_is_left_to_it(tagged_model: Model,
         assert read_tokenizer(tmp_path) is None, changed
 
 
-def test_what_was_loaded_to_infer_is_saved_with_changes(tmp_path: Path) -> None:
+def test_what_was_loaded_to_infer_is_pickled_and_saved_with_changes(tmp_path: Path) -> None:
     model = models.load("small", precision="fp32")
     network: Any = copy.deepcopy(model.network)
     network.shared.weight += 1
@@ -193,6 +176,8 @@ def test_what_was_loaded_to_infer_is_saved_with_changes(tmp_path: Path) -> None:
     assert torch.equal(again.network.state_dict()["shared.weight"], model.network.state_dict()["shared.weight"] + 1)
     assert again.task.max_tokens == 77
     assert models.same_tokenizer(again.tokenizer, model.tokenizer)
+    punctuator = Punctuator.from_pretrained("small")
+    assert pickle.loads(pickle.dumps(punctuator)).punctuate("how are you today") == "How are you today?"  # noqa: S301
 
 
 def test_what_was_loaded_to_infer_generates_in_each_precision() -> None:
@@ -204,8 +189,3 @@ def test_what_was_loaded_to_infer_generates_in_each_precision() -> None:
         assert punctuator.model.precision == changed.precision
         wanted = Punctuator(with_precision(models.load("small"), changed.precision), config)
         assert punctuator.punctuate(TEXTS[0]) == wanted.punctuate(TEXTS[0]) != TEXTS[0]
-
-
-def test_a_punctuator_without_transformers_is_pickled() -> None:
-    punctuator = Punctuator.from_pretrained("small")
-    assert pickle.loads(pickle.dumps(punctuator)).punctuate("how are you today") == "How are you today?"  # noqa: S301

@@ -1,22 +1,27 @@
-"""Weights in int8: rows on disk are as near as a scale allows, and in layers no token depends on another."""
+"""Weights in int8: rows on disk are near, sums of layers are exact, and no token depends on another."""
 
-from __future__ import annotations
-
-from collections.abc import Sequence
+import copy
+import os
+import pickle
+import subprocess
+import sys
+from collections.abc import Callable
 from copy import deepcopy
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
 from command import Invoke
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from safetensors.torch import load_file, save_file
 from share_weights import share_weights
-from stepwise import decode_stepwise
+from stepwise import assert_same_votes, decode_stepwise
 from tiny import TINY_SHAPE
 from torch import nn
+from torch.utils._python_dispatch import TorchDispatchMode
 
 from t5punct import Punctuator
 from t5punct import model as models
@@ -26,14 +31,11 @@ from t5punct.decoding.tagging import TagDecoder
 from t5punct.errors import ConfigError, ModelError
 from t5punct.model import Model, with_precision
 from t5punct.t5 import int8 as int8_module
+from t5punct.t5 import int8_linear
 from t5punct.t5.folder import FLOAT_FILE, INT8_FILE
 from t5punct.t5.inference import read_network
 from t5punct.t5.int8 import Int8Rows
-from t5punct.t5.int8_linear import (
-    Int8Linear,
-    in_int8,
-)
-from t5punct.windows.votes import Vote
+from t5punct.t5.int8_linear import Int8Linear, RoundedRows, has_wide_sums, in_int8, largest_sums, multiply, pack_weight
 
 
 def made_of(model: Model, folder: Path) -> Model:
@@ -41,16 +43,15 @@ def made_of(model: Model, folder: Path) -> Model:
     return models.load(folder)
 
 
-def test_a_folder_holds_one_form_of_the_weights(tiny_model: Model, tmp_path: Path) -> None:
+def test_a_folder_holds_one_form_of_the_weights_and_a_damaged_file_is_noticed(
+    tiny_model: Model, tmp_path: Path
+) -> None:
     models.save(tiny_model, tmp_path)
     assert made_of(tiny_model, tmp_path).tuned
     assert (tmp_path / INT8_FILE).is_file() and not (tmp_path / FLOAT_FILE).exists()
     models.save(tiny_model, tmp_path)
     assert not (tmp_path / INT8_FILE).exists()
     assert torch.equal(models.load(tmp_path).network.shared.weight, tiny_model.network.shared.weight)
-
-
-def test_a_damaged_file_is_noticed(tiny_model: Model, tmp_path: Path) -> None:
     made_of(tiny_model, tmp_path)
     tensors = load_file(tmp_path / INT8_FILE)
     del tensors["decoder.block.1.layer.0.SelfAttention.q.weight"]
@@ -88,18 +89,25 @@ def test_rows_in_int8_come_back_with_a_small_error(wide_model: Model, tmp_path: 
             assert torch.equal(back[name], weight), name
     assert n_in_int8 > 20
     assert stored["shared.weight"].dtype is torch.int8, "the embeddings too"
-    assert sum(tensor.nbytes for tensor in stored.values()) < 1.2 * sum(
-        p.numel() for p in wide_model.network.parameters()
-    )
+    assert sum(tensor.nbytes for tensor in stored.values()) < 1.2 * wide_model.network.num_parameters()
 
 
-def test_rows_written_again_are_the_same(wide_model: Model, tmp_path: Path) -> None:
+def test_rows_written_again_are_the_same_also_by_the_command(wide_model: Model, tmp_path: Path, invoke: Invoke) -> None:
     models.save(wide_model, tmp_path / "first", int8=True)
     models.save(models.load(tmp_path / "first"), tmp_path / "second", int8=True)
     first, second = (load_file(tmp_path / name / INT8_FILE) for name in ("first", "second"))
     assert first.keys() == second.keys()
     for name, tensor in first.items():
         assert torch.allclose(tensor.float(), second[name].float(), rtol=1e-6, atol=0), name
+    models.save(wide_model, tmp_path / "run")
+    assert invoke("export", tmp_path / "run", "-o", tmp_path / "out", "--dtype", "int8")[0] == 0
+    models.save(wide_model, tmp_path / "rows", int8=True)
+    ours, theirs = (models.load(tmp_path / name).network.state_dict() for name in ("out", "rows"))
+    assert all(torch.equal(ours[name], theirs[name]) for name in theirs)
+    rows = Int8Rows.of(torch.randn(64, 96, generator=torch.Generator().manual_seed(1)))
+    again = Int8Rows.of(rows.float())
+    assert torch.equal(again.integers, rows.integers)
+    assert torch.allclose(again.scales, rows.scales, rtol=1e-6)
 
 
 def test_weights_in_common_are_read_from_the_folder_that_holds_them(wide_model: Model, tmp_path: Path) -> None:
@@ -114,8 +122,7 @@ def test_weights_in_common_are_read_from_the_folder_that_holds_them(wide_model: 
     assert (tmp_path / "base" / INT8_FILE).stat().st_size < 0.7 * n_bytes
     for precision in (None, "fp32"):
         read = models.load(tmp_path / "base", precision=precision)
-        for votes, wanted in zip(SlotDecoder(read).votes(WINDOWS), SlotDecoder(pupil).votes(WINDOWS), strict=True):
-            assert_same(votes, wanted, 1e-5)
+        assert_same_votes(SlotDecoder(read).votes(WINDOWS), SlotDecoder(pupil).votes(WINDOWS), 1e-5)
     for name, weight in pupil.network.state_dict().items():
         assert torch.equal(models.load(tmp_path / "base").network.state_dict()[name], weight), name
     models.save(models.load(tmp_path / "base"), tmp_path / "whole", int8=True)
@@ -127,9 +134,7 @@ def test_weights_in_common_are_read_from_the_folder_that_holds_them(wide_model: 
     assert models.load(tmp_path / "base").network, "another model's weights are whole"
 
 
-def test_what_is_large_comes_in_shards_and_one_that_is_missing_is_noticed(
-    wide_model: Model, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_shards_and_a_missing_one(wide_model: Model, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     models.save(wide_model, tmp_path / "one", int8=True)
     monkeypatch.setattr(int8_module, "_SHARD_BYTES", 60_000)
     models.save(wide_model, tmp_path / "shards", int8=True)
@@ -144,14 +149,6 @@ def test_what_is_large_comes_in_shards_and_one_that_is_missing_is_noticed(
         models.load(tmp_path / "shards")
     models.save(wide_model, tmp_path / "shards")
     assert not list((tmp_path / "shards").glob("model-int8*")), "no shard of an earlier model stays"
-
-
-def test_the_command_writes_rows(wide_model: Model, tmp_path: Path, invoke: Invoke) -> None:
-    models.save(wide_model, tmp_path / "run")
-    assert invoke("export", tmp_path / "run", "-o", tmp_path / "out", "--dtype", "int8")[0] == 0
-    models.save(wide_model, tmp_path / "rows", int8=True)
-    ours, theirs = (models.load(tmp_path / name).network.state_dict() for name in ("out", "rows"))
-    assert all(torch.equal(ours[name], theirs[name]) for name in theirs)
 
 
 def test_rows_on_disk_are_multiplied_as_they_are(wide_model: Model, tmp_path: Path) -> None:
@@ -173,15 +170,14 @@ def test_rows_on_disk_are_multiplied_as_they_are(wide_model: Model, tmp_path: Pa
     assert torch.equal(direct.network.shared.weight, wanted.network.shared.weight)
 
 
-def test_what_is_not_in_int8_on_disk_is_rounded_when_it_is_used(wide_model: Model, tmp_path: Path) -> None:
+def test_what_is_not_in_int8_on_disk_is_rounded_and_what_is_not_finite_noticed(
+    wide_model: Model, tmp_path: Path
+) -> None:
     models.save(wide_model, tmp_path)
     assert Punctuator.from_pretrained(tmp_path, precision="int8").model.precision == "int8"
     models.save(wide_model, tmp_path, int8=True)
     assert models.load(tmp_path).precision == "fp32", "what is trained is in float32"
     assert Punctuator.from_pretrained(tmp_path, precision="fp32").model.precision == "fp32"
-
-
-def test_rows_that_are_not_finite_are_noticed(wide_model: Model, tmp_path: Path) -> None:
     models.save(wide_model, tmp_path, int8=True)
     tensors = load_file(tmp_path / INT8_FILE)
     next(tensor for name, tensor in tensors.items() if name.endswith("q.weight.scale"))[0] = float("nan")
@@ -206,26 +202,26 @@ def test_the_network_stays_as_it_is_and_its_embeddings_are_shared(tagged_model: 
     assert not any(isinstance(layer, nn.Linear) for layer in rounded.encoder.modules())
 
 
-def assert_same(votes: Sequence[Vote], others: Sequence[Vote], tolerance: float) -> None:
-    for vote, other in zip(votes, others, strict=True):
-        assert tuple(vote.marks) == tuple(other.marks)
-        assert tuple(vote.marks.values()) == pytest.approx(tuple(other.marks.values()), abs=tolerance)
-
-
-def test_slots_equal_step_by_step_and_a_batch_its_windows_alone(tagged_model: Model) -> None:
+def test_slots_equal_step_by_step_and_a_batch_its_windows_alone_also_with_a_delay(tagged_model: Model) -> None:
     model = with_precision(tagged_model, "int8")
     slots = SlotDecoder(model).votes(WINDOWS)
-    for votes, wanted in zip(slots, decode_stepwise(model, WINDOWS), strict=True):
-        assert_same(votes, wanted, 1e-5)
-    for window, votes in zip(WINDOWS, slots, strict=True):
-        assert_same(SlotDecoder(model).votes([window])[0], votes, 1e-5)
+    assert_same_votes(slots, decode_stepwise(model, WINDOWS), 1e-5)
+    assert_same_votes([SlotDecoder(model).votes([window])[0] for window in WINDOWS], slots, 1e-5)
     assert SlotDecoder(tagged_model).votes(WINDOWS) != slots, "it is another computation"
+    plain = tagged_model.with_task(delay_left_words=4)
+    config = DecodingConfig("tagger", delay_words=1)
+    model = with_precision(plain, "int8")
+    tags = TagDecoder(model, config).votes(WINDOWS)
+    assert tags != TagDecoder(plain, config).votes(WINDOWS)
+    # other sums here, whose last digit may turn a rounding
+    assert_same_votes([TagDecoder(model, config).votes([window])[0] for window in WINDOWS], tags, 0.05)
+    with pytest.raises(ConfigError, match="int8 of a model in bf16"):
+        with_precision(with_precision(tagged_model, "bf16"), "int8")
 
 
+@settings(max_examples=40)
 @given(st.lists(st.lists(st.integers(3, 400), min_size=1, max_size=60), min_size=1, max_size=6))
-def test_states_in_a_batch_are_those_of_a_window_alone_to_the_bit(
-    tagged_model: Model, windows: list[list[int]]
-) -> None:
+def test_states_in_a_batch_are_those_of_one_alone_to_the_bit(tagged_model: Model, windows: list[list[int]]) -> None:
     """On one thread: several may share attention out otherwise, by the number of windows."""
     model, n_threads = with_precision(tagged_model, "int8"), torch.get_num_threads()
     longest = max(map(len, windows))
@@ -242,23 +238,157 @@ def test_states_in_a_batch_are_those_of_a_window_alone_to_the_bit(
         torch.set_num_threads(n_threads)
 
 
-def test_with_a_delay_it_computes_in_int8_too(tagged_model: Model) -> None:
-    plain = tagged_model.with_task(delay_left_words=4)
-    config = DecodingConfig("tagger", delay_words=1)
-    model = with_precision(plain, "int8")
-    tags = TagDecoder(model, config).votes(WINDOWS)
-    assert tags != TagDecoder(plain, config).votes(WINDOWS)
-    for window, votes in zip(WINDOWS, tags, strict=True):  # other sums here, whose last digit may turn a rounding
-        assert_same(TagDecoder(model, config).votes([window])[0], votes, 0.05)
+# -- layers
 
 
-def test_rows_that_come_from_int8_on_disk_are_rounded_to_the_same_integers() -> None:
-    rows = Int8Rows.of(torch.randn(64, 96, generator=torch.Generator().manual_seed(1)))
-    again = Int8Rows.of(rows.float())
-    assert torch.equal(again.integers, rows.integers)
-    assert torch.allclose(again.scales, rows.scales, rtol=1e-6)
+def linear(n_in: int, n_out: int, *, bias: bool = True) -> nn.Linear:
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(n_in)
+        return nn.Linear(n_in, n_out, bias=bias).requires_grad_(False)
 
 
-def test_it_needs_a_cpu_and_no_other_precision(tagged_model: Model) -> None:
-    with pytest.raises(ConfigError, match="int8 of a model in bf16"):
-        with_precision(with_precision(tagged_model, "bf16"), "int8")
+def int8(layer: nn.Linear) -> Int8Linear:
+    return Int8Linear(layer.weight, layer.bias)
+
+
+@pytest.mark.parametrize(("n_in", "n_out", "bias"), [(8, 5, True), (384, 96, False), (768, 33, True)])
+def test_a_layer_is_close_to_the_one_it_replaces(n_in: int, n_out: int, bias: bool) -> None:
+    whole = linear(n_in, n_out, bias=bias)
+    inputs = torch.randn(2, 7, n_in, generator=torch.Generator().manual_seed(1))
+    outputs, wanted = int8(whole)(inputs), whole(inputs)
+    assert outputs.shape == wanted.shape
+    assert 0 < float((outputs - wanted).abs().max()) < 0.04 * float(wanted.abs().max())
+
+
+@given(st.integers(1, 40), st.integers(2, 300), st.integers(0, 2**31))
+def test_what_a_token_gives_depends_on_no_other_token(n_tokens: int, n_in: int, seed: int) -> None:
+    layer, generator = int8(linear(n_in, 24)), torch.Generator().manual_seed(seed)
+    inputs = torch.randn(n_tokens, n_in, generator=generator) * 10 ** (4 * torch.rand(n_tokens, 1, generator=generator))
+    together = layer(inputs)
+    assert torch.equal(torch.cat([layer(row[None]) for row in inputs]), together)
+
+
+def test_a_shared_rounding_no_tokens_zeros_and_large_values() -> None:
+    first, second = int8(linear(16, 4)), int8(linear(16, 9, bias=False))
+    inputs = torch.randn(2, 5, 16, generator=torch.Generator().manual_seed(1))
+    shared = RoundedRows.of(inputs)
+    assert torch.equal(first(shared), first(inputs)) and torch.equal(second(shared), second(inputs))
+    layer = int8(linear(16, 4))
+    assert layer(torch.zeros(0, 16)).shape == (0, 4)
+    assert torch.equal(layer(torch.zeros(1, 16)), layer.bias[None])
+    assert torch.isfinite(layer(torch.full((1, 16), 1e30))).all()
+
+
+@pytest.mark.parametrize("copied", [copy.deepcopy, lambda layer: pickle.loads(pickle.dumps(layer))])  # noqa: S301
+def test_a_layer_is_copied_and_pickled(copied: Callable[[Int8Linear], Int8Linear]) -> None:
+    layer = int8(linear(16, 4))
+    inputs = torch.randn(3, 16, generator=torch.Generator().manual_seed(1))
+    assert torch.equal(copied(layer)(inputs), layer(inputs))
+    assert torch.equal(copied(layer).integers(), layer.integers())
+
+
+def test_a_layer_that_goes_to_a_processor_with_narrow_sums_fits_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As to a worker on another machine; what fits already stays, so that a copy is equal."""
+    monkeypatch.setattr(int8_linear, "has_wide_sums", lambda: True)
+    wide = int8(linear(16, 4))
+    assert largest_sums(wide.integers().int()).max() > 128
+    monkeypatch.setattr(int8_linear, "has_wide_sums", lambda: False)
+    narrow = copy.deepcopy(wide)
+    assert largest_sums(narrow.integers().int()).max() <= 128
+    assert torch.equal(copy.deepcopy(narrow).integers(), narrow.integers())
+
+
+needs_avx2 = pytest.mark.skipif(
+    not torch.cpu._is_avx2_supported(), reason="oneDNN multiplies int8 on x86 processors with AVX2"
+)
+
+
+def on_a_processor_with(vnni: bool, amx: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.cpu, "_is_vnni_supported", lambda: vnni)
+    monkeypatch.setattr(torch.cpu, "_is_amx_tile_supported", lambda: amx)
+
+
+@needs_avx2
+@pytest.mark.parametrize(("vnni", "amx", "packs"), [(False, False, True), (True, False, False), (True, True, True)])
+def test_onednn_multiplies_where_fastest(vnni: bool, amx: bool, packs: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without VNNI torch's own product is a plain loop."""
+    on_a_processor_with(vnni, amx, monkeypatch)
+    assert pack_weight(torch.ones(24, 16, dtype=torch.int8)).is_mkldnn is packs
+
+
+@needs_avx2
+@given(st.integers(0, 40), st.integers(2, 300), st.integers(1, 40), st.integers(0, 2**31))
+def test_both_products_are_the_sums_of_integers(n_tokens: int, n_in: int, n_out: int, seed: int) -> None:
+    """(torch's own is 0 for one channel on processors with AVX512, which no layer of a model has.)"""
+    generator = torch.Generator().manual_seed(seed)
+    matrix = torch.randn(n_out, n_in, generator=generator)
+    rows = Int8Rows.of(matrix, largest_sums(matrix))
+    weight, scales = rows.integers, rows.scales.squeeze(1)
+    inputs = torch.randint(-127, 128, (n_tokens, n_in), generator=generator, dtype=torch.int8)
+    wanted = (inputs.double() @ weight.double().T).float() * scales
+    for packs in (False, True):
+        with pytest.MonkeyPatch.context() as processor:
+            on_a_processor_with(True, packs, processor)
+            packed = pack_weight(weight)
+        assert packed.is_mkldnn is packs
+        assert torch.equal(multiply(inputs, packed, scales), wanted)
+
+
+class Products(TorchDispatchMode):
+    """Numbers of rows that oneDNN multiplies."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.n_rows: set[int] = set()
+
+    def __torch_dispatch__(self, product: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        if product is torch.ops.onednn.qlinear_pointwise.default:
+            self.n_rows.add(len(args[0]))
+        return product(*args, **kwargs or {})
+
+
+@needs_avx2
+def test_few_kernels_are_compiled_whatever_the_batches_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each takes milliseconds and some MiB, and is kept."""
+    on_a_processor_with(False, False, monkeypatch)
+    layer = int8(linear(16, 4))
+    with Products() as products:
+        for n_tokens in range(1025):
+            assert len(layer(torch.zeros(n_tokens, 16))) == n_tokens
+    assert products.n_rows - {0} == {1, 2, 4, 8, 16, 32, *range(64, 1025, 64)}
+
+
+@given(st.integers(1, 9), st.integers(1, 3), st.sampled_from([1e-3, 1.0, 1e4]), st.integers(0, 2**31))
+def test_neighbours_fit_into_16_bits_together(n_in: int, n_out: int, size: float, seed: int) -> None:
+    """With the largest inputs, and those of the other sign; and no row is rounded more coarsely than it must be."""
+    weight = size * torch.randn(n_out, n_in, generator=torch.Generator().manual_seed(seed))
+    rows = Int8Rows.of(weight, largest_sums(weight))
+    assert (rows.float() - weight).abs().max() <= rows.scales.max() * 0.501
+    padded = torch.nn.functional.pad(rows.integers.int(), (0, n_in % 2)).view(n_out, -1, 2)
+    highest = 255 * padded.clamp(min=0).sum(2) + padded.clamp(max=0).sum(2)
+    lowest = 255 * padded.clamp(max=0).sum(2) + padded.clamp(min=0).sum(2)
+    assert highest.max() < 2**15 and lowest.min() >= -(2**15)
+    if n_in % 4 == 0:
+        assert (torch.maximum(padded.abs().amax((1, 2)), padded.sum(2).abs().amax(1)) >= 126).all()
+
+
+@needs_avx2
+@pytest.mark.parametrize("has_vnni", [False, True])
+@pytest.mark.parametrize("instructions", ["AVX2", "AVX512_CORE"])
+def test_sums_are_exact_whatever_onednn_uses(instructions: str, has_vnni: bool) -> None:
+    """oneDNN is asked to do without, in a process of its own, as it looks once."""
+    code = (
+        f"import torch; torch.cpu._is_vnni_supported = lambda: {has_vnni}; "
+        "torch.cpu._is_amx_tile_supported = lambda: False; "
+        "from t5punct.t5.int8_linear import Int8Linear; "
+        "pairs = torch.tensor([[1.0, 1.0], [1.0, 0.0], [0.0, -1.0], [-1.0, -1.0], [1.0, -1.0]]).repeat(13, 256); "
+        "layer = Int8Linear(pairs, None); "
+        "inputs = torch.tensor([[127.0, 127.0], [-127.0, -127.0], [127.0, -127.0]]).repeat(3, 256); "
+        "wanted = (inputs.double() @ layer.integers().double().T).float() * layer.scales; "
+        "print(torch.equal(layer(inputs), wanted), layer.integers().abs().amax(1)[:5].tolist())"
+    )
+    environment = os.environ | {"ONEDNN_MAX_CPU_ISA": instructions}
+    ended = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
+    assert ended.stdout.startswith("True [")
+    if not has_vnni and not has_wide_sums():
+        assert ended.stdout.strip() == "True [64, 127, 127, 64, 127]"

@@ -1,7 +1,5 @@
 """Precisions and devices: what is converted, what is refused, what the hardware is asked."""
 
-from __future__ import annotations
-
 import logging
 from dataclasses import replace
 from pathlib import Path
@@ -19,12 +17,15 @@ from t5punct.t5.precision import PRECISIONS, find_device, multiplies_bf16
 from t5punct.t5.tagger import Tagger
 
 
-def test_bf16_converts_network_and_tagger(tiny_model: Model) -> None:
+def test_bf16_converts_network_and_tagger_which_go_to_the_device_that_is_named(tiny_model: Model) -> None:
     converted = with_precision(replace(tiny_model, tagger=Tagger(32, ",.?!:;-")), "bf16")
     assert {parameter.dtype for parameter in converted.network.parameters()} == {torch.bfloat16}
     assert converted.tagger is not None
     assert converted.tagger.marks.weight.dtype is torch.bfloat16
     assert converted.precision == "bf16"
+    assert on_device(tiny_model, find_device("cpu")).device.type == "cpu"
+    expected = "cuda" if torch.cuda.is_available() else "cpu"
+    assert on_device(tiny_model, find_device("auto")).device.type == expected
 
 
 @pytest.mark.parametrize(
@@ -49,39 +50,23 @@ def test_a_model_that_is_loaded_by_name_has_what_auto_takes_and_a_given_one_its_
     assert Punctuator(tiny_model).model.precision == "fp32"
 
 
-@pytest.mark.parametrize(
-    ("capabilities", "expected"),
-    [
-        ({"avx512_bf16": True}, True),
-        ({"amx_bf16": True}, True),
-        ({"avx512_bf16": False, "avx2": True}, False),
-        ({}, False),
-    ],
-)
-def test_a_processor_is_asked_what_it_can(
-    monkeypatch: pytest.MonkeyPatch, capabilities: dict[str, bool], expected: bool
-) -> None:
+@pytest.mark.parametrize(("capabilities", "expected"), [
+    ({"avx512_bf16": True}, True), ({"amx_bf16": True}, True), ({"avx512_bf16": False, "avx2": True}, False),
+    ({}, False),
+])  # fmt: skip
+def test_processors_are_asked(monkeypatch: pytest.MonkeyPatch, capabilities: dict[str, bool], expected: bool) -> None:
     monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: capabilities, raising=False)
     assert multiplies_bf16(torch.device("cpu")) is expected
     monkeypatch.delattr(torch.cpu, "get_capabilities")
     assert multiplies_bf16(torch.device("cpu")) is False
 
 
-def test_a_model_goes_to_the_device_that_is_named(tiny_model: Model) -> None:
-    assert on_device(tiny_model, find_device("cpu")).device.type == "cpu"
-    expected = "cuda" if torch.cuda.is_available() else "cpu"
-    assert on_device(tiny_model, find_device("auto")).device.type == expected
-
-
-@pytest.mark.parametrize("name", ["tpu9", "", "meta", *([] if torch.cuda.is_available() else ["cuda"])])
-def test_a_device_that_is_not_there_is_refused(name: str) -> None:
-    with pytest.raises(ConfigError, match=r"device .*; expected cpu, or a GPU that torch sees; check --device"):
-        find_device(name)
-
-
-def test_an_unknown_precision_is_refused(tiny_model: Model) -> None:
+def test_an_unknown_precision_and_a_device_that_is_not_there_are_refused(tiny_model: Model) -> None:
     with pytest.raises(ConfigError, match=f"precision 'fp16'; expected one of {', '.join(PRECISIONS)}"):
         with_precision(tiny_model, "fp16")
+    for name in ("tpu9", "", "meta", *([] if torch.cuda.is_available() else ["cuda"])):
+        with pytest.raises(ConfigError, match=r"device .*; expected cpu, or a GPU that torch sees; check --device"):
+            find_device(name)
 
 
 @pytest.mark.parametrize("name", ["bf16", "int8"])
@@ -119,18 +104,13 @@ def test_what_shares_a_batch_does_not_count(lively_model: Model, name: str) -> N
     assert _change_by_company(with_precision(lively_model, name)) < 1e-5
 
 
-@pytest.mark.parametrize(("name", "fast", "n_warnings"), [("bf16", False, 1), ("bf16", True, 0)])
 def test_bf16_gives_one_warning_where_it_is_slow(
-    tiny_model: Model,
-    monkeypatch: pytest.MonkeyPatch,
-    caplog: pytest.LogCaptureFixture,
-    name: str,
-    fast: bool,
-    n_warnings: int,
+    tiny_model: Model, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(models, "multiplies_bf16", lambda device: fast)
-    converted = with_precision(tiny_model, name)
-    with_precision(converted, name)  # as a punctuator with other settings does
-    warnings = [record for record in caplog.records if record.levelno == logging.WARNING]
-    assert len(warnings) == n_warnings
-    assert all("--precision auto" in record.getMessage() for record in warnings)
+    for is_fast in (True, False):
+        monkeypatch.setattr(models, "multiplies_bf16", lambda device, is_fast=is_fast: is_fast)
+        converted = with_precision(tiny_model, "bf16")
+        with_precision(converted, "bf16")  # as a punctuator with other settings does
+        warnings = [record.getMessage() for record in caplog.records if record.levelno == logging.WARNING]
+        assert len(warnings) == (not is_fast)
+    assert "--precision auto" in warnings[0]

@@ -1,7 +1,5 @@
 """One canonical tokenisation: the tokens of a text are the tokens of its parts in a row."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest
@@ -52,10 +50,11 @@ def test_at_each_mark_the_next_word_may_stand_as_well(tiny_model: Model, parts: 
 
 
 @given(any_word | tricky_words)
-def test_no_word_is_without_tokens_and_none_holds_the_end(tiny_model: Model, word: str) -> None:
-    for first in (True, False):
-        ids = tiny_model.tokenizer.word_ids(word, first=first)
-        assert ids and tiny_model.tokenizer.eos_id not in ids
+def test_every_word_has_tokens_and_no_end(tiny_model: Model, bytes_tokenizer: TaskTokenizer, word: str) -> None:
+    for tokenizer in (tiny_model.tokenizer, bytes_tokenizer):
+        for first in (True, False):
+            ids = tokenizer.word_ids(word, first=first)
+            assert ids and tokenizer.eos_id not in ids
 
 
 def test_words_are_forgotten_when_there_are_too_many(tiny_model: Model, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -66,18 +65,14 @@ def test_words_are_forgotten_when_there_are_too_many(tiny_model: Model, monkeypa
     assert len(tokenizer._words) <= 4
 
 
-def test_a_data_set_text_gives_the_tokens_that_decoding_offers(tiny_model: Model) -> None:
-    tokenizer = tiny_model.tokenizer
-    target = tokenizer.encode_target("Well, what?! I know - right...")
+def test_a_data_set_text_gives_the_tokens_that_decoding_offers_which_read_back_as_the_text(tiny_model: Model) -> None:
+    tokenizer, text = tiny_model.tokenizer, "Well, what?! I know - right..."
+    target = tokenizer.encode_target(text)
     assert target == tokenizer.target(["Well", "what", "I", "know", "right"], [",", "?!", "", "-", "..."])
+    assert tokenizer.decode(target) == text
 
 
-def test_written_tokens_read_back_as_the_text(tiny_model: Model) -> None:
-    text = "Well, what?! I know - right..."
-    assert tiny_model.tokenizer.decode(tiny_model.tokenizer.encode_target(text)) == text
-
-
-def test_the_source_says_where_each_word_ends(tiny_model: Model) -> None:
+def test_the_source_says_where_each_word_ends_with_a_prefix_and_without(tiny_model: Model) -> None:
     tokenizer = tiny_model.tokenizer
     source = tokenizer.source(["well", "know", "xylophone"], "talk")
     start = len(tokenizer.word_ids("talk:", first=True))
@@ -85,16 +80,10 @@ def test_the_source_says_where_each_word_ends(tiny_model: Model) -> None:
         assert source.ids[start : end + 1] == tokenizer.word_ids(word)
         start = end + 1
     assert source.ids[start:] == (tokenizer.eos_id,)
-
-
-def test_without_a_prefix_the_first_word_opens_the_source(tiny_model: Model) -> None:
     tokenizer = TaskTokenizer(tiny_model.tokenizer.tokenizer, TaskConfig(prefix=""))
     assert tokenizer.source(["know"]).ids == (*tokenizer.word_ids("know", first=True), tokenizer.eos_id)
-
-
-def test_an_unknown_style_lists_the_known(tiny_model: Model) -> None:
     with pytest.raises(ConfigError, match="style 'opera'; expected one of talk, meeting, prose, chat"):
-        tiny_model.tokenizer.source(["know"], "opera")
+        tokenizer.source(["know"], "opera")
 
 
 class _Gluing:
@@ -111,26 +100,14 @@ class _Gluing:
         return [] if text == "lost" else [hash(text) % 1000 + 2]
 
 
-def test_a_tokenizer_that_glues_marks_to_words_is_refused() -> None:
+def test_a_tokenizer_that_glues_marks_to_words_or_has_no_end_is_refused_and_a_dropped_word_has_a_token() -> None:
     glued: Any = _Gluing()
     with pytest.raises(ModelError, match="as one piece"):
         _ = TaskTokenizer(glued, TaskConfig()).mark_ids
-
-
-def test_a_word_that_the_tokenizer_drops_still_has_a_token() -> None:
-    dropping: Any = _Gluing()
-    assert TaskTokenizer(dropping, TaskConfig()).word_ids("lost", first=True) == (1,)
-
-
-def test_a_tokenizer_without_an_end_is_refused() -> None:
-    endless: Any = _Gluing()
-    endless.eos_token_id = None
+    assert TaskTokenizer(glued, TaskConfig()).word_ids("lost", first=True) == (1,)
+    glued.eos_token_id = None
     with pytest.raises(ModelError, match="without pad or end token"):
-        TaskTokenizer(endless, TaskConfig())
-
-
-def test_the_task_knows_its_alphabet() -> None:
-    assert TaskConfig(marks=",.", max_marks=1).alphabet == Alphabet(",.", 1)
+        TaskTokenizer(glued, TaskConfig())
 
 
 def test_a_style_may_have_shorter_labels_than_the_task() -> None:
@@ -142,27 +119,21 @@ def test_a_style_may_have_shorter_labels_than_the_task() -> None:
     assert [most_marks(style) for style in ("talk", "prose", "chat", None)] == [1, 2, 3, 1]
     with pytest.raises(ConfigError, match="style 'opera'"):
         most_marks("opera")
+    assert TaskConfig(marks=",.", max_marks=1).alphabet == Alphabet(",.", 1)
 
 
-@pytest.mark.parametrize(
-    ("values", "found"),
-    [
-        ({"prefix": "{foo}: "}, r"prefix '{foo}: '; expected text, with or without {style} in it; correct the prefix"),
-        ({"prefix": "{0}"}, "prefix '{0}'"),
-        ({"prefix": "{style"}, "prefix '{style'"),
-        ({"prefix": "{style.foo}"}, "prefix '{style.foo}'"),
-        (
-            {"default_style": "opera"},
-            r"default_style 'opera'; expected one of the styles \(talk, meeting, prose, chat\)",
-        ),
-        ({"styles": []}, r"default_style 'talk'; expected one of the styles \(there are none\)"),
-        ({"marks": "ab"}, "marks 'ab'; expected distinct symbols"),
-        ({"max_marks": 0}, "max_marks 0; expected 1 or more"),
-        ({"style_max_marks": {"opera": 1}}, "style_max_marks opera: 1; expected some of talk, .*, each with 1 to 3"),
-        ({"style_max_marks": {"talk": 4}}, "style_max_marks talk: 4"),
-        ({"style_max_marks": {"talk": 0}}, "style_max_marks talk: 0"),
-    ],
-)
+@pytest.mark.parametrize(("values", "found"), [
+    ({"prefix": "{foo}: "}, r"prefix '{foo}: '; expected text, with or without {style} in it; correct the prefix"),
+    ({"prefix": "{0}"}, "prefix '{0}'"), ({"prefix": "{style"}, "prefix '{style'"),
+    ({"prefix": "{style.foo}"}, "prefix '{style.foo}'"),
+    ({"default_style": "opera"}, r"default_style 'opera'; expected one of the styles \(talk, meeting, prose, chat\)"),
+    ({"styles": []}, r"default_style 'talk'; expected one of the styles \(there are none\)"),
+    ({"marks": "ab"}, "marks 'ab'; expected distinct symbols"),
+    ({"max_marks": 0}, "max_marks 0; expected 1 or more"),
+    ({"style_max_marks": {"opera": 1}}, "style_max_marks opera: 1; expected some of talk, .*, each with 1 to 3"),
+    ({"style_max_marks": {"talk": 4}}, "style_max_marks talk: 4"),
+    ({"style_max_marks": {"talk": 0}}, "style_max_marks talk: 0"),
+])  # fmt: skip
 def test_a_task_that_cannot_be_written_is_refused(values: dict[str, Any], found: str) -> None:
     with pytest.raises(ConfigError, match=found):
         TaskConfig(**values)
@@ -185,13 +156,6 @@ def test_bytes_are_tokens_as_well(bytes_tokenizer: TaskTokenizer) -> None:
     source = bytes_tokenizer.source(["naïve", "iphone"], "chat")
     assert source.ids == (*byte_ids("chat: naïve iphone"), 1)
     assert source.word_ends == (len("chat: nai¨ve") - 1, len(source.ids) - 2)
-
-
-@given(any_word | tricky_words)
-def test_no_word_is_without_bytes(bytes_tokenizer: TaskTokenizer, word: str) -> None:
-    for first in (True, False):
-        ids = bytes_tokenizer.word_ids(word, first=first)
-        assert ids and bytes_tokenizer.eos_id not in ids
 
 
 def test_a_silence_is_a_token_behind_its_word_where_the_task_has_one(tiny_model: Model) -> None:

@@ -1,19 +1,17 @@
 """The memory of words: what the decoder reads beside the encoder's states."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
-from stepwise import decode_stepwise
+from stepwise import assert_same_votes, decode_stepwise
 from tiny_encoders import save_tiny_encoder
 from torch import nn
 
 from t5punct import model as models
 from t5punct.decoding.generate import generate_texts
-from t5punct.decoding.inputs import DecodingConfig, WindowInput, encoder_input, sources_of
+from t5punct.decoding.inputs import WindowInput, encoder_input, sources_of
 from t5punct.decoding.slots import SlotDecoder
 from t5punct.model import Model
 from t5punct.t5.encoder_t5 import EncoderT5, EncoderT5Config
@@ -64,18 +62,12 @@ def test_memory_and_target_equal_their_formulas_token_by_token() -> None:
         assert torch.allclose(placed[index], expected, atol=1e-5), index
 
 
-def test_positions_are_told_apart() -> None:
+def test_positions_are_told_apart_and_a_code_has_one_product_with_all_embeddings() -> None:
     codes = position_codes(torch.arange(600), torch.float32)
     products = codes @ codes[50] / (D_POSITION / 2)
     assert products[50] == pytest.approx(1)
     assert products[torch.arange(600) != 50][:512].max() < 0.35
-
-
-def test_a_code_has_the_same_product_with_every_embedding() -> None:
-    memory, embeddings = (
-        WordMemory(6, 4, silent_ids=[]),
-        torch.randn(5, 6) * torch.tensor([[1.0, 3, 9, 27, 81]]).T,
-    )
+    memory, embeddings = (WordMemory(6, 4, silent_ids=[]), torch.randn(5, 6) * torch.tensor([[1.0, 3, 9, 27, 81]]).T)
     products = (memory.codes(embeddings) * memory.code(embeddings)).sum(-1)
     assert torch.allclose(products[2:], torch.full((3,), 4.0), rtol=0.05)
 
@@ -96,10 +88,7 @@ def test_slots_equal_step_by_step_with_transformers_and_without(folder: Path) ->
     whole, lean = models.load(folder), models.load(folder, precision="fp32")
     expected = decode_stepwise(whole, WINDOWS)
     for model in (whole, lean):
-        for votes, wanted in zip(SlotDecoder(model, DecodingConfig()).votes(WINDOWS), expected, strict=True):
-            for vote, wanted_vote in zip(votes, wanted, strict=True):
-                assert tuple(vote.marks) == tuple(wanted_vote.marks)
-                assert tuple(vote.marks.values()) == pytest.approx(tuple(wanted_vote.marks.values()), abs=1e-4)
+        assert_same_votes(SlotDecoder(model).votes(WINDOWS), expected)
 
 
 def test_it_is_stored_in_int8(folder: Path, tmp_path: Path) -> None:

@@ -1,41 +1,32 @@
 """The language of a text, as a warning names it."""
 
-from __future__ import annotations
-
 import pytest
 
 from t5punct.text.languages import guess_language
 
 
-@pytest.mark.parametrize(
-    ("text", "language"),
-    [
-        ("so what do you think about the new one", "English"),
-        ("wir gehen heute nicht in den park weil es regnet", "German"),
-        ("i said to my brother we do it on monday or you go to sleep", "English"),
-        ("hola buenos días cómo estás hoy me gustaría saber si puedes venir a la fiesta de mañana", "Spanish"),
-        ("la mattina esco presto e compro il pane poi torno e faccio colazione con mia sorella", "Italian"),
-        ("le matin je sors tôt et j'achète du pain puis je rentre", "French"),
-        ("de manhã eu saio cedo e compro pão depois volto para casa", "Portuguese"),
-        ("reggel korán elindulok és veszek kenyeret aztán hazamegyek mert nincs időm", "Hungarian"),
-        ("hej hur mår du idag jag heter anna och jag kommer från sverige", "Swedish"),
-        ("jeg hedder anna og jeg er fra danmark hvad hedder du", "Danish"),
-        ("hei jeg heter anna og det er ikke så mye å gjøre her", "Norwegian"),
-        ("minä olen anna ja asun täällä mutta en ole kotona nyt", "Finnish"),
-        ("minulý týden přijel bratr z hor a dlouho vyprávěl že tam ještě leží spousta sněhu", "Czech"),
-        ("minulý týždeň prišiel brat z hôr a rozprával že je tam ešte veľa snehu", "Slovak"),
-        ("prošle nedelje je došao brat sa mora i rekao da se vraća jer mu nije dobro", "Serbian or Croatian"),
-        ("geçen hafta kardeşim dağdan döndü ve orada hâlâ kar olduğunu anlattı", "Turkish"),
-        ("tuần trước anh trai tôi về và kể rằng trên núi vẫn còn nhiều tuyết", "Vietnamese"),
-        ("minggu lalu kakak saya datang dari gunung dan bercerita tentang salju di sana", "Indonesian"),
-        ("săptămâna trecută a venit fratele meu și ne-a povestit că e zăpadă", "Romanian"),
-        ("你好", "Chinese characters"),
-        ("на горе", "Cyrillic letters"),
-        ("so", None),
-        ("Dvořák Smetana Janáček", None),
-        ("café naïve façade résumé", None),
-        ("123 ... !", None),
-    ],
-)
+@pytest.mark.parametrize(("text", "language"), [
+    ("so what do you think about the new one", "English"),
+    ("wir gehen heute nicht in den park weil es regnet", "German"),
+    ("i said to my brother we do it on monday or you go to sleep", "English"),
+    ("hola buenos días cómo estás hoy me gustaría saber si puedes venir a la fiesta de mañana", "Spanish"),
+    ("la mattina esco presto e compro il pane poi torno e faccio colazione con mia sorella", "Italian"),
+    ("le matin je sors tôt et j'achète du pain puis je rentre", "French"),
+    ("de manhã eu saio cedo e compro pão depois volto para casa", "Portuguese"),
+    ("reggel korán elindulok és veszek kenyeret aztán hazamegyek mert nincs időm", "Hungarian"),
+    ("hej hur mår du idag jag heter anna och jag kommer från sverige", "Swedish"),
+    ("jeg hedder anna og jeg er fra danmark hvad hedder du", "Danish"),
+    ("hei jeg heter anna og det er ikke så mye å gjøre her", "Norwegian"),
+    ("minä olen anna ja asun täällä mutta en ole kotona nyt", "Finnish"),
+    ("minulý týden přijel bratr z hor a dlouho vyprávěl že tam ještě leží spousta sněhu", "Czech"),
+    ("minulý týždeň prišiel brat z hôr a rozprával že je tam ešte veľa snehu", "Slovak"),
+    ("prošle nedelje je došao brat sa mora i rekao da se vraća jer mu nije dobro", "Serbian or Croatian"),
+    ("geçen hafta kardeşim dağdan döndü ve orada hâlâ kar olduğunu anlattı", "Turkish"),
+    ("tuần trước anh trai tôi về và kể rằng trên núi vẫn còn nhiều tuyết", "Vietnamese"),
+    ("minggu lalu kakak saya datang dari gunung dan bercerita tentang salju di sana", "Indonesian"),
+    ("săptămâna trecută a venit fratele meu și ne-a povestit că e zăpadă", "Romanian"),
+    ("你好", "Chinese characters"), ("на горе", "Cyrillic letters"), ("so", None), ("Dvořák Smetana Janáček", None),
+    ("café naïve façade résumé", None), ("123 ... !", None),
+])  # fmt: skip
 def test_guess_language(text: str, language: str | None) -> None:
     assert guess_language(text.split()) == language

@@ -1,7 +1,5 @@
 """Text of a language without spaces is refused, by the command and in data sets; one that was cut into words is not."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest
@@ -18,11 +16,10 @@ from t5punct.training.data.readers import CorpusConfig
 WITHOUT = {
     "Chinese": "我们知道这个事情是对的吗 我不知道今天天气很好 我们去公园玩吧",
     "Japanese": "わたしたちはそれがただしいことをしっています 今日は天気がいいですね",
-    "Thai": "เรารู้ว่าเรื่องนี้ถูกต้องหรือไม่ ฉันไม่รู้วันนี้อากาศดีมาก",
-    "a short line of Chinese": "今天天气很好",
+    "Thai": "เรารู้ว่าเรื่องนี้ถูกต้องหรือไม่ ฉันไม่รู้วันนี้อากาศดีมาก", "a short line of Chinese": "今天天气很好",
     "a short line of Japanese": "ありがとうございます",
     "Khmer": "យើងដឹងថារឿងនេះត្រឹមត្រូវឬទេ ខ្ញុំមិនដឹងទេថ្ងៃនេះអាកាសធាតុល្អណាស់",
-}
+}  # fmt: skip
 WITH = {
     "Chinese, cut into words": "我们 知道 这个 事情 是 对 的 吗 我 不 知道 今天 天气 很 好 我们 去 公园 玩 吧",
     "Thai, cut into words": "เรา รู้ ว่า เรื่อง นี้ ถูกต้อง หรือไม่ ฉัน ไม่ รู้ วันนี้ อากาศ ดี มาก",
@@ -33,16 +30,12 @@ WITH = {
 }
 
 
-@pytest.mark.parametrize("language", [*WITHOUT, *WITH])
-def test_text_without_spaces_is_seen_and_text_with_spaces_is_read(language: str) -> None:
-    assert is_unspaced((WITHOUT | WITH)[language]) == (language in WITHOUT)
+def test_text_without_spaces_is_seen_and_text_with_spaces_is_read() -> None:
+    assert {name for name, text in (WITHOUT | WITH).items() if is_unspaced(text)} == WITHOUT.keys()
 
 
 def test_the_command_says_so_of_any_format(tmp_path: Path) -> None:
-    cues = "\n\n".join(
-        f"{number}\n00:00:0{number},000 --> 00:00:0{number},900\n{cue}"
-        for number, cue in enumerate(WITHOUT["Chinese"].split(), 1)
-    )
+    cues = "\n\n".join(f"1\n00:00:01,000 --> 00:00:02,000\n{cue}" for cue in WITHOUT["Chinese"].split())
     for name, text in (("talk.txt", WITHOUT["Chinese"]), ("talk.srt", cues)):
         path = tmp_path / name
         path.write_text(text, encoding="utf-8")

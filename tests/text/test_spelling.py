@@ -1,7 +1,5 @@
 """What a word's spelling says: its own full stop, letters that stay, capitals; and a model's table of spellings."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest
@@ -11,14 +9,8 @@ from hypothesis import strategies as st
 from t5punct.errors import ModelError
 from t5punct.text import spelling
 from t5punct.text.marks import Alphabet, Case, case_forms
-from t5punct.text.render import Decision, RenderConfig, render_word
-from t5punct.text.spelling import (
-    is_first_person,
-    is_spoken,
-    keeps_letters,
-    owns_full_stop,
-    takes_capital,
-)
+from t5punct.text.render import AnnotatedWord, Decision, RenderConfig, render_word
+from t5punct.text.spelling import is_first_person, is_spoken, keeps_letters, owns_full_stop, takes_capital
 from t5punct.text.spelling_table import SpellingTable, read_table, write_table
 from t5punct.text.words import split
 from t5punct.training.data.spellings import learn_table
@@ -35,25 +27,19 @@ PLAIN = (
 )  # fmt: skip
 
 
-@pytest.mark.parametrize("word", KEPT)
-def test_addresses_paths_and_code_have_one_form(word: str) -> None:
-    assert keeps_letters(word)
-    assert list(case_forms(word).items()) == [(Case.VERBATIM, word)]
-    assert not takes_capital(word)
+def test_addresses_paths_and_code_have_one_form_and_plain_words_are_not_taken_for_them() -> None:
+    for word in KEPT:
+        assert keeps_letters(word) and not takes_capital(word), word
+        assert list(case_forms(word).items()) == [(Case.VERBATIM, word)]
+    for word in ("U.S.", "U.S", "J.K.", "C.S.'s", "A.M."):
+        assert keeps_letters(word) and not takes_capital(word), "an initialism in capitals keeps them"
+    assert [word for word in PLAIN if keeps_letters(split(word).words[0].core)] == []
 
 
-@pytest.mark.parametrize("word", PLAIN)
-def test_plain_words_are_not_taken_for_code(word: str) -> None:
-    assert not keeps_letters(split(word).words[0].core)
-
-
-def test_abbreviations_and_initials_own_their_full_stop_and_a_number_where_a_line_begins() -> None:
+def test_abbreviations_initials_and_numbers_of_lists_own_their_full_stop(monkeypatch: pytest.MonkeyPatch) -> None:
     stems = ("vs", "VS", "Dr", "ph.d", "etc", "J", "I", "a", "no", "word", "12", "1953", "3.5")
     assert [stem for stem in stems if owns_full_stop(stem)] == ["vs", "VS", "Dr", "ph.d", "etc", "J"]
     assert [stem for stem in ("12", "1953") if owns_full_stop(stem, opens_line=True)] == ["12"], "not a year"
-
-
-def test_the_list_can_be_added_to(monkeypatch: pytest.MonkeyPatch) -> None:
     assert split("bzw. a").words[0].given == "."
     monkeypatch.setattr(spelling, "ABBREVIATIONS", {*spelling.ABBREVIATIONS, "bzw"})
     assert split("bzw. a").words[0].given == ""
@@ -66,55 +52,39 @@ def test_what_begins_a_sentence_and_how() -> None:
     assert [word for word in ("i", "I'm", "i’ll", "it", "ii") if is_first_person(word)] == ["i", "I'm", "i’ll"]
 
 
-@pytest.mark.parametrize("word", ["U.S.", "U.S", "J.K.", "C.S.'s", "A.M."])
-def test_an_initialism_in_capitals_keeps_them(word: str) -> None:
-    assert keeps_letters(word)
-    assert not takes_capital(word)
-
-
 TABLE = SpellingTable(("I", "iPhone", "PhD", "Coca-Cola", "Italia", "Jean", "Paul", "al-Qaeda", "NASA", "Mr"))
 
 
-def written(text: str, decided: Case, label: str = "", **config: bool) -> str:
+def rendered(text: str, decided: Case, label: str = "", **config: bool) -> AnnotatedWord:
     (word,) = split(text).words
     decision = Decision(label, decided, 1.0, 1.0)
-    return render_word(word, decision, RenderConfig(**config), Alphabet(), TABLE).text
+    return render_word(word, decision, RenderConfig(**config), Alphabet(), TABLE)
 
 
-@pytest.mark.parametrize(
-    ("text", "lower", "capitalised"),
-    [
-        ("i", "I", "I"), ("i'm", "I'm", "I'm"), ("I’LL", "I’ll", "I’ll"), ('"i', '"I', '"I'), ("i-i", "I-I", "I-I"),
-        ("iphone", "iPhone", "iPhone"), ("iphone's", "iPhone's", "iPhone's"), ("phd", "PhD", "PhD"),
-        ("coca-cola", "Coca-Cola", "Coca-Cola"), ("jean-paul", "Jean-Paul", "Jean-Paul"),
-        ("l'italia", "l'Italia", "L'Italia"), ("dell’italia", "dell’Italia", "Dell’Italia"),
-        ("al-qaeda's", "al-Qaeda's", "Al-Qaeda's"), ("anti-nasa", "anti-NASA", "Anti-NASA"), ("mr.", "Mr.", "Mr."),
-        ("in", "in", "In"), ("i.e.", "i.e.", "I.e."), ("iPHone", "iPHone", "iPHone"),
-        ("i@nasa.org", "i@nasa.org", "i@nasa.org"),
-    ],
-)  # fmt: skip
-def test_what_the_table_has_is_written_so_and_the_rest_as_it_was_decided(
-    text: str, lower: str, capitalised: str
-) -> None:
+def written(text: str, decided: Case, label: str = "", **config: bool) -> str:
+    return rendered(text, decided, label, **config).text
+
+
+@pytest.mark.parametrize(("text", "lower", "capitalised"), [
+    ("i", "I", "I"), ("i'm", "I'm", "I'm"), ("I’LL", "I’ll", "I’ll"), ('"i', '"I', '"I'), ("i-i", "I-I", "I-I"),
+    ("iphone", "iPhone", "iPhone"), ("iphone's", "iPhone's", "iPhone's"), ("phd", "PhD", "PhD"),
+    ("coca-cola", "Coca-Cola", "Coca-Cola"), ("jean-paul", "Jean-Paul", "Jean-Paul"),
+    ("l'italia", "l'Italia", "L'Italia"), ("dell’italia", "dell’Italia", "Dell’Italia"),
+    ("al-qaeda's", "al-Qaeda's", "Al-Qaeda's"), ("anti-nasa", "anti-NASA", "Anti-NASA"), ("mr.", "Mr.", "Mr."),
+    ("in", "in", "In"), ("i.e.", "i.e.", "I.e."), ("iPHone", "iPHone", "iPHone"),
+    ("i@nasa.org", "i@nasa.org", "i@nasa.org"),
+])  # fmt: skip
+def test_what_the_table_has_is_written_so_the_rest_as_it_was_decided(text: str, lower: str, capitalised: str) -> None:
     assert (written(text, Case.LOWER), written(text, Case.CAPITALISED)) == (lower, capitalised)
     assert written(text, Case.LOWER, ",") == lower + ","
 
 
-def test_case_that_is_kept_is_kept() -> None:
+def test_case_that_is_kept_is_kept_and_that_of_the_output_is_reported() -> None:
     assert [written(text, Case.LOWER, case=False) for text in ("i", "iphone", "IPHONE")] == ["i", "iphone", "IPHONE"]
     assert [written(text, Case.LOWER, keep_case=True) for text in ("i", "Iphone")] == ["I", "Iphone"]
-    (word,) = split('"iphone,"').words
-    decision = Decision("", Case.LOWER, 1.0, 1.0)
-    assert render_word(word, decision, RenderConfig(keep_marks=True), Alphabet(), TABLE).text == '"iPhone,"'
-
-
-def test_the_case_that_is_reported_is_that_of_the_output() -> None:
-    cases = {}
-    for text in ("i", "nasa", "iphone", "so"):
-        (word,) = split(text).words
-        decision = Decision("", Case.LOWER, 1.0, 1.0)
-        cases[text] = render_word(word, decision, RenderConfig(), Alphabet(), TABLE).case
-    assert cases == {"i": Case.CAPITALISED, "nasa": Case.UPPER, "iphone": Case.VERBATIM, "so": Case.LOWER}
+    assert rendered('"iphone,"', Case.LOWER, keep_marks=True).text == '"iPhone,"'
+    cases = [rendered(text, Case.LOWER).case for text in ("i", "nasa", "iphone", "so")]
+    assert cases == [Case.CAPITALISED, Case.UPPER, Case.VERBATIM, Case.LOWER]
 
 
 @given(st.text(st.characters(categories=["L", "N", "P"]), max_size=12))
@@ -122,7 +92,7 @@ def test_only_the_case_of_letters_changes(word: str) -> None:
     assert TABLE.spell(word).lower() == word.lower()
 
 
-def test_a_table_is_learned_inside_sentences_and_by_parts() -> None:
+def test_a_table_is_learned_inside_sentences_by_parts_and_with_a_list_of_words() -> None:
     texts = [
         "Yes, i think McDonald's has an iPhone and an iphone. Tomorrow we see NASA, l'Italia and dell'Italia",
         "Well, I think that I saw the McDonald and his iPhone today. Tomorrow, no NASA",
@@ -133,16 +103,10 @@ def test_a_table_is_learned_inside_sentences_and_by_parts() -> None:
     careless = ["so i saw what i'm"] * 99
     assert learn_table(["so I saw what I'm"] * 99 + ["So i saw", *careless]).forms == ("I",), "no capital says nothing"
     assert learn_table(["we saw Ann and l'Italia", "we saw l'Italia"] * 9).forms == ("Italia",), "`Ann` needs no table"
-
-
-def test_a_list_of_words_in_small_letters_tells_names_from_rare_words() -> None:
     texts = ["so we saw Maria, Mayo and Ann in Chicago, but maria"] + ["so we saw Maria, Mayo and Ann in Chicago"] * 30
     assert learn_table(texts).forms == ()
     assert learn_table(texts, {"mayo", "so", "saw"}).forms == ("Chicago", "Maria"), "`Ann` is too short"
     assert "Mayo" in learn_table(texts, {"so"}).forms
-
-
-def test_words_that_begin_sentences_and_have_no_capital_elsewhere_are_in_small_letters() -> None:
     texts = ["Yes, we turn left. Turn right. It is the Hall and hall. Hall"]
     assert learn_table(texts * 20).forms == ("turn",), "`left` begins no sentence, `hall` has capitals inside"
     assert learn_table(texts * 19).forms == ()

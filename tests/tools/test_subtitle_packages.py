@@ -3,8 +3,6 @@
 srt is left out: its last release is of March 2023, and pysubs2, pycaption and ttconv read and write SubRip as well.
 """
 
-from __future__ import annotations
-
 import io
 import re
 from collections.abc import Callable
@@ -112,10 +110,8 @@ def _by_pycaption(format: str) -> Package:
             caption_nodes += [node.create_break()] * bool(caption_nodes)
             style = {"italics": True}
             caption_nodes += [
-                node.create_style(True, style),
-                node.create_text(" ".join(line)),
-                node.create_style(False, style),
-            ]
+                node.create_style(True, style), node.create_text(" ".join(line)), node.create_style(False, style),
+            ]  # fmt: skip
         return caption_nodes
 
     def written(cues: list[Cue]) -> str:

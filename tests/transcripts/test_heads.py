@@ -1,7 +1,5 @@
 """What opens lines and is not said: labels, also behind tags, ids and times; a speaker who goes on in the next line."""
 
-from __future__ import annotations
-
 import io
 import json
 import re
@@ -127,9 +125,7 @@ def said(text: str, format: str = "text") -> list[str]:
 
 @pytest.mark.parametrize(("first", "second"), LABELS)
 @pytest.mark.parametrize("format", ["text", "vtt", "srt"])
-def test_a_label_that_comes_back_is_kept_and_ends_a_sentence_only_where_the_speaker_changes(
-    first: str, second: str, format: str
-) -> None:
+def test_a_label_that_comes_back_is_kept_and_ends_sentences_of_others(first: str, second: str, format: str) -> None:
     text = LINES if format == "text" else ZOOM + "\n4\n00:00:06.000 --> 00:00:07.000\n{b}: do you mean\n"
     text = text.format(a=first, b=second)
     assert said(text, format) == ["yesterday i went to the new shop", "which one do you mean"]
@@ -152,77 +148,53 @@ def test_the_head_of_a_line_is_kept(name: str) -> None:
         assert [item.text for item in reading(new, "text").items if isinstance(item, Kept)] == heads
 
 
-def test_in_a_text_with_a_list_a_number_without_a_full_stop_is_said() -> None:
+def test_a_number_without_a_full_stop_is_said_and_a_name_in_capitals_on_its_own_line_a_label() -> None:
     assert said("1. so what\n2. yes\n3 people know\n") == ["so what", "yes 3 people know"]
-
-
-def test_a_name_in_capitals_on_a_line_of_its_own_is_a_label() -> None:
-    """Where it is in as many lines as who speaks would be, and the text is not in capitals itself."""
     assert said("ANNA\nso what\n\nDR. TOM\nyes\nwe know\n") == ["so what", "yes we know"]
     assert said("we go to\nNASA\nand then\nto the moon\n") == ["we go to NASA and then to the moon"]
+    assert said("utt-01 so\nutt-02 what\n", "lines") == ["so", "what"]
 
 
 def unnamed(text: str, name: str = "talk.txt") -> Transcript:
     return transcript_of(io.StringIO(text, newline="\n"), name=name)
 
 
-@pytest.mark.parametrize(
-    ("text", "format", "words"),
-    [
-        ("0.000000\t2.500000\tso what\n2.500000\t3.250000\tyes\n", "tsv", ["so what yes"]),  # Audacity's labels
-        ("word\tstart\tend\nso\t0.1\t0.2\nwhat\t0.2\t0.4\n", "tsv", ["so what"]),
-        (";; by hand\ntalk 1 0.5 0.2 so\ntalk 1 0.7 0.1 what 0.9\n", "ctm", ["so what"]),
-        ("we met 3 4 times\nso\n", "text", ["we met 3 4 times so"]),
-        ("utt-1\tso what\nutt-2\tyes\n", "text", ["so what yes"]),
-        ("Ann:\tso what\nTom:\tyes\n", "text", ["so what", "yes"]),
-        ("\tso what\n\tyes\n", "text", ["so what yes"]),
-        ("so\twhat\nyes\n", "text", ["so what yes"]),
-        ("so\twhat\n", "text", ["so what"]),
-    ],
-)
+@pytest.mark.parametrize(("text", "format", "words"), [
+    ("0.000000\t2.500000\tso what\n2.500000\t3.250000\tyes\n", "tsv", ["so what yes"]),  # Audacity's labels
+    ("word\tstart\tend\nso\t0.1\t0.2\nwhat\t0.2\t0.4\n", "tsv", ["so what"]),
+    (";; by hand\ntalk 1 0.5 0.2 so\ntalk 1 0.7 0.1 what 0.9\n", "ctm", ["so what"]),
+    ("we met 3 4 times\nso\n", "text", ["we met 3 4 times so"]),
+    ("utt-1\tso what\nutt-2\tyes\n", "text", ["so what yes"]),
+    ("Ann:\tso what\nTom:\tyes\n", "text", ["so what", "yes"]),
+    ("\tso what\n\tyes\n", "text", ["so what yes"]), ("so\twhat\nyes\n", "text", ["so what yes"]),
+    ("so\twhat\n", "text", ["so what"]),
+])  # fmt: skip
 def test_a_table_with_tabs_is_read_as_one_whatever_its_name(text: str, format: str, words: list[str]) -> None:
     transcript = unnamed(text)
     assert (transcript.format, unchanged(transcript)) == (format, text)
     assert [" ".join(word.text for word in words) for words in transcript.texts] == words
 
 
-@pytest.mark.parametrize(
-    ("text", "name", "message"),
-    [
-        (
-            "ann\t12 may\tso what\ntom\t13 may\tyes\n",
-            "talk.txt",
-            "columns ann, 12 may, so what: it is not clear which of",
-        ),
-        (
-            "@UTF8\n@Begin\n*MOT:\tso what ?\n@End\n",
-            "talk.txt",
-            "CHAT in talk.txt, whose codes stand inside words; exp",
-        ),
-        (
-            "@Begin\n*MOT:\tso what ?\n",
-            "-",
-            "CHAT in standard input, whose codes stand inside words; expected text; exp",
-        ),
-        ("so", "talk.docx", "document with layout (.docx); expected one of text, lines, srt"),
-        ("so", "talk.pdf", "; save its text as .txt in the program that opens it"),
-        ("*MOT:\tso what ?\n", "talk.cha", "talk.cha, whose name says that it is a transcript with times (.cha)"),
-    ],
-)
+@pytest.mark.parametrize(("text", "name", "message"), [
+    ("ann\t12 may\tso what\ntom\t13 may\tyes\n", "talk.txt", "columns ann, 12 may, so what: it is not clear which of"),
+    ("@UTF8\n@Begin\n*MOT:\tso what ?\n@End\n", "talk.txt", "CHAT in talk.txt, whose codes stand inside words; exp"),
+    ("@Begin\n*MOT:\tso what ?\n", "-", "CHAT in standard input, whose codes stand inside words; expected text; exp"),
+    ("so", "talk.docx", "document with layout (.docx); expected one of text, lines, srt"),
+    ("so", "talk.pdf", "; save its text as .txt in the program that opens it"),
+    ("*MOT:\tso what ?\n", "talk.cha", "talk.cha, whose name says that it is a transcript with times (.cha)"),
+])  # fmt: skip
 def test_structure_that_cannot_be_kept_is_refused_in_one_line(text: str, name: str, message: str) -> None:
     with pytest.raises(InputError) as refused:
         unnamed(text, name)
     assert message in str(refused.value)
 
 
-def test_each_line_of_its_own_has_its_head() -> None:
-    assert said("utt-01 so\nutt-02 what\n", "lines") == ["so", "what"]
-
-
-def test_a_label_that_is_said_again_is_not_shown_again() -> None:
+def test_a_label_that_is_said_again_is_not_shown_again_and_each_line_of_json_may_have_one() -> None:
     items = reading(LINES.format(a="ann", b="tom"), "text").items
     roles = [item.role for item in items if isinstance(item, Kept) and item.text.strip()]
     assert roles == [Role.SPEAKER, Role.LAYOUT, Role.SPEAKER, Role.LAYOUT]
+    source = json.dumps({"text": "JOHN: so what\nMARY: it is\nnothing"})
+    assert " ".join(_shown(reading(source, "json").items)) == "[JOHN:] so what [MARY:] it is nothing"
 
 
 def events(*rows: str) -> str:
@@ -252,19 +224,10 @@ def test_styles_and_actors_of_ass_are_streams_of_their_own(name: str) -> None:
     assert said(text, "ass") == words
     assert unchanged(reading(text, "ass")) == text
     transcript = reading(text, "ass")
-    annotated = [
-        AnnotatedWord(word.text, word.text.upper(), "", "upper", 1.0, 1.0)
-        for words in transcript.texts
-        for word in words
-    ]
+    texts = (word.text for words in transcript.texts for word in words)
+    annotated = [AnnotatedWord(said, said.upper(), "", "upper", 1.0, 1.0) for said in texts]
     written = "".join(transcript.pieces(transcript.with_words(in_file_order(transcript.items, annotated))))
-    assert written == "".join(
-        f"{head}{text.upper()}" if "Dialogue" in head else head + text
-        for head, text in (
-            re.fullmatch(r"((?:Dialogue: (?:[^,]*,){5})?)(.*\n)", line).groups()
-            for line in text.splitlines(keepends=True)
-        )
-    )
+    assert written == re.sub(r"(?m)^(Dialogue: (?:[^,]*,){5})(.*)$", lambda row: row[1] + row[2].upper(), text)
 
 
 PIECES = ["<i>", "</i>", "{\\an8}", "&gt;", "&amp;", ">>", "JOHN:", "- ", "so", "[laughs]", "♪", " ", "\n", "it's", "<"]
@@ -275,16 +238,13 @@ def _shown(items: Iterable[Item]) -> list[str]:
     return [text for text in shown if text]
 
 
-@pytest.mark.parametrize(
-    ("line", "shown"),
-    [
-        ("<i>MARY: so</i> it is", "[MARY:] so it is"), ("<i>MARY:</i> so", "[MARY:] so"),
-        ("<b>MA</b>RY: so", "[MARY:] so"), ("{\\an8}JOHN: so", "[JOHN:] so"), ("&gt;&gt; so", "[>>] so"),
-        ("&gt;&gt;so", "[>>] so"), (">>JOHN: so", "[>>JOHN:] so"), (">>so", "[>>] so"), ("<i>- no</i>", "[-] no"),
-        ("yes <i>[laughs]</i> no", "yes [[laughs]] no"), ("<i>[door opens]</i>", "[[door opens]]"),
-        ("{\\an8}♪ so it goes ♪", "[♪] so it goes [♪]"), ("a <i>MARY: so</i>", "a MARY so"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("line", "shown"), [
+    ("<i>MARY: so</i> it is", "[MARY:] so it is"), ("<i>MARY:</i> so", "[MARY:] so"), ("<b>MA</b>RY: so", "[MARY:] so"),
+    ("{\\an8}JOHN: so", "[JOHN:] so"), ("&gt;&gt; so", "[>>] so"), ("&gt;&gt;so", "[>>] so"),
+    (">>JOHN: so", "[>>JOHN:] so"), (">>so", "[>>] so"), ("<i>- no</i>", "[-] no"),
+    ("yes <i>[laughs]</i> no", "yes [[laughs]] no"), ("<i>[door opens]</i>", "[[door opens]]"),
+    ("{\\an8}♪ so it goes ♪", "[♪] so it goes [♪]"), ("a <i>MARY: so</i>", "a MARY so"),
+])  # fmt: skip
 def test_labels_and_directions_are_seen_behind_tags(line: str, shown: str) -> None:
     assert " ".join(_shown(read_line(line, markup=TAGS, dashes=True))) == shown
 
@@ -293,8 +253,3 @@ def test_labels_and_directions_are_seen_behind_tags(line: str, shown: str) -> No
 def test_items_are_the_line_whatever_tags_it_has(pieces: list[str], markup: re.Pattern[str] | None) -> None:
     line = "".join(pieces)
     assert unchanged(Transcript([*read_line(line, markup=markup, dashes=True)])) == line
-
-
-def test_labels_are_seen_in_each_line_of_a_json_string() -> None:
-    source = json.dumps({"text": "JOHN: so what\nMARY: it is\nnothing"})
-    assert " ".join(_shown(reading(source, "json").items)) == "[JOHN:] so what [MARY:] it is nothing"

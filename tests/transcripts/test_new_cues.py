@@ -1,7 +1,5 @@
 """New cues: of whole sentences, within their limits, with times in order, and what they hold reads as text."""
 
-from __future__ import annotations
-
 import json
 from itertools import groupby, pairwise
 
@@ -54,9 +52,7 @@ def test_new_cues_hold_every_word_once_and_keep_their_limits(
 
 
 @given(timed_words(), st.integers(40, 90), st.integers(1000, 7000))
-def test_a_cue_is_brief_only_where_nobody_has_time_to_lend(
-    items: list[WrittenItem], max_chars: int, max_duration_ms: int
-) -> None:
+def test_a_cue_is_brief_if_nobody_lends_time(items: list[WrittenItem], max_chars: int, max_duration_ms: int) -> None:
     config = ResegmentConfig(max_chars, 2, max_duration_ms)
     cues = sentence_cues(items, config)
     for number, cue in enumerate(cues):
@@ -79,13 +75,8 @@ def test_a_short_word_between_two_speakers_and_before_a_long_sentence_can_be_rea
     tom, ann = (Kept(f"{name}: ", breaks=True, role=Role.SPEAKER) for name in ("TOM", "ANN"))
     long = [word("extraordinarily", 300 * n, 300 * n + 300) for n in range(5)]
     items = [
-        ann,
-        *long,
-        tom,
-        word("yes", 1500, 1750, "."),
-        ann,
-        *(word("so", 1750 + n, 1751 + n) for n in (0, 900, 1800)),
-    ]
+        ann, *long, tom, word("yes", 1500, 1750, "."), ann, *(word("so", 1750 + n, 1751 + n) for n in (0, 900, 1800)),
+    ]  # fmt: skip
     for cue in sentence_cues(items, ResegmentConfig()):
         assert cue.end_ms - cue.start_ms >= 833
     alone = [word("yes", 0, 250, "."), *(word("extraordinary", 250 + 300 * n, 550 + 300 * n) for n in range(8))]
@@ -136,28 +127,19 @@ def cues_of(ctm: str, config: ResegmentConfig) -> list[WrittenCue]:
     return sentence_cues(written_items(items, kept(items)), config)
 
 
-def test_new_cues_end_with_sentences() -> None:
+def test_new_cues_end_with_sentences_and_share_the_times_of_their_words() -> None:
     text = "\n".join(f"a 1 {place} 1 {word}" for place, word in enumerate("so what. I know this, and you? yes".split()))
     assert cues_of(text, ResegmentConfig(min_chars=1)) == [
-        WrittenCue(0, 2000, "so what."),
-        WrittenCue(2000, 7000, "I know this, and you?"),
-        WrittenCue(7000, 8000, "yes"),
-    ]
+        WrittenCue(0, 2000, "so what."), WrittenCue(2000, 7000, "I know this, and you?"), WrittenCue(7000, 8000, "yes"),
+    ]  # fmt: skip
     short = cues_of(text, ResegmentConfig(12, 1, min_chars=1))
     assert [cue.text for cue in short] == ["so what.", "I know this,", "and you?", "yes"], "cut behind a comma"
     text = "a 1 0 1 Mr.\na 1 1 1 Who\n"
     assert [cue.text for cue in cues_of(text, ResegmentConfig(min_chars=1))] == ["Mr. Who"]
-
-
-def test_words_without_times_share_what_their_cue_has() -> None:
     cues = converted(SRT, "srt", WriterConfig("srt", resegment=ResegmentConfig(min_chars=1, min_duration_ms=0)))
     assert "00:00:01,000 --> 00:00:01,360\nso what.\n" in cues
     assert "00:00:01,360 --> 00:00:02,360\n- fine [laughs]\n" in cues
     assert "00:00:04,000 --> 00:00:06,000\nand & you?\n" in cues
-
-
-def test_no_new_cue_ends_before_it_begins() -> None:
-    """Of two channels one after the other, the second begins at 0 again; segments may overlap."""
     rows = "a 1 5 2 so\na 1 6 0.5 what\na 1 600 1 now\na 1 0 1 yes\na 1 1 1 no"
     assert cues_of(rows, ResegmentConfig()) == [
         *(WrittenCue(5000, 7000, "so what"), WrittenCue(600_000, 601_000, "now"), WrittenCue(0, 2000, "yes no"))
@@ -202,6 +184,4 @@ def test_words_with_times_and_without_lines_get_new_cues(format: str) -> None:
     assert new == converted(source, format, WriterConfig("srt", resegment=ResegmentConfig()))
     assert "so what." in new.lower()
     one_a_cue = "1\n00:00:00,000 --> 00:00:00,400\nso\n\n2\n00:00:00,500 --> 00:00:00,900\nwhat.\n"
-    assert converted(one_a_cue, "srt", WriterConfig("vtt")).count("-->") == 2, (
-        "cues of subtitles stay, short as they are"
-    )
+    assert converted(one_a_cue, "srt", WriterConfig("vtt")).count("-->") == 2, "cues of subtitles stay"

@@ -1,7 +1,5 @@
 """The page for review: it holds the text, whatever is in it; it needs nothing from outside; the commands."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import io
@@ -37,11 +35,9 @@ from t5punct.transcripts.writers import WriterConfig
 ALL_MARKS = Alphabet()
 SRT = "1\n00:00:01,000 --> 00:00:02,000\nwe know that\n\n2\n00:00:02,500 --> 00:00:04,000\n[laughs] is it R&D\n"
 annotations = st.tuples(
-    labels(ALL_MARKS),
-    st.sampled_from(list(Case)),
-    st.floats(0, 1),
+    labels(ALL_MARKS), st.sampled_from(list(Case)), st.floats(0, 1),
     st.lists(st.builds(Alternative, labels(ALL_MARKS), st.floats(0, 1)), max_size=3).map(tuple),
-)
+)  # fmt: skip
 hostile = st.sampled_from(["</script><script>alert(1)</script>", "<!--", "&amp;", '"><b>', "{{text}}", "\r\n", "&#13"])
 hostile_texts = st.lists(texts | hostile, max_size=4).map(" ".join)
 
@@ -102,9 +98,7 @@ def holds(text: str, page: str) -> bool:
 
 
 @given(hostile_texts, st.lists(annotations, min_size=1, max_size=5))
-def test_the_page_holds_the_text_character_for_character(
-    text: str, said: list[tuple[str, Case, float, tuple[Alternative, ...]]]
-) -> None:
+def test_the_page_holds_the_text_whole(text: str, said: list[tuple[str, Case, float, tuple[Alternative, ...]]]) -> None:
     items = written_of(list(read_plain(io.StringIO(text, newline="\n"))), cycle(said))
     page = "".join(review_page(items, "talk.txt"))
     assert holds("".join(iter_pieces(items)), page)
@@ -152,16 +146,13 @@ def attributes_of(word: Word, said: AnnotatedWord) -> dict[str, str | None]:
     return attributes
 
 
-@pytest.mark.parametrize(
-    ("word", "forms"),
-    [
-        (Word("so"), "so So SO"), (Word("NASA"), "nasa Nasa NASA"), (Word('"o\'neil'), '"o\'neil "O\'Neil "O\'NEIL'),
-        (Word("vs", ".", dotted=True), "vs. Vs. VS."), (Word("3rd"), "3rd 3rd 3RD"), (Word("4k"), "4k 4k 4K"),
-        (Word("straße"), "straße Straße straße"), (Word("კარგი"), "კარგი კარგი ᲙᲐᲠᲒᲘ"),
-        (Word("main.py"), None), (Word("iPhone"), None), (Word("asr", spelled="ASR"), None), (Word("42"), None),
-        (Word("gonna", spelled="going to"), None),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("word", "forms"), [
+    (Word("so"), "so So SO"), (Word("NASA"), "nasa Nasa NASA"), (Word('"o\'neil'), '"o\'neil "O\'Neil "O\'NEIL'),
+    (Word("vs", ".", dotted=True), "vs. Vs. VS."), (Word("3rd"), "3rd 3rd 3RD"), (Word("4k"), "4k 4k 4K"),
+    (Word("straße"), "straße Straße straße"), (Word("კარგი"), "კარგი კარგი ᲙᲐᲠᲒᲘ"), (Word("main.py"), None),
+    (Word("iPhone"), None), (Word("asr", spelled="ASR"), None), (Word("42"), None),
+    (Word("gonna", spelled="going to"), None),
+])  # fmt: skip
 def test_a_page_offers_the_capitals_that_are_written_elsewhere(word: Word, forms: str | None) -> None:
     said = AnnotatedWord(word.text, word.with_marks(""), "", "verbatim", 1.0, 1.0)
     assert attributes_of(word, said).get("data-f") == forms
@@ -169,10 +160,9 @@ def test_a_page_offers_the_capitals_that_are_written_elsewhere(word: Word, forms
     assert attributes_of(Word("iphone"), known)["data-s"] == "iPhone", "it stays when its mark changes"
 
 
-@pytest.mark.parametrize(
-    ("text", "stem", "forms"),
-    [("um", "um~", "um~ Um~ UM~"), ('um"', "um~", "um~ Um~ UM~"), ("e.g.", "e.g.~", "e.g.~ E.g.~ E.G.~")],
-)
+@pytest.mark.parametrize(("text", "stem", "forms"), [
+    ("um", "um~", "um~ Um~ UM~"), ('um"', "um~", "um~ Um~ UM~"), ("e.g.", "e.g.~", "e.g.~ E.g.~ E.G.~"),
+])  # fmt: skip
 def test_the_sign_of_a_disfluent_word_stays_whatever_its_mark(text: str, stem: str, forms: str) -> None:
     word = Word(text, n_closers=text.count('"'))
     decision = Decision(",", Case.LOWER, 1.0, 1.0, disfluent=True)
@@ -182,7 +172,7 @@ def test_the_sign_of_a_disfluent_word_stays_whatever_its_mark(text: str, stem: s
     assert (attributes["data-s"], attributes["data-f"]) == (stem, forms)
 
 
-def test_lines_are_paragraphs_and_long_ones_with_times_have_parts() -> None:
+def test_lines_are_paragraphs_long_ones_have_parts_and_all_is_written_as_words_come() -> None:
     certain = cycle([("", Case.LOWER, 1.0, ())])
     page = "".join(review._lines(written_of(list(read_plain(["JOHN: so\n", "\n", "  we go"])), certain)))
     assert re.sub(r"</?span[^>]*>", "", page) == (
@@ -192,9 +182,6 @@ def test_lines_are_paragraphs_and_long_ones_with_times_have_parts() -> None:
     ends = cycle([(label, Case.LOWER, 1.0, ()) for label in (".", "", "", ".", "")])
     parts = "".join(review._lines(written_of([Kept(""), *spoken], ends))).split("<p")
     assert [part.count("<span") for part in parts[1:]] == [4, 1], "a part ends with a sentence"
-
-
-def test_the_page_is_written_as_words_come() -> None:
     said = AnnotatedWord("so", "so", "", "lower", 0.5, 1.0)
     endless = cycle([WrittenWord(SpokenWord(Word("so"), " "), said)])
     assert "".join(islice(review_page(endless, "x"), 500)).count("<span") > 400

@@ -1,7 +1,5 @@
 """The page for review in a real browser: pictures, clicks and keys.  Needs chromium (apt-get install chromium)."""
 
-from __future__ import annotations
-
 import io
 import json
 import time
@@ -27,13 +25,11 @@ pytestmark = [
 
 # word, as it is written, mark, how sure, other marks
 TALK = [
-    ("we", "We", "", 1.0, ()),
-    ("know", "know,", ",", 0.55, (Alternative("", 0.3), Alternative(".", 0.14))),
+    ("we", "We", "", 1.0, ()), ("know", "know,", ",", 0.55, (Alternative("", 0.3), Alternative(".", 0.14))),
     ("that", "that", "", 0.98, ()),
     ('right?"', 'right?"', "?", 0.62, (Alternative(".", 0.31), Alternative("?!", 0.05))),
-    ("yes", "Yes", "", 0.68, (Alternative(",", 0.3),)),
-    ("straße", "straße.", ".", 0.9, (Alternative("", 0.08),)),
-]
+    ("yes", "Yes", "", 0.68, (Alternative(",", 0.3),)), ("straße", "straße.", ".", 0.9, (Alternative("", 0.08),)),
+]  # fmt: skip
 HOSTILE = '</script><script>document.title="no"</script> &amp; "R&D" \r\n a<b>c</b>\t\u200f\n\nيا سلام كيف'
 HOSTILE += " <!-- }} {{text}} 😀 - x\r"
 
@@ -106,20 +102,15 @@ def test_doubts_are_shown_and_the_keys_jump_from_one_to_the_next(page: Page, tmp
     assert page.picture(tmp_path / "closed.png") != after
 
 
-def test_times_stand_beside_the_lines(page: Page) -> None:
+def test_times_stand_beside_lines_and_alternatives_under_the_mouse(page: Page) -> None:
     assert page.ask("[...main.querySelectorAll('p')].map((line) => line.dataset.time)") == ["0:01", "1:03"]
     page.press("n", "n", "n")
     assert page.ask("byId('about').textContent") == "1:03"
-
-
-def test_alternatives_are_shown_under_the_mouse(page: Page) -> None:
     page.point("words[1].element")
     page.until("!tip.hidden")
     assert page.ask("tip.innerText").split("\n")[:3] == [
-        "know, 55 % (comma)",
-        "know 30 % (no mark)",
-        "know. 14 % (full stop)",
-    ]
+        "know, 55 % (comma)", "know 30 % (no mark)", "know. 14 % (full stop)",
+    ]  # fmt: skip
     page.point("words[0].element")
     page.until("tip.hidden")
 
@@ -260,9 +251,7 @@ def lines_of(words: list[Word], disfluent: bool | None = None) -> list[WrittenIt
 
 
 @pytest.mark.parametrize("disfluent", [None, True])
-def test_capitals_turn_to_what_python_would_write_and_nothing_else(
-    chromium: Page, tmp_path: Path, disfluent: bool | None
-) -> None:
+def test_capitals_turn_to_what_python_would_write(chromium: Page, tmp_path: Path, disfluent: bool | None) -> None:
     texts = (*TRICKY_WORDS, "main.py", '"snake_case"', "3rd", "4k", "კარგი", "straße", '"o\'neil"', "vs.", "vs.?")
     words = [word for word in (split(text).words[0] for text in texts) if word.takes_marks]
     config, shown = RenderConfig(disfluencies=MARK if disfluent else KEEP), []

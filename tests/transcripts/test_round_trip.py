@@ -1,26 +1,27 @@
 """Every format: a file read and written without changes is the same file; with marks, it differs in marks and case."""
 
-from __future__ import annotations
-
 import io
 import json
 import re
-import tracemalloc
 from collections.abc import Callable
 from functools import partial
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
 from chance import bare, by_chance, punctuated, reading, rewritten, spoken, unchanged
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from promises import letters
+from proportion import peak_bytes
 from recognised import whisper
 from strategies import texts
 
 from t5punct.errors import InputError
 from t5punct.text.render import AnnotatedWord
-from t5punct.transcripts.formats import format_of, read_transcript, transcript_of
+from t5punct.transcripts.formats import Transcript, format_of, read_transcript, transcript_of
 from t5punct.transcripts.recogniser.values import Changes, json_value, written_json
+from t5punct.transcripts.writers import WriterConfig, written_pieces
 
 LINE_FORMATS = ("text", "lines", "srt", "vtt", "ass", "ctm", "tsv", "csv")
 SRT = (
@@ -40,15 +41,13 @@ FILES = {
     "text": "JOHN: how are [laughs] you\n\n>> fine (applause) 3. four\n",
 }
 ODD = {
-    "byte order mark": lambda text: "\ufeff" + text,
-    "windows line ends": lambda text: text.replace("\n", "\r\n"),
-    "no last line end": lambda text: text.rstrip("\n"),
-    "spaces at line ends": lambda text: text.replace("\n", " \n"),
+    "byte order mark": lambda text: "\ufeff" + text, "windows line ends": lambda text: text.replace("\n", "\r\n"),
+    "no last line end": lambda text: text.rstrip("\n"), "spaces at line ends": lambda text: text.replace("\n", " \n"),
     "right to left": lambda text: text.replace("you", "שלום \u200fעולם"),
     "empty lines": lambda text: text.replace("\n\n", "\n\n\n\n"),
     "overlapping and empty cues": lambda text: text.replace("00:00:02,500", "00:00:09,500").replace("\nand you", ""),
     "no words": lambda text: text.replace("how", "").replace("are", "").replace("you", ""),
-}
+}  # fmt: skip
 
 
 DAMAGED: dict[str, Callable[[str], str]] = {  # of the second cue's times and number, what a careless hand or tool makes
@@ -64,9 +63,16 @@ DAMAGED: dict[str, Callable[[str], str]] = {  # of the second cue's times and nu
 }
 
 
-@pytest.mark.parametrize("header", ["word", "Token", "text", "word\tstart"])
-def test_the_header_of_a_table_is_no_word_however_few_its_columns(header: str) -> None:
-    assert [word.raw for word in spoken(reading(f"{header}\nso\nfine\n", "tsv").items)] == ["so", "fine"]
+def test_headers_are_no_words_odd_times_times_and_other_formats_refused() -> None:
+    for header in ("word", "Token", "text", "word\tstart"):
+        assert [word.raw for word in spoken(reading(f"{header}\nso\nfine\n", "tsv").items)] == ["so", "fine"]
+    for times in ("-00:00:00,500 --> 00:00:04,000", "00:00:05 --> 00:00:06", "00:00:05,0 --> :06"):
+        text = f"1\n{times}\nhow are\n\n2\n00:00:07,000 --> 00:00:08,000\nyou\n"
+        assert [word.raw for word in spoken(reading(text, "srt").items)] == ["how", "are", "you"]
+        assert times in punctuated(text, "srt", seed=1)
+    for name in ".xlsx .ods .rttm .lab .pptx .epub .tex .cap .idx .yaml .YML.gz".split():
+        with pytest.raises(InputError, match=f"^talk{name}, whose name says that it is .*; expected one of text, lin"):
+            format_of(f"talk{name}")
 
 
 @pytest.mark.parametrize("name", LINE_FORMATS)
@@ -103,37 +109,25 @@ def test_a_large_file_comes_back_as_it_was_and_is_held_once(name: str, tmp_path:
     n_lines, space = 100, " " * 100_000
     line = f"so what{space}\n" if name == "text" else f"1\n00:00:01,000 --> 00:00:02,000\nso what{space}\n\n"
     (tmp_path / "large").write_text(line * n_lines, encoding="utf-8")
-    tracemalloc.start()
-    try:
+
+    def read_and_write() -> None:
         transcript = read_transcript(tmp_path / "large", format=name)
-        words = [item.raw for item in spoken(transcript.items)]
-        pieces = transcript.pieces(
-            transcript.with_words(AnnotatedWord(word, word, "", "verbatim", 1.0, 1.0) for word in words)
-        )
-        assert all(piece in line for piece in pieces)
-        assert tracemalloc.get_traced_memory()[1] < 1.2 * n_lines * len(line)
-    finally:
-        tracemalloc.stop()
-    assert unchanged(transcript) == line * n_lines
+        words = (item.raw for item in spoken(transcript.items))
+        said = [AnnotatedWord(word, word, "", "verbatim", 1.0, 1.0) for word in words]
+        assert all(piece in line for piece in transcript.pieces(transcript.with_words(said)))
+
+    assert peak_bytes(read_and_write) < 1.2 * n_lines * len(line)
+    assert unchanged(read_transcript(tmp_path / "large", format=name)) == line * n_lines
 
 
-@pytest.mark.parametrize("times", ["-00:00:00,500 --> 00:00:04,000", "00:00:05 --> 00:00:06", "00:00:05,0 --> :06"])
-def test_odd_times_are_times(times: str) -> None:
-    text = f"1\n{times}\nhow are\n\n2\n00:00:07,000 --> 00:00:08,000\nyou\n"
-    assert [word.raw for word in spoken(reading(text, "srt").items)] == ["how", "are", "you"]
-    assert times in punctuated(text, "srt", seed=1)
-
-
-@pytest.mark.parametrize(
-    ("text", "new", "expected"),
-    [
-        ('"<i>hello.</i>"', '"Hello?"', '"<i>Hello?</i>"'), ('"<i>hello</i>"', '"Hello".', '"<i>Hello</i>".'),
-        ('<i>"hello"</i>', '"Hello."', '<i>"Hello."</i>'), ("<i>hello</i>,", "Hello,", "<i>Hello</i>,"),
-        ("<i>hello,</i>", "Hello -", "<i>Hello -</i>"), ("(<b>hello</b>).", "(Hello)", "(<b>Hello</b>)"),
-        ("<i>hello,&#39;</i>", "Hello' -", "<i>Hello&#39; -</i>"), ("hello,&quot;", 'Hello?" -', "Hello?&quot; -"),
-        ("hello.&rlm;", "Hello\u200f -", "Hello&rlm; -"), ("hello.&#39;&quot;", "Hello?'\" -", "Hello?&#39;&quot; -"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("text", "new", "expected"), [
+    ('"<i>hello.</i>"', '"Hello?"', '"<i>Hello?</i>"'), ('"<i>hello</i>"', '"Hello".', '"<i>Hello</i>".'),
+    ('<i>"hello"</i>', '"Hello."', '<i>"Hello."</i>'), ("<i>hello</i>,", "Hello,", "<i>Hello</i>,"),
+    ("<i>hello,</i>", "Hello -", "<i>Hello -</i>"), ("(<b>hello</b>).", "(Hello)", "(<b>Hello</b>)"),
+    ("<i>hello,&#39;</i>", "Hello' -", "<i>Hello&#39; -</i>"), ("hello,&quot;", 'Hello?" -', "Hello?&quot; -"),
+    ("hello.&rlm;", "Hello\u200f -", "Hello&rlm; -"),
+    ("hello.&#39;&quot;", "Hello?'\" -", "Hello?&#39;&quot; -"),
+])  # fmt: skip
 def test_a_closing_quote_stays_where_it_stood_among_the_tags(text: str, new: str, expected: str) -> None:
     source = f"1\n00:00:01,000 --> 00:00:02,000\n{text}\n"
     (word,) = spoken(reading(source, "srt").items)
@@ -187,10 +181,8 @@ MAN = "so The Man In The Red Coat what"  # too many words for a name
 LABELLED = [
     ("JOHN: so [Music] what\n", "text", ["so", "what"]),
     (">> so\n>> ANN LEE: what [inaudible] now", "text", ["so", "what now"]),
-    ("Speaker 1: so\nSPEAKER_02: what", "text", ["so", "what"]),
-    ("so\nwhat", "lines", ["so", "what"]),
-    ("note: so what", "text", ["note so what"]),
-    ("Jane Doe: so\nElise von Stahl: what", "text", ["so", "what"]),
+    ("Speaker 1: so\nSPEAKER_02: what", "text", ["so", "what"]), ("so\nwhat", "lines", ["so", "what"]),
+    ("note: so what", "text", ["note so what"]), ("Jane Doe: so\nElise von Stahl: what", "text", ["so", "what"]),
     ("THE MAN IN THE RED COAT: so\nThe Man In The Red Coat: what", "text", [MAN]),
     ("JOHN & ANN 2: so\nNARRATOR (V.O.): what", "text", ["so", "what"]),
     ("Jane Doe  0:03\nso\n\nSpeaker 3  1:02:08\nwhat", "text", ["so", "what"]),
@@ -198,14 +190,12 @@ LABELLED = [
     ("0:00\nhow are\n0:04\nyou (00:12) at 10:30", "text", ["how are you at 10:30"]),
     ("0:00\nhow are\n0:04\nyou", "lines", ["how are", "you"]),
     ("[00:01.123 --> 00:07.000]  how\n[00:07] are you", "text", ["how are you"]),
-    (SRT.format(a="10:30"), "srt", ["how are you", "fine & well 10:30"]),
-    ("10:30", "text", ["10:30"]),
+    (SRT.format(a="10:30"), "srt", ["how are you", "fine & well 10:30"]), ("10:30", "text", ["10:30"]),
     (SRT.format(a="Jane Doe: so"), "srt", ["how are you", "fine & well", "so"]),
     ("a 1 0 1 so\na 1 1 1 [noise] 0.9\na 1 2 1 <unk>\na 1 3 1 what", "ctm", ["so what"]),
     (SRT.format(a="<i>MARY: so</i>"), "srt", ["how are you", "fine & well", "so"]),
-    (SRT.format(a="<v>so"), "srt", ["how are you", "fine & well so"]),
-    (FILES["ctm"], "ctm", ["how are", "you"]),
-]
+    (SRT.format(a="<v>so"), "srt", ["how are you", "fine & well so"]), (FILES["ctm"], "ctm", ["how are", "you"]),
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("text", "name", "expected"), LABELLED)
@@ -213,33 +203,26 @@ def test_no_sentence_goes_on_over_a_speaker_or_a_direction(text: str, name: str,
     assert [" ".join(word.text for word in words) for words in reading(text, name).texts] == expected
 
 
-@pytest.mark.parametrize(
-    ("format", "text", "warns"),
-    [
-        ("srt", "how are you today\n", True), ("vtt", "WEBVTT\n\nhow are you\n", True), ("srt", " \n\n", False),
-        ("srt", "1\n00:00:01,000 --> 00:00:02,000\n[Music]\n", True), ("text", "...\n", False),
-        ("srt", "1\n00:00:01,000 --> 00:00:02,000\nhow are you\n", False),
-    ],
-)  # fmt: skip
-def test_a_file_of_which_nothing_can_be_read_gives_a_warning(
-    format: str, text: str, warns: bool, caplog: pytest.LogCaptureFixture
-) -> None:
+@pytest.mark.parametrize(("format", "text", "warns"), [
+    ("srt", "how are you today\n", True), ("vtt", "WEBVTT\n\nhow are you\n", True), ("srt", " \n\n", False),
+    ("srt", "1\n00:00:01,000 --> 00:00:02,000\n[Music]\n", True),
+    ("text", "...\n", False),
+    ("srt", "1\n00:00:01,000 --> 00:00:02,000\nhow are you\n", False),
+])  # fmt: skip
+def test_a_file_without_words_is_told(format: str, text: str, warns: bool, caplog: pytest.LogCaptureFixture) -> None:
     assert unchanged(transcript_of(io.StringIO(text), format, name="talk")) == text
     assert caplog.messages == [f"talk: no words were found in it as {format}"] * warns
 
 
-@pytest.mark.parametrize(
-    ("format", "text"),
-    [
-        *((name, FILES[name]) for name in ("srt", "vtt", "ass")), ("srt", "\ufeff" + FILES["srt"]),
-        ("json", '{"text": "how are you"}'), ("json", '[\n  {\n    "word": "how"\n  }\n]\n'),
-        ("json", '[\n\n[\n{\n"start-ms":\n1, "word": "how"}]]'), ("json", '{"is_final": true, "text": "how"}\n'),
-        ("srt", "\n\n" + FILES["srt"]), ("srt", "1\n00:00:01-->00:00:02\nhow\n"),
-        ("srt", FILES["srt"].replace("\n", "\r\n")),
-        ("srt", "00:01.000 --> 00:02.000 align:start position:0%\nhow\n"),
-        ("srt", "00:01,000\t-->\t00:02,000  X1:10\nhow\n"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("format", "text"), [
+    *((name, FILES[name]) for name in ("srt", "vtt", "ass")), ("srt", "\ufeff" + FILES["srt"]),
+    ("json", '{"text": "how are you"}'), ("json", '[\n  {\n    "word": "how"\n  }\n]\n'),
+    ("json", '[\n\n[\n{\n"start-ms":\n1, "word": "how"}]]'), ("json", '{"is_final": true, "text": "how"}\n'),
+    ("srt", "\n\n" + FILES["srt"]), ("srt", "1\n00:00:01-->00:00:02\nhow\n"),
+    ("srt", FILES["srt"].replace("\n", "\r\n")),
+    ("srt", "00:01.000 --> 00:02.000 align:start position:0%\nhow\n"),
+    ("srt", "00:01,000\t-->\t00:02,000  X1:10\nhow\n"),
+])  # fmt: skip
 def test_what_is_no_text_is_not_read_as_one(format: str, text: str, tmp_path: Path) -> None:
     path = tmp_path / "talk.txt"  # or a pipe, which has no name
     path.write_text(text, encoding="utf-8")
@@ -248,22 +231,13 @@ def test_what_is_no_text_is_not_read_as_one(format: str, text: str, tmp_path: Pa
     assert unchanged(read_transcript(path, format="text")) == text
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        *("[Music]\nhow", "[00:01.123 --> 00:07.000]  how", "00:01.123 --> 00:07.000 how", "00:01.123 --> how"),
-        *("{\nhow are you", '["how"]', '{"name": is what you write', '"so": 1', "webvtt", "1\n2\nhow", "\n" * 30),
-    ],
-)
+@pytest.mark.parametrize("text", [
+    *("[Music]\nhow", "[00:01.123 --> 00:07.000]  how", "00:01.123 --> 00:07.000 how", "00:01.123 --> how"),
+    *("{\nhow are you", '["how"]', '{"name": is what you write', '"so": 1', "webvtt", "1\n2\nhow", "\n" * 30),
+])  # fmt: skip
 def test_a_text_that_begins_oddly_is_a_text(text: str, tmp_path: Path) -> None:
     (path := tmp_path / "talk.txt").write_text(text, encoding="utf-8")
     assert unchanged(read_transcript(path)) == text
-
-
-@pytest.mark.parametrize("name", ".xlsx .ods .rttm .lab .pptx .epub .tex .cap .idx .yaml .YML.gz".split())
-def test_a_name_that_says_another_format_is_refused(name: str) -> None:
-    with pytest.raises(InputError, match=f"^talk{name}, whose name says that it is .*; expected one of text, lines"):
-        format_of(f"talk{name}")
 
 
 @pytest.mark.parametrize("damage", DAMAGED)
@@ -280,14 +254,11 @@ def test_times_that_cannot_be_read_and_numbers_are_no_speech(damage: str) -> Non
         assert words[-3].start_ms == 3000
 
 
-@pytest.mark.parametrize(
-    ("name", "text"),
-    [
-        ("srt", "1\n{hours}:00:00,000 --> 00:00:02,000\nhow are you\n"),
-        ("vtt", "WEBVTT\n\n00:01.000 --> 00:02.000\nhow <{hours}:00:01.500>are you\n"),
-        ("ass", "Dialogue: 0,{hours}:00:00.00,0:00:02.00,,,0,0,0,,how are you\n"),
-    ],
-)
+@pytest.mark.parametrize(("name", "text"), [
+    ("srt", "1\n{hours}:00:00,000 --> 00:00:02,000\nhow are you\n"),
+    ("vtt", "WEBVTT\n\n00:01.000 --> 00:02.000\nhow <{hours}:00:01.500>are you\n"),
+    ("ass", "Dialogue: 0,{hours}:00:00.00,0:00:02.00,,,0,0,0,,how are you\n"),
+])  # fmt: skip
 def test_an_hour_of_thousands_of_digits_is_a_time_that_cannot_be_read(name: str, text: str) -> None:
     text = text.format(hours="9" * 5000)
     words = spoken(reading(text, name).items)
@@ -295,3 +266,61 @@ def test_an_hour_of_thousands_of_digits_is_a_time_that_cannot_be_read(name: str,
         *(("how", name != "vtt"), ("are", True), ("you", True))
     ]
     assert bare(punctuated(text, name, seed=1), name) == bare(text, name)
+
+
+# -- rolling captions: words are read once, and written wherever they are shown
+
+
+YOUTUBE = (Path(__file__).parents[1] / "data/rolling.vtt").read_text()
+
+
+def as_srt(text: str) -> str:
+    """The same as yt-dlp converts it: no times of words, no settings."""
+    cues = re.sub(r"<[^>]*>| align:.*", "", text).split("\n\n")[1:]
+    lines = ([line for line in cue.replace(".", ",").split("\n") if line.strip()] for cue in cues)
+    return "".join(f"{n}\n" + "\n".join(cue) + "\n\n" for n, cue in enumerate(filter(None, lines), start=1))
+
+
+def words_of(text: str, name: str = "vtt") -> list[str]:
+    return [item.raw for item in spoken(reading(text, name).items)]
+
+
+SAID = "hi everyone my name is luke no no no no".split()
+
+
+def test_rolling_words_are_read_once_know_their_times_and_stand_once_in_other_formats() -> None:
+    assert words_of(YOUTUBE) == SAID
+    items = reading(YOUTUBE, "vtt").items
+    assert [item.start_ms for item in spoken(items)] == [240, 400, 800, 1920, 2100, 2500, 6010, 6400, 7010, 7300]
+    assert [item.end_ms for item in spoken(items)] == [*(None, None, 1910, None, None, 4550, None, 7000, None, 9000)]
+    assert [" ".join(word.text for word in text) for text in Transcript(items).texts] == [
+        *("hi everyone my name is luke", "no no no no")
+    ]
+    assert words_of(as_srt(YOUTUBE), "srt") == SAID
+    transcript = reading(YOUTUBE, "vtt")
+    same = [AnnotatedWord(item.raw, item.raw, "", "verbatim", 1.0, 1.0) for item in spoken(transcript.items)]
+    for to in ("text", "srt"):
+        text = "".join(written_pieces(transcript, transcript.with_words(same), WriterConfig(to), "talk"))
+        shown = [line for line in text.split("\n") if "-->" not in line and not line.isdecimal()]
+        assert " ".join(" ".join(shown).split()) == " ".join([*SAID[:6], "[Music]", *SAID[6:]])
+    stamps = [line.split(" --> ") for line in text.split("\n") if "-->" in line]
+    assert all(earlier[1] <= later[0] for earlier, later in pairwise(stamps)), "no cue overlaps the next"
+    cues = "00:01.000 --> 00:02.000\nno no\n\n00:02.000 --> 00:03.000\nno no\n\n00:03.000 --> 00:04.000\nno no\nyes\n"
+    assert words_of(f"WEBVTT\n\n{cues}") == "no no no no no no yes".split()
+    first = "WEBVTT\n\n00:01.000 --> 00:02.000\n \nso what\n \n\nNOTE\nno words\n\n"
+    text = first + "00:02.000 --> 00:03.000\nnow\n \nNOTE\nnone\n"
+    assert words_of(text) == ["so", "what", "now"]
+
+
+@pytest.mark.parametrize("name", ["vtt", "srt"])
+@settings(max_examples=20)
+@given(st.integers(0, 2**16))
+def test_a_line_has_the_same_marks_wherever_it_is_shown(name: str, seed: int) -> None:
+    text = YOUTUBE if name == "vtt" else as_srt(YOUTUBE)
+    assert unchanged(reading(text, name)) == text
+    new, words = by_chance(text, name, seed)
+    assert bare(new, name) == bare(text, name)
+    assert letters(new) == letters(text), "nothing but marks and case"
+    lines = [line for line in new.split("\n") if line.strip() and "-->" not in line]
+    assert lines.count(" ".join(words[:3])) >= 2
+    assert words_of(new, name) == words, "and it rolls as before"

@@ -1,7 +1,5 @@
 """Tables: the column of words is known or the table is refused, and marks that have rows of their own are marks."""
 
-from __future__ import annotations
-
 import json
 
 import pytest
@@ -17,18 +15,15 @@ def words_of(text: str, name: str) -> list[SpokenWord]:
     return spoken(reading(text, name).items)
 
 
-@pytest.mark.parametrize(
-    ("text", "times"),
-    [
-        pytest.param("so\t0.1\t0.5\n1953\t1\t2\n", [(100, 500), (1000, 2000)], id="words before their times"),
-        pytest.param("so\t0.1\t0.5\n1953\tNA\t2\n", [(100, 500), (None, 2000)], id="a time is missing"),
-        pytest.param("so\n1953\n", [(None, None), (None, None)], id="one column"),
-        pytest.param("0.1\t0.5\tso 1953\n\n2\t2\t\n", [(100, None), (None, 500)], id="Audacity's labels"),
-        pytest.param("00:01\t0:00:05.5\tso 1953\n", [(1000, None), (None, 5500)], id="times of a clock"),
-        pytest.param("7\tso\n8\t1953\n", [(None, None), (None, None)], id="numbers of rows"),
-        pytest.param('"start"\t"word"\n"1"\t0.1\t"so"\n"2"\t1\t"1953"\n', [(100, None), (1000, None)], id="R's"),
-    ],
-)
+@pytest.mark.parametrize(("text", "times"), [
+    pytest.param("so\t0.1\t0.5\n1953\t1\t2\n", [(100, 500), (1000, 2000)], id="words before their times"),
+    pytest.param("so\t0.1\t0.5\n1953\tNA\t2\n", [(100, 500), (None, 2000)], id="a time is missing"),
+    pytest.param("so\n1953\n", [(None, None), (None, None)], id="one column"),
+    pytest.param("0.1\t0.5\tso 1953\n\n2\t2\t\n", [(100, None), (None, 500)], id="Audacity's labels"),
+    pytest.param("00:01\t0:00:05.5\tso 1953\n", [(1000, None), (None, 5500)], id="times of a clock"),
+    pytest.param("7\tso\n8\t1953\n", [(None, None), (None, None)], id="numbers of rows"),
+    pytest.param('"start"\t"word"\n"1"\t0.1\t"so"\n"2"\t1\t"1953"\n', [(100, None), (1000, None)], id="R's"),
+])  # fmt: skip
 def test_the_column_of_words_is_found(text: str, times: list[tuple[int | None, int | None]]) -> None:
     assert [(item.raw, item.start_ms, item.end_ms) for item in words_of(text, "tsv")] == [
         (word, *time) for word, time in zip(("so", "1953"), times, strict=True)
@@ -36,18 +31,14 @@ def test_the_column_of_words_is_found(text: str, times: list[tuple[int | None, i
     assert rewritten(text, "tsv", ["So,", "1953."]) == text.replace("so", "So,").replace("1953", "1953.")
 
 
-@pytest.mark.parametrize(
-    ("text", "columns"),
-    [
-        ("onset\toffset\torthography\n0.1\t0.2\tso\n", "onset, offset, orthography"),
-        ("so\tADV\n", "so, ADV"), ("0.1\t0.2\n", "0.1, 0.2"), ("time\n00:01\n1:00:02.5\n", "time"),
-        ("00:01\n", "00:01"), ("time\tsaid\n00:01\tso\n", "time, said"), ('"id"\t"said"\n1\t"so"\n', "id, said"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("text", "columns"), [
+    ("onset\toffset\torthography\n0.1\t0.2\tso\n", "onset, offset, orthography"),
+    ("so\tADV\n", "so, ADV"), ("0.1\t0.2\n", "0.1, 0.2"), ("time\n00:01\n1:00:02.5\n", "time"), ("00:01\n", "00:01"),
+    ("time\tsaid\n00:01\tso\n", "time, said"), ('"id"\t"said"\n1\t"so"\n', "id, said"),
+])  # fmt: skip
 def test_a_table_is_refused_where_it_is_not_clear_which_column_holds_words(text: str, columns: str) -> None:
-    with pytest.raises(
-        InputError, match=f"^columns {columns}: it is not clear which of them holds words; expected a h"
-    ):
+    told = f"^columns {columns}: it is not clear which of them holds words; expected a h"
+    with pytest.raises(InputError, match=told):
         reading(text, "tsv")
 
 
@@ -69,97 +60,62 @@ def test_a_mark_in_a_row_of_its_own_is_the_mark_of_the_word_before_it(name: str,
     assert dashed[begun] == text.replace(",", "-").splitlines()[begun]
 
 
-@pytest.mark.parametrize(
-    ("name", "text", "new", "expected", "marks"),
-    [
-        ("ctm", "a 1 0 1 so\na 1 1 0 ,\na 1 1 0 -\n", "so?! -", "a 1 0 1 so\na 1 1 0 ?!-\n", (",-", "?!-")),
-        ("ctm", "a 1 0 1 etc\na 1 1 0 .\n", "etc. -", "a 1 0 1 etc\na 1 1 0 .-\n", ("", "-")),
-        ("tsv", "etc\n.\n", "etc. -", "etc\n.-\n", ("", "-")),
-        ("tsv", "so,\n,\n", "So -", "So\n-\n", (",,", "-")),
-        ("tsv", "(so,)\n,\n", "(So?) -", "(So?)\n-\n", (",,", "?-")),
-    ],
-)
-def test_a_dash_in_the_row_of_a_mark_has_no_space_and_is_read_again(
-    name: str, text: str, new: str, expected: str, marks: tuple[str, str]
-) -> None:
+@pytest.mark.parametrize(("name", "text", "new", "expected", "marks"), [
+    ("ctm", "a 1 0 1 so\na 1 1 0 ,\na 1 1 0 -\n", "so?! -", "a 1 0 1 so\na 1 1 0 ?!-\n", (",-", "?!-")),
+    ("ctm", "a 1 0 1 etc\na 1 1 0 .\n", "etc. -", "a 1 0 1 etc\na 1 1 0 .-\n", ("", "-")),
+    ("tsv", "etc\n.\n", "etc. -", "etc\n.-\n", ("", "-")), ("tsv", "so,\n,\n", "So -", "So\n-\n", (",,", "-")),
+    ("tsv", "(so,)\n,\n", "(So?) -", "(So?)\n-\n", (",,", "?-")),
+])  # fmt: skip
+def test_a_dash_in_a_row_is_read_again(name: str, text: str, new: str, expected: str, marks: tuple[str, str]) -> None:
     assert rewritten(text, name, [new]) == expected
     assert tuple(item.word.given for table in (text, expected) for item in words_of(table, name)) == marks
 
 
-def test_marks_of_all_scripts_have_rows_where_no_alphabet_is_given() -> None:
+def test_marks_of_all_scripts_have_rows_and_do_not_change_which_column_holds_words() -> None:
     (item,) = words_of("a 1 0 1 سلام؟\na 1 1 0 ,\na 1 1 0 ؟\n", "ctm")
     assert (item.word.text, item.word.marks) == ("سلام", "؟,؟")
-
-
-def test_the_row_of_a_mark_does_not_change_which_column_holds_words_when_it_goes() -> None:
     table = "Token\tstart\nso\t0.1\t0.5\nso\t0.1\t0.5\n"
     first, second = ([item.raw for item in words_of(text, "tsv")] for text in (table, table + ",\t\n"))
     assert first == second
-
-
-def test_a_mark_before_all_words_or_behind_another_recordings_is_kept() -> None:
     text = "a 1 0 0 ,\na 1 0 1 so\nb 1 0 0 .\nb 1 0 1 what\n"
     assert [[word.text for word in words] for words in reading(text, "ctm").texts] == [[",", "so"], [".", "what"]]
     assert rewritten(text, "ctm", [",", "So.", ".", "What."]) == text.replace("so", "So.").replace("what", "What.")
 
 
-@pytest.mark.parametrize(
-    ("text", "new", "expected"),
-    [
-        (
-            "word,start,end\nso,0.5,0.75\nwhat,0.75,1\n",
-            ["So,", "what?"],
-            'word,start,end\n"So,",0.5,0.75\nwhat?,0.75,1\n',
-        ),
-        ("start;end;text\n0;900;so what\n", ["So,", "what;"], 'start;end;text\n0;900;"So, what;"\n'),
-        ('start,end,text\r\n0,900,"so, what"\r\n', ["So", "what?"], 'start,end,text\r\n0,900,"So what?"\r\n'),
-        ('text,n\n5" wide,1\nso,2\n', ['5"', "Wide", "So."], 'text,n\n5" Wide,1\nSo.,2\n'),
-        ("file,sentence\na.wav,so what\n", ["So", "what?"], "file,sentence\na.wav,So what?\n"),
-        ('text,note\nso what,"a\nb"\n,c\n', ["So,", "what"], 'text,note\n"So, what","a\nb"\n,c\n'),
-    ],
-)
+@pytest.mark.parametrize(("text", "new", "expected"), [
+    ("word,start,end\nso,0.5,0.75\nwhat,0.75,1\n", ["So,", "what?"], 'word,start,end\n"So,",0.5,0.75\nwhat?,0.75,1\n'),
+    ("start;end;text\n0;900;so what\n", ["So,", "what;"], 'start;end;text\n0;900;"So, what;"\n'),
+    ('start,end,text\r\n0,900,"so, what"\r\n', ["So", "what?"], 'start,end,text\r\n0,900,"So what?"\r\n'),
+    ('text,n\n5" wide,1\nso,2\n', ['5"', "Wide", "So."], 'text,n\n5" Wide,1\nSo.,2\n'),
+    ("file,sentence\na.wav,so what\n", ["So", "what?"], "file,sentence\na.wav,So what?\n"),
+    ('text,note\nso what,"a\nb"\n,c\n', ["So,", "what"], 'text,note\n"So, what","a\nb"\n,c\n'),
+])  # fmt: skip
 def test_a_cell_of_a_csv_has_quotes_where_it_needs_them(text: str, new: list[str], expected: str) -> None:
     assert rewritten(text, "csv") == text
     assert rewritten(text, "csv", new) == expected
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        'text,start\n"so what,0.1\nyes,0.5\n',
-        'start,text\n0.1,"so what\n0.5,yes\n0.8,"so"\n',
-        'start,text\n0.1,"so what\n0.5,yes\n0.8,"so',
-    ],
-)
-def test_a_quote_of_a_csv_that_is_not_closed_is_refused(text: str) -> None:
-    with pytest.raises(InputError, match=r'^line 2: a " that is not closed; expected quotes around whole cells'):
-        reading(text, "csv")
-
-
-def test_words_of_a_csv_have_times_and_become_one() -> None:
+def test_a_quote_of_a_csv_that_is_not_closed_is_refused_and_words_have_times() -> None:
+    for rest in ('text,start\n"so what,0.1\nyes,0.5\n', 'start,text\n0.1,"so what\n0.5,yes\n0.8,"so"\n',
+                 'start,text\n0.1,"so what\n0.5,yes\n0.8,"so'):  # fmt: skip
+        with pytest.raises(InputError, match=r'^line 2: a " that is not closed; expected quotes around whole cells'):
+            reading(rest, "csv")
     words = spoken(reading("word,start,end\nso,0.5,0.75\nwhat,0.75,1\n", "csv").items)
     assert [(word.start_ms, word.end_ms) for word in words] == [(500, 750), (750, 1000)]
     source = json.dumps({"words": [{"word": "so,", "start": 1, "end": 2}, {"word": "what", "start": 2, "end": 3}]})
     assert converted(source, "json", WriterConfig("csv")) == 'word,start,end\n"so,",1.000,2.000\nwhat,2.000,3.000\n'
 
 
-@pytest.mark.parametrize(
-    ("rows", "times"),
-    [
-        (["0.0,2.5", "2.5,4"], ["00:00:00,000 --> 00:00:02,500", "00:00:02,500 --> 00:00:04,000"]),
-        (["0,2500", "2500,4000"], ["00:00:00,000 --> 00:00:02,500", "00:00:02,500 --> 00:00:04,000"]),
-        (["00:00,00:02.5", "00:02.5,00:04"], ["00:00:00,000 --> 00:00:02,500", "00:00:02,500 --> 00:00:04,000"]),
-    ],
-)
+@pytest.mark.parametrize(("rows", "times"), [
+    (["0.0,2.5", "2.5,4"], ["00:00:00,000 --> 00:00:02,500", "00:00:02,500 --> 00:00:04,000"]),
+    (["0,2500", "2500,4000"], ["00:00:00,000 --> 00:00:02,500", "00:00:02,500 --> 00:00:04,000"]),
+    (["00:00,00:02.5", "00:02.5,00:04"], ["00:00:00,000 --> 00:00:02,500", "00:00:02,500 --> 00:00:04,000"]),
+])  # fmt: skip
 @pytest.mark.parametrize(("name", "delimiter"), [("csv", ","), ("tsv", "\t")])
-def test_segments_have_times_in_seconds_or_ms_and_who_speaks(
-    rows: list[str], times: list[str], name: str, delimiter: str
-) -> None:
+def test_segments_have_times_and_who_speaks(rows: list[str], times: list[str], name: str, delimiter: str) -> None:
     said = ["ann,so what", "tom,yes"]
-    table = "\n".join(
-        ["start,end,speaker,text", *(f"{row},{words}" for row, words in zip(rows, said, strict=True)), ""]
-    )
-    source = table.replace(",", delimiter)
+    lines = (f"{row},{words}" for row, words in zip(rows, said, strict=True))
+    source = "\n".join(["start,end,speaker,text", *lines, ""]).replace(",", delimiter)
     assert rewritten(source, name) == source
     first, second = times
     assert converted(source, name, WriterConfig("srt")) == (f"1\n{first}\nann: so what\n\n2\n{second}\ntom: yes\n\n")

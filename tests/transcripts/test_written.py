@@ -1,7 +1,5 @@
 """What becomes of a transcript on its way: spellings, pauses, paragraphs, other formats, new cues."""
 
-from __future__ import annotations
-
 import json
 
 import pytest
@@ -11,13 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from t5punct.errors import ConfigError, InputError
-from t5punct.text.marks import Case
+from t5punct.text.marks import Alphabet, Case
+from t5punct.text.render import AnnotatedWord, Decision, RenderConfig, render_word
 from t5punct.text.words import Word
 from t5punct.transcripts.formats import Transcript
 from t5punct.transcripts.items import Kept, SpokenWord, add_pauses
 from t5punct.transcripts.resegment import ResegmentConfig
 from t5punct.transcripts.terms import Terms, apply_terms
-from t5punct.transcripts.writers import ParagraphConfig, WriterConfig
+from t5punct.transcripts.writers import ParagraphConfig, WriterConfig, check_writable, written_pieces
 
 WHISPER = {
     "text": " so what. fine",
@@ -136,19 +135,13 @@ def test_a_direction_in_a_cue_of_its_own_stays_there() -> None:
 PARAGRAPHS = ParagraphConfig(sentences=1)
 
 
-@pytest.mark.parametrize(
-    ("name", "source", "config"),
-    [
-        *(("text", "so what. fine.\nand you. yes\n", WriterConfig(to, PARAGRAPHS)) for to in (None, "text")),
-        ("srt", SRT, WriterConfig("text", PARAGRAPHS)),
-        ("srt", SRT, WriterConfig("srt")),
-        ("srt", SRT, WriterConfig("srt", resegment=ResegmentConfig())),
-        ("tsv", "word\tstart\nso\t1\n", WriterConfig("tsv")),
-    ],
-)
-def test_lines_of_text_and_of_the_same_format_end_as_those_of_the_input(
-    name: str, source: str, config: WriterConfig
-) -> None:
+@pytest.mark.parametrize(("name", "source", "config"), [
+    *(("text", "so what. fine.\nand you. yes\n", WriterConfig(to, PARAGRAPHS)) for to in (None, "text")),
+    ("srt", SRT, WriterConfig("text", PARAGRAPHS)), ("srt", SRT, WriterConfig("srt")),
+    ("srt", SRT, WriterConfig("srt", resegment=ResegmentConfig())),
+    ("tsv", "word\tstart\nso\t1\n", WriterConfig("tsv")),
+])  # fmt: skip
+def test_lines_of_text_and_of_the_same_format_end_as_they_did(name: str, source: str, config: WriterConfig) -> None:
     new = converted(source.replace("\n", "\r\n"), name, config)
     assert new == converted(source, name, config).replace("\n", "\r\n")
     assert "\r" not in converted(SRT.replace("\n", "\r\n"), "srt", WriterConfig("vtt"))
@@ -173,23 +166,19 @@ def test_a_format_that_needs_times_says_so(to: str) -> None:
         converted("so what", "text", WriterConfig(to, resegment=ResegmentConfig()))
 
 
-@pytest.mark.parametrize(
-    ("source", "config", "expected"),
-    [
-        ("one. two. three. four", ParagraphConfig(sentences=2), "one. two.\n\nthree. four"),
-        ("one.\n\ntwo. three. four.", ParagraphConfig(sentences=2), "one.\n\ntwo. three.\n\nfour."),
-        ("so what. fine.\nand you. yes\n", PARAGRAPHS, "so what.\n\nfine.\n\nand you.\n\nyes\n"),
-        ("one. JOHN two. ", PARAGRAPHS, "one.\n\nJOHN two. "),
-        ("one two three", PARAGRAPHS, "one two three"),
-        ("Mr. and Mrs. Who. two", PARAGRAPHS, "Mr. and Mrs. Who.\n\ntwo"),
-        ("Ms. John F. Who of St. Ives Inc. one. two", PARAGRAPHS, "Ms. John F. Who of St. Ives Inc. one.\n\ntwo"),
-    ],
-)
+@pytest.mark.parametrize(("source", "config", "expected"), [
+    ("one. two. three. four", ParagraphConfig(sentences=2), "one. two.\n\nthree. four"),
+    ("one.\n\ntwo. three. four.", ParagraphConfig(sentences=2), "one.\n\ntwo. three.\n\nfour."),
+    ("so what. fine.\nand you. yes\n", PARAGRAPHS, "so what.\n\nfine.\n\nand you.\n\nyes\n"),
+    ("one. JOHN two. ", PARAGRAPHS, "one.\n\nJOHN two. "), ("one two three", PARAGRAPHS, "one two three"),
+    ("Mr. and Mrs. Who. two", PARAGRAPHS, "Mr. and Mrs. Who.\n\ntwo"),
+    ("Ms. John F. Who of St. Ives Inc. one. two", PARAGRAPHS, "Ms. John F. Who of St. Ives Inc. one.\n\ntwo"),
+])  # fmt: skip
 def test_paragraphs_end_after_so_many_sentences(source: str, config: ParagraphConfig, expected: str) -> None:
     assert converted(source, "text", WriterConfig(paragraphs=config)) == expected
 
 
-def test_paragraphs_end_where_it_is_silent() -> None:
+def test_paragraphs_end_where_it_is_silent_and_not_at_a_direction() -> None:
     text = "a 1 0 1 so.\na 1 1.5 1 what\na 1 9 1 now.\na 1 20 1 fine.\n"
     config = WriterConfig("text", ParagraphConfig(pause_ms=2000))
     assert converted(text, "ctm", config) == "so. what now.\n\nfine.\n"
@@ -199,21 +188,16 @@ def test_paragraphs_end_where_it_is_silent() -> None:
         converted(text, "ctm", WriterConfig(paragraphs=ParagraphConfig(2)))
     with pytest.raises(ConfigError, match="paragraphs of 0 sentences"):
         ParagraphConfig(sentences=0)
-
-
-def test_a_direction_neither_ends_nor_begins_a_paragraph() -> None:
     cue = "{n}\n00:00:0{n},000 --> 00:00:0{n},900\n{text}\n\n"
     said = ("we left.", "[Laughter]", "it was late.", "so", "yes.")
     text = "".join(cue.format(n=n, text=line) for n, line in enumerate(said, start=1))
-    assert converted(text, "srt", WriterConfig("text", ParagraphConfig(2))) == (
-        "we left. [Laughter] it was late.\n\nso yes.\n"
-    )
-    assert converted(text, "srt", WriterConfig("text", ParagraphConfig(pause_ms=1000))) == (
-        "we left.\n\n[Laughter] it was late. so yes.\n"
-    )
-    assert converted("one. [laughs]\n\ntwo. three.", "text", WriterConfig(paragraphs=ParagraphConfig(2))) == (
-        "one. [laughs]\n\ntwo. three."
-    )
+    for config, written in (
+        (ParagraphConfig(2), "we left. [Laughter] it was late.\n\nso yes.\n"),
+        (ParagraphConfig(pause_ms=1000), "we left.\n\n[Laughter] it was late. so yes.\n"),
+    ):
+        assert converted(text, "srt", WriterConfig("text", config)) == written
+    laughed = "one. [laughs]\n\ntwo. three."
+    assert converted(laughed, "text", WriterConfig(paragraphs=ParagraphConfig(2))) == laughed
 
 
 def test_terms_are_written_as_the_user_wants() -> None:
@@ -224,6 +208,10 @@ def test_terms_are_written_as_the_user_wants() -> None:
     assert written == [
         "PyTorch's", "ASR,", "i'm", "going to", "(ASR)", "New", "York", "new", "PyTorch", "john", "New", "York",
     ]  # fmt: skip
+    terms = Terms.of(["dr=Dr.", "inc=Inc.", "vs.=versus", "yahoo=Yahoo!"])
+    items = apply_terms(reading("dr. smith of acme inc. vs. yahoo dr who", "text").items, terms)
+    written = [item.word.with_marks("", Case.LOWER) for item in spoken(items)]
+    assert written == ["Dr.", "smith", "of", "acme", "Inc.", "versus", "Yahoo!", "Dr.", "who"]
 
 
 @given(st.lists(st.sampled_from(["a", "b", "c", "JOHN: "]), max_size=20))
@@ -233,32 +221,102 @@ def test_terms_lose_no_item(words: list[str]) -> None:
     assert unchanged(Transcript([*apply_terms(items, terms)])) == "".join(words)
 
 
-def test_the_first_equals_sign_parts_a_term() -> None:
-    assert Terms.of(["a=b=c d"]).spellings == {("a",): ("b=c d",)}
-
-
-def test_segments_of_a_table_have_the_times_of_their_words() -> None:
+def test_segments_of_a_table_have_the_times_of_their_words_and_silences_are_known_across_cues() -> None:
     """As Whisper writes them, in milliseconds."""
     table = "start\tend\ttext\n0\t1200\thow are you\n5000\t5400\tfine\n"
     times = [(word.start_ms, word.end_ms) for word in spoken(reading(table, "tsv").items)]
     assert times == [(0, None), (None, None), (None, 1200), (5000, 5400)]
     config = WriterConfig("text", ParagraphConfig(pause_ms=1000))
     assert converted(table.replace("you", "you?"), "tsv", config) == "how are you?\n\nfine\n"
-
-
-def test_a_term_is_the_whole_word_with_or_without_a_full_stop_of_its_own() -> None:
-    terms = Terms.of(["dr=Dr.", "inc=Inc.", "vs.=versus", "yahoo=Yahoo!"])
-    items = apply_terms(reading("dr. smith of acme inc. vs. yahoo dr who", "text").items, terms)
-    written = [item.word.with_marks("", Case.LOWER) for item in spoken(items)]
-    assert written == ["Dr.", "smith", "of", "acme", "Inc.", "versus", "Yahoo!", "Dr.", "who"]
-
-
-@pytest.mark.parametrize("line", ["a b=c", "=x", "two words=three words more"])
-def test_a_term_that_does_not_fit_is_refused(line: str) -> None:
-    with pytest.raises(InputError, match=r"terms line 1: .*; expected words=spelling"):
-        Terms.of([line])
-
-
-def test_silences_are_known_across_cues() -> None:
     items = spoken(add_pauses(reading(SRT, "srt").items, [1500]))
     assert [item.word.pause for item in items] == [False, False, True] + 3 * [False]
+
+
+def test_a_term_that_does_not_fit_is_refused_and_the_first_equals_sign_parts_one() -> None:
+    for line in ("a b=c", "=x", "two words=three words more"):
+        with pytest.raises(InputError, match=r"terms line 1: .*; expected words=spelling"):
+            Terms.of([line])
+    assert Terms.of(["a=b=c d"]).spellings == {("a",): ("b=c d",)}
+
+
+# -- words that are removed: the white space that they leave, and what stays of cues, segments and lines
+
+
+FILLERS = ("um", "uh")
+FILLED = (
+    "1\n00:00:01,000 --> 00:00:02,000\num we know\nuh this <i>um</i> now\n\n"
+    "2\n00:00:03,000 --> 00:00:04,000\num\n\n3\n00:00:05,000 --> 00:00:06,000\num\nyes\n"
+)
+
+
+def _without(text: str, name: str = "text", to: str | None = None) -> str:
+    """The file without its fillers."""
+    transcript, words = reading(text, name), list[AnnotatedWord]()
+    for word in (item.word for item in spoken(transcript.items)):
+        decision = Decision("", Case.VERBATIM, 1.0, 1.0, disfluent=word.text in FILLERS)
+        words.append(render_word(word, decision, RenderConfig(disfluencies="remove"), Alphabet()))
+    return "".join(written_pieces(transcript, transcript.with_words(words), WriterConfig(to), "talk"))
+
+
+@pytest.mark.parametrize(("text", "left"), [
+    ("we um know", "we know"), ("um we know um", "we know"), ("we um\nknow", "we\nknow"), ("we\num know", "we\nknow"),
+    ("we\num\nknow\n", "we\nknow\n"), ("we um uh know\n", "we know\n"), ("we\n\num\n\nknow", "we\n\n\nknow"),
+    ("um", ""), ("JOHN: um yes\n", "JOHN: yes\n"), ("so um [laughs] yes", "so [laughs] yes"), ("we know", "we know"),
+])  # fmt: skip
+def test_white_space_is_joined(text: str, left: str) -> None:
+    assert _without(text) == left
+
+
+CUE, VTT_CUE = "1\n00:00:01,000 --> 00:00:02,000\n", "WEBVTT\n\n00:01.000 --> 00:02.000\n"
+
+
+@pytest.mark.parametrize(("name", "text", "to", "left"), [
+    ("lines", "hi\num\nyes um\n", None, "hi\n\nyes\n"),  # lines of their own stay lines
+    ("srt", f"{CUE}um <i>we know</i>\n", None, f"{CUE}<i>we know</i>\n"),
+    ("vtt", f"{VTT_CUE}um<00:01.500><c> know</c>\n", None, f"{VTT_CUE}<00:01.500><c>know</c>\n"),
+    # tags are not shown in another format
+    ("text", "JOHN: um <i>yes</i>\n", "text", "JOHN: <i>yes</i>\n"),
+    ("srt", f"{CUE}JOHN: um <i>we know</i>\n", "text", "JOHN: we know\n"),
+    ("vtt", f"{VTT_CUE}[laughs] um <00:01.500><c>so</c>\n", "text", "[laughs] so\n"),
+])  # fmt: skip
+def test_lines_and_tags_of_a_removed_word_stay(name: str, text: str, to: str | None, left: str) -> None:
+    assert _without(text, name, to) == left
+
+
+def test_cues_keep_their_times_and_numbers_and_a_recognisers_json_its_places() -> None:
+    assert _without(FILLED, "srt") == (
+        "1\n00:00:01,000 --> 00:00:02,000\nwe know\nthis <i></i>now\n\n"
+        "2\n00:00:03,000 --> 00:00:04,000\n\n"
+        "3\n00:00:05,000 --> 00:00:06,000\nyes\n"
+    )
+    assert "um" not in _without(FILLED, "srt", "vtt")
+    segment = {"text": " so um yes", "words": [{"word": " so"}, {"word": " um"}]}
+    value = json.loads(_without(json.dumps({"text": "so um yes", "segments": [segment]}), "json"))
+    assert value["text"] == "so yes"
+    assert value["segments"][0]["text"] == " so yes"
+    assert [word["word"].strip() for word in value["segments"][0]["words"]] == ["so", ""]
+
+
+def test_words_as_json_list_what_was_removed_and_tables_are_written_anew_or_not() -> None:
+    value = json.loads(_without(FILLED, "srt", "json"))
+    assert [word["word"] for word in value["removed"]] == ["um", "uh", "um", "um", "um"]
+    assert value["removed"][0] == {"word": "um", "start": 1.0}
+    own = _without(FILLED, "srt")
+    assert [own[word["start_char"] : word["end_char"]] for word in value["words"]] == "we know this now yes".split()
+    assert "removed" not in json.loads(_without("we know", "text", "json"))
+    lines = "talk 1 0.0 0.5 um\ntalk 1 0.5 0.5 yes\n"
+    with pytest.raises(InputError, match="talk: words to be removed from a ctm, whose other columns stay; expected"):
+        check_writable(reading(lines, "ctm"), WriterConfig(), "talk", removes=True)
+    check_writable(reading(lines, "ctm"), WriterConfig("ctm"), "talk", removes=True)
+    assert _without(lines, "ctm", "ctm") == "talk 1 0.500 0.500 yes\n"
+
+
+@given(st.lists(st.sampled_from(["um", "uh", "we", "know"]), max_size=8), st.data())
+def test_all_but_the_removed_words_stays_in_order(words: list[str], data: st.DataObject) -> None:
+    spaces = [data.draw(st.sampled_from([" ", "\n", "  ", "\n\n"])) for _ in words]
+    text = "".join(word + space for word, space in zip(words, spaces, strict=True))
+    left = _without(text)
+    assert left.split() == [word for word in words if word not in FILLERS]
+    assert set(left) <= set(text)
+    if not set(words) & {*FILLERS}:
+        assert left == text

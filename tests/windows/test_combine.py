@@ -1,11 +1,8 @@
 """Distributions; and their combination, against sums written out by hand.  Ties decide nothing by chance."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given, settings
@@ -13,20 +10,19 @@ from hypothesis import strategies as st
 
 from t5punct.errors import ConfigError
 from t5punct.text.marks import Case
-from t5punct.text.words import Word
-from t5punct.windows.combine import (
-    METHODS,
-    CombineConfig,
-    WindowVotes,
-    add_votes,
-    choose_marks,
-    decide,
-)
+from t5punct.text.words import Word, split
+from t5punct.windows.combine import METHODS, CombineConfig, WindowVotes, add_votes, decide
 from t5punct.windows.plan import WindowConfig, views_of
-from t5punct.windows.votes import Distribution, Vote, end_sentence, entropy, most_probable, normalise
-
-if TYPE_CHECKING:
-    from t5punct.model import Model
+from t5punct.windows.votes import (
+    Distribution,
+    Vote,
+    apply_sentence_position,
+    begins_next,
+    end_sentence,
+    entropy,
+    most_probable,
+    normalise,
+)
 
 quick = settings(max_examples=150, deadline=None)
 LABELS = ["", ",", ".", "?", "?!", "?!!", "!"]
@@ -93,33 +89,12 @@ def test_the_mean_decodes_mark_by_mark_as_an_ensemble_does(slot: list[Vote]) -> 
     assert decision.confidence == pytest.approx(confidence)
 
 
-def test_of_equal_marks_a_tally_s_vote_goes_to_the_one_that_was_taken(tiny_model: Model) -> None:
-    """bf16 ties often; what was decided must be what the decoder went on from."""
-    from t5punct.decoding.candidates import Choice, Option
-    from t5punct.decoding.draft import ChoiceAccumulator
-
-    tokenizer = tiny_model.tokenizer
-    choice = Choice.of([Option((5,), case=Case.LOWER), *(Option(tokenizer.mark_ids[m], mark=m) for m in ",.?")])
-    end = Choice.of([Option((1,))])
-    for taken, masses in ((",", [0.2, 0.4, 0.4, 0.0]), (".", [0.2, 0.4, 0.4, 0.0]), (None, [0.4, 0.2, 0.4, 0.0])):
-        accumulator = ChoiceAccumulator(1)
-        accumulator.count(Choice.of([Option((7,), case=Case.LOWER)]).paths[0], [1.0])
-        path = choice.marks[taken] if taken else choice.form(Case.LOWER)
-        accumulator._cases.append({"lower": 1.0})
-        accumulator.count(path, masses)
-        if taken:
-            accumulator.count(end.paths[0], [1.0])
-        assert choose_marks([accumulator._slots[0]], [1.0])[0] == (taken or "")
-
-
 @quick
 @given(st.lists(st.sampled_from(LABELS), min_size=1, max_size=9), st.sampled_from([0.0, 0.25, 0.4, 0.5, 0.75]))
 def test_a_vote_inserts_the_most_chosen_mark_only_above_the_threshold(chosen: list[str], threshold: float) -> None:
     label = decide([certain(label) for label in chosen], CombineConfig("vote", threshold)).marks
     for prefix in (label[:end] for end in range(len(label) + 1)):
-        counts = Counter(
-            choice[len(prefix)] for choice in chosen if choice.startswith(prefix) and len(choice) > len(prefix)
-        )
+        counts = Counter(one[len(prefix)] for one in chosen if one.startswith(prefix) and len(one) > len(prefix))
         above = {mark for mark in counts if counts[mark] / len(chosen) > threshold + 1e-9}
         if prefix == label:
             assert not above
@@ -143,16 +118,11 @@ def test_each_window_votes_for_one_label_and_one_case_however_sure_it_is() -> No
 
 @quick
 @given(slots, st.sampled_from(METHODS))
-def test_of_equal_labels_the_one_mentioned_first_wins_every_time(slot: list[Vote], method: str) -> None:
+def test_a_decision_is_one_that_some_window_gave_and_of_equal_labels_the_first(slot: list[Vote], method: str) -> None:
     config = CombineConfig(method, 0.0)
     assert decide(slot, config) == decide(list(slot), config)
     tie = [certain("?!", 1, 3, 3), certain(".", 1, 3, 3)]
     assert (decide(tie, config).marks, decide(tie[::-1], config).marks) == ("?!", ".")
-
-
-@quick
-@given(slots, st.sampled_from(METHODS))
-def test_a_decision_is_a_label_and_a_case_that_some_window_gave(slot: list[Vote], method: str) -> None:
     decision = decide(slot, CombineConfig(method))
     assert any(label.startswith(decision.marks) for vote in slot for label in vote.marks)
     assert any(decision.case.value in vote.cases for vote in slot)
@@ -178,24 +148,18 @@ def test_each_slot_has_the_votes_of_all_windows_that_may_decide_it_as_soon_as_th
     assert (slot, waiting) == (n_words - 1, {})
 
 
-def test_entropy_trusts_the_window_that_is_sure() -> None:
+def test_entropy_trusts_the_window_that_is_sure_and_hamming_that_which_has_the_slot_in_its_middle() -> None:
     unsure = Vote(normalise({",": 0.55, "": 0.45}), {"lower": 1.0})
     sure = Vote(normalise({"": 0.54, ",": 0.46}), {"lower": 1.0})
     surest = Vote(normalise({"": 0.99, ",": 0.01}), {"lower": 1.0})
     assert decide([unsure, sure], CombineConfig("mean")).marks == ","
     assert decide([unsure, unsure, surest], CombineConfig("entropy")).marks == ""
-    weight = 1 - entropy(surest.marks) / math.log(2)
-    rest = 1 - entropy(unsure.marks) / math.log(2)
+    weight, rest = (1 - entropy(vote.marks) / math.log(2) for vote in (surest, unsure))
     expected = (weight * 0.99 + rest * 0.45) / (weight + rest)
     assert decide([unsure, surest], CombineConfig("entropy")).confidence == pytest.approx(expected)
-
-
-def test_hamming_trusts_the_window_that_has_the_slot_in_its_middle() -> None:
-    edge, middle = certain(",", 1, 0, 20), certain(".", 1, 10, 10)
-    decision = decide([edge, middle], CombineConfig("hamming"))
+    decision = decide([certain(",", 1, 0, 20), certain(".", 1, 10, 10)], CombineConfig("hamming"))
     low, high = (0.54 - 0.46 * math.cos(2 * math.pi * (left + 0.5) / 21) for left in (0, 10))
-    assert decision.marks == "."
-    assert decision.confidence == pytest.approx(high / (low + high))
+    assert (decision.marks, decision.confidence) == (".", pytest.approx(high / (low + high)))
 
 
 @pytest.mark.parametrize("method", ["mean", "entropy", "hamming"])
@@ -205,7 +169,7 @@ def test_a_vote_counts_by_its_own_weight_too(method: str) -> None:
     assert (decision.marks, decision.confidence) == (".", pytest.approx(2 / 3))
 
 
-def test_the_confidence_of_a_vote_is_the_share_of_the_windows_that_agree() -> None:
+def test_confidence_is_the_share_that_agrees_and_entropy_of_what_is_possible() -> None:
     config = CombineConfig("vote", 0.5)
     of_three = decide([certain(","), certain(","), certain("")], config)
     assert (of_three.marks, of_three.confidence) == (",", pytest.approx(2 / 3))
@@ -213,9 +177,6 @@ def test_the_confidence_of_a_vote_is_the_share_of_the_windows_that_agree() -> No
     assert (of_four.marks, of_four.confidence) == ("", pytest.approx(0.75))
     torn = decide([certain(","), certain(".")], config)
     assert (torn.marks, torn.confidence) == ("", 0.0), "no window wanted nothing"
-
-
-def test_entropy_is_measured_against_the_most_that_the_outcomes_allow() -> None:
     three = Vote(normalise({",": 0.6, "": 0.2, ".": 0.2}), {"lower": 1.0})
     weight = 1 - entropy(three.marks) / math.log(3)
     decision = decide([three, certain("")], CombineConfig("entropy"))
@@ -224,14 +185,11 @@ def test_entropy_is_measured_against_the_most_that_the_outcomes_allow() -> None:
     assert decide([even, even], CombineConfig("entropy")).marks == ",", "what knows nothing still has some weight"
 
 
-@pytest.mark.parametrize(
-    ("values", "message"),
-    [
-        ({"method": "median"}, "combination 'median'; expected one of mean, entropy, hamming, vote"),
-        ({"threshold": 1.0}, "threshold 1.0; expected 0 <= threshold < 1"),
-        ({"threshold": -0.1}, "threshold -0.1"),
-    ],
-)
+@pytest.mark.parametrize(("values", "message"), [
+    ({"method": "median"}, "combination 'median'; expected one of mean, entropy, hamming, vote"),
+    ({"threshold": 1.0}, "threshold 1.0; expected 0 <= threshold < 1"),
+    ({"threshold": -0.1}, "threshold -0.1"),
+])  # fmt: skip
 def test_an_impossible_combination_is_refused(values: dict[str, object], message: str) -> None:
     with pytest.raises(ConfigError, match=message):
         CombineConfig(**values)  # type: ignore[arg-type]
@@ -292,16 +250,10 @@ def test_weights_become_probabilities_in_the_order_they_came(given_weights: dict
     assert -1e-9 <= entropy(distribution) <= math.log(len(given_weights)) + 1e-9
 
 
-def test_of_equally_probable_outcomes_the_first_is_best() -> None:
+def test_weights_of_zero_give_equal_shares_and_certainty_has_no_entropy() -> None:
     assert most_probable(normalise({"?": 1.0, ".": 1.0})) == "?"
     assert most_probable(normalise({".": 0.0, "?": 0.0})) == "."
-
-
-def test_all_zero_weights_give_equal_shares() -> None:
     assert normalise({".": 0.0, "?": 0.0}) == {".": 0.5, "?": 0.5}
-
-
-def test_certainty_has_no_entropy_and_even_odds_have_log_two() -> None:
     assert str(entropy({",": 1.0})) == "0.0"
     assert entropy(normalise({",": 3.0, "": 3.0})) == pytest.approx(math.log(2))
 
@@ -310,9 +262,7 @@ def test_a_text_begins_with_a_capital_and_ends_with_a_sentence() -> None:
     vote = Vote(normalise({"": 0.9, "?": 0.08, ".": 0.02}), normalise({"lower": 0.6, "upper": 0.4}))
     assert most_probable(end_sentence(vote, ",.?").marks) == "?"
     assert most_probable(end_sentence(vote, ",.").marks) == "."
-    assert end_sentence(vote, ",") == end_sentence(vote, ",?!") == vote, (
-        "without a full stop a statement would end with `?`"
-    )
+    assert end_sentence(vote, ",") == end_sentence(vote, ",?!") == vote, "or a statement would end with `?`"
     for stop, question, marks in (("۔", "؟", "۔،؟!"), ("।", "?", "।,?!"), ("。", "？", "。、？！")):
         asked = Vote(normalise({question: 0.6, stop: 0.1, "": 0.3}), vote.cases)
         said = Vote(normalise({question: 0.1, "": 0.9}), vote.cases)
@@ -321,3 +271,69 @@ def test_a_text_begins_with_a_capital_and_ends_with_a_sentence() -> None:
         assert most_probable(end_sentence(Vote({"": 1.0}, vote.cases), marks).marks) == stop
     disfluent = Vote(normalise({"~": 0.5, "": 0.2, "~.": 0.1, "?": 0.2}), vote.cases)
     assert end_sentence(disfluent, ",.?").marks == normalise({"~.": 0.6, "?": 0.2}), "`um~` ends as `um~.`"
+
+
+# -- one rule of capitals: what begins a sentence has one, and nothing else has one for that reason
+
+
+SAYS_LOWER = Vote(normalise({".": 0.6, "": 0.4}), normalise({"lower": 0.8, "capitalised": 0.2}))
+SHOUTED = Vote({"": 1.0}, {"upper": 1.0})
+AFTER_AN_END = Vote({"": 1.0}, {"capitalised": 1.0}, inside={"lower": 1.0})
+
+
+def case_of_vote(text: str, vote: Vote, begins: bool | None) -> str:
+    (word,) = split(text).words
+    return most_probable(apply_sentence_position(vote, word, begins).cases)
+
+
+def test_what_begins_a_sentence_has_a_capital_but_for_some_words() -> None:
+    assert case_of_vote("how", SAYS_LOWER, True) == Case.CAPITALISED
+    assert case_of_vote("how", SAYS_LOWER, False) == Case.LOWER
+    assert case_of_vote("how", SAYS_LOWER, None) == Case.LOWER
+    assert case_of_vote("how", AFTER_AN_END, False) == Case.LOWER
+    assert case_of_vote("how", AFTER_AN_END, None) == Case.CAPITALISED
+    assert case_of_vote("how", AFTER_AN_END, True) == Case.CAPITALISED
+    assert [case_of_vote(text, AFTER_AN_END, False) for text in ('"how', "“how", "(how", "how")] == [
+        "capitalised", "capitalised", "lower", "lower"
+    ]  # fmt: skip
+    for text in ("iPhone", "foo.com", "3rd", "$5m", "42"):
+        assert case_of_vote(text, SAYS_LOWER, True) == Case.LOWER
+    shouted = [case_of_vote(text, SHOUTED, True) for text in ("nasa", "minimizer", "o'neil")]
+    assert shouted == ["upper", "capitalised", "capitalised"]
+
+
+def test_sentences_go_on_behind_dashes_emoji_and_abbreviations() -> None:
+    for text in ("-", "🙂", "♪", '"'):
+        assert begins_next(True, Word(text), "")
+        assert not begins_next(False, Word(text), "")
+    assert not begins_next(True, Word("3"), "")
+    assert begins_next(None, Word("🙂"), "") is None
+    for word in ("Mr", "inc", "st"):
+        assert [begins_next(False, Word(word), label) for label in ("", ",", ".", "?")] == [False, False, None, True]
+    assert begins_next(False, Word("f"), "."), "`John F. Kennedy` has a capital in any case"
+
+
+def test_abbreviations_in_lower_case_have_a_capital_only_at_the_start() -> None:
+    capital = Vote({"": 1.0}, normalise({"capitalised": 0.9, "lower": 0.1}))
+    assert [case_of_vote("i.e.", capital, begins) for begins in (True, False)] == [Case.CAPITALISED, Case.LOWER]
+    assert [case_of_vote("a.m.", vote, False) for vote in (AFTER_AN_END, capital)] == [Case.LOWER] * 2
+    doubtful = Vote({"": 1.0}, normalise({"lower": 0.2, "upper": 0.3, "capitalised": 0.5}))
+    (word,) = split("i.e.").words
+    assert apply_sentence_position(doubtful, word, False).cases == {"lower": 1.0}
+    lower = Vote({"": 1.0}, {"lower": 1.0})
+    assert apply_sentence_position(lower, word, False).cases == lower.cases
+    small = [case_of_vote(text, SHOUTED, False) for text in ("a.m.", "p.m", "e.g.", "vs", "vs.", "etc.")]
+    assert small == [Case.LOWER] * 6
+    assert case_of_vote("a.m.", SHOUTED, True) == Case.CAPITALISED
+    assert [case_of_vote(text, SHOUTED, False) for text in ("u.s.", "mr")] == [Case.UPPER] * 2
+    assert case_of_vote("ph.d.", capital, False) == Case.CAPITALISED
+
+
+def test_a_sentence_ends_once() -> None:
+    assert most_probable(apply_sentence_position(SAYS_LOWER, Word("🙂"), True).marks) == ""
+    assert most_probable(apply_sentence_position(SAYS_LOWER, Word("🙂"), False).marks) == "."
+    stop = Vote({".": 1.0}, SAYS_LOWER.cases)
+    assert apply_sentence_position(stop, Word("🙂"), True).marks == {"": 1.0}
+    comma = Vote({",": 0.9, "": 0.1}, SAYS_LOWER.cases)
+    assert most_probable(apply_sentence_position(comma, Word("🙂"), True).marks) == "", "a capital follows"
+    assert begins_next(False, Word("🙂"), "."), "the sentence that an emoji ends"

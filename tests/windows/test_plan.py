@@ -1,15 +1,17 @@
 """Plans against a plan made by brute force, and the counting promises of Minixhofer 2021, section 3."""
 
-from __future__ import annotations
-
 from collections import Counter
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from t5punct.config import as_yaml
 from t5punct.errors import ConfigError
 from t5punct.windows.plan import MOST_WORDS, Window, WindowConfig, iter_pools, plan_windows, views_of
+from t5punct.windows.presets import DEFAULT_PRESET, FAMILIES, PRESETS, list_presets, load_preset
 
 quick = settings(max_examples=200, deadline=None)
 
@@ -43,21 +45,26 @@ def brute_force(n_words: int, config: WindowConfig) -> list[Window]:
 
 
 def votes_by_slot(n_words: int, config: WindowConfig) -> Counter[int]:
-    return Counter(
-        slot for window in plan_windows(n_words, config) for slot in range(window.keep_start, window.keep_stop)
-    )
+    return Counter(slot for w in plan_windows(n_words, config) for slot in range(w.keep_start, w.keep_stop))
 
 
 @quick
 @given(st.integers(0, 60), configs())
-def test_a_plan_equals_the_one_made_by_brute_force(n_words: int, config: WindowConfig) -> None:
-    assert plan_windows(n_words, config) == brute_force(n_words, config)
-
-
-@quick
-@given(st.integers(0, 120), configs())
-def test_every_slot_gets_a_vote_and_no_other_slot_does(n_words: int, config: WindowConfig) -> None:
+def test_a_plan_equals_brute_force_and_its_windows_know_their_words(n_words: int, config: WindowConfig) -> None:
+    windows = plan_windows(n_words, config)
+    assert windows == brute_force(n_words, config)
     assert sorted(votes_by_slot(n_words, config)) == list(range(n_words))
+    for window in windows:
+        short = config.lead_in and window.start == 0  # it begins before the document
+        assert short or window.keep_start == 0 or window.keep_start - window.start == config.mask_left
+        assert window.keep_stop == n_words or window.stop - window.keep_stop == config.mask_right
+    words = [str(number) for number in range(n_words)]
+    views = views_of(words, config)
+    assert [view.window for view in views] == plan_windows(n_words, config)
+    assert all(list(view.words) == words[view.window.start : view.window.stop] for view in views)
+    assert [view.is_last for view in views] == [False] * (len(views) - 1) + [True] * bool(words)
+    for view, later in zip(views, [*views[1:], None][: len(views)], strict=True):
+        assert view.n_settled == (n_words if later is None else later.window.keep_start)
 
 
 @quick
@@ -73,77 +80,32 @@ def test_every_slot_away_from_the_edges_gets_n_votes(n_more: int, config: Window
     assert all(votes[slot] >= config.overlap for slot in middle)
 
 
-@quick
-@given(st.integers(0, 120), configs())
-def test_a_kept_slot_has_the_masks_words_of_context_except_at_the_edges(n_words: int, config: WindowConfig) -> None:
-    for window in plan_windows(n_words, config):
-        short = config.lead_in and window.start == 0  # it begins before the document
-        assert short or window.keep_start == 0 or window.keep_start - window.start == config.mask_left
-        assert window.keep_stop == n_words or window.stop - window.keep_stop == config.mask_right
-
-
-def test_the_stride_of_figure_1_in_minixhofer_2021_is_5() -> None:
+def test_strides_are_those_of_figure_1_in_minixhofer_2021_and_the_floor_of_the_unmasked_words_over_n() -> None:
     config = WindowConfig(window=20, mask_left=3, mask_right=6, overlap=2)
     assert config.stride_words == 5
-    assert [(w.start, w.keep_start, w.keep_stop) for w in plan_windows(30, config)] == [
-        (0, 0, 14),
-        (5, 8, 19),
-        (10, 13, 30),
-    ]
-
-
-@pytest.mark.parametrize(("overlap", "stride"), [(1, 75), (2, 37), (4, 18), (75, 1)])
-def test_the_stride_is_the_floor_of_the_unmasked_words_over_n(overlap: int, stride: int) -> None:
-    assert WindowConfig(120, mask_left=30, mask_right=15, overlap=overlap).stride_words == stride
-
-
-def test_no_words_need_no_windows() -> None:
+    starts = [(w.start, w.keep_start, w.keep_stop) for w in plan_windows(30, config)]
+    assert starts == [(0, 0, 14), (5, 8, 19), (10, 13, 30)]
+    for overlap, stride in ((1, 75), (2, 37), (4, 18), (75, 1)):
+        assert WindowConfig(120, mask_left=30, mask_right=15, overlap=overlap).stride_words == stride
+    assert WindowConfig(3, stride=1, overlap=4).stride_words == 1, "one that is given takes its place"
+    assert WindowConfig(MOST_WORDS).stride_words == MOST_WORDS
     assert plan_windows(0, WindowConfig()) == []
 
 
-def test_a_window_may_have_so_many_words() -> None:
-    assert WindowConfig(MOST_WORDS).stride_words == MOST_WORDS
-
-
-@pytest.mark.parametrize(
-    ("values", "message"),
-    [
-        ({"window": MOST_WORDS + 1}, "a window of"),
-        ({"window": 0}, "a window of 0 words"),
-        ({"window": 8, "mask_left": 4, "mask_right": 4}, "masks of 4 and 4; expected masks of 0 or more that leave"),
-        ({"mask_left": -1}, "masks of -1 and 0"),
-        (
-            {"window": 8, "overlap": 9},
-            "9 votes a slot; expected 1 to 8, .*; raise window, set stride or take another",
-        ),
-        ({"overlap": 0}, "0 votes a slot"),
-        ({"window": 8, "mask_left": 2, "stride": 7}, "a stride of 7 words; expected 1 to 6"),
-        ({"stride": 0}, "a stride of 0 words"),
-        ({"window": 8, "mask_left": 3, "lead_in": 2}, "a lead-in of 2 words; expected 0, or 3 to 7"),
-        ({"window": 8, "mask_right": 3, "lead_in": 5}, "a lead-in of 5 words; expected 0, or 1 to 4"),
-    ],
-)
+@pytest.mark.parametrize(("values", "message"), [
+    ({"window": MOST_WORDS + 1}, "a window of"), ({"window": 0}, "a window of 0 words"),
+    ({"window": 8, "mask_left": 4, "mask_right": 4}, "masks of 4 and 4; expected masks of 0 or more that leave"),
+    ({"mask_left": -1}, "masks of -1 and 0"),
+    ({"window": 8, "overlap": 9}, "9 votes a slot; expected 1 to 8, .*; raise window, set stride or take another"),
+    ({"overlap": 0}, "0 votes a slot"),
+    ({"window": 8, "mask_left": 2, "stride": 7}, "a stride of 7 words; expected 1 to 6"),
+    ({"stride": 0}, "a stride of 0 words"),
+    ({"window": 8, "mask_left": 3, "lead_in": 2}, "a lead-in of 2 words; expected 0, or 3 to 7"),
+    ({"window": 8, "mask_right": 3, "lead_in": 5}, "a lead-in of 5 words; expected 0, or 1 to 4"),
+])  # fmt: skip
 def test_a_plan_that_would_leave_slots_undecided_is_refused(values: dict[str, int], message: str) -> None:
     with pytest.raises(ConfigError, match=message):
         WindowConfig(**values)
-
-
-@quick
-@given(st.integers(0, 60), configs())
-def test_a_window_comes_with_its_words_and_the_last_says_so(n_words: int, config: WindowConfig) -> None:
-    words = [str(number) for number in range(n_words)]
-    views = views_of(words, config)
-    assert [view.window for view in views] == plan_windows(n_words, config)
-    assert all(list(view.words) == words[view.window.start : view.window.stop] for view in views)
-    assert [view.is_last for view in views] == [False] * (len(views) - 1) + [True] * bool(words)
-
-
-@quick
-@given(st.integers(1, 60), configs())
-def test_the_settled_slots_are_those_that_no_later_window_decides(n_words: int, config: WindowConfig) -> None:
-    views = views_of(range(n_words), config)
-    for view, later in zip(views, [*views[1:], None], strict=True):
-        assert view.n_settled == (n_words if later is None else later.window.keep_start)
 
 
 @quick
@@ -159,9 +121,7 @@ def test_with_a_lead_in_of_the_mask_and_a_stride_of_one_each_slot_sees_exactly_i
 
 @quick
 @given(st.integers(1, 100), st.integers(1, 20), st.integers(1, 20))
-def test_with_a_lead_in_every_slot_but_the_last_window_s_gets_the_same_number_of_votes(
-    n_words: int, window: int, n: int
-) -> None:
+def test_with_a_lead_in_all_slots_but_the_last_ones_get_as_many_votes(n_words: int, window: int, n: int) -> None:
     """Nagy 2021, figure 1: padding before the document gives its first words as many predictions as the others."""
     stride = max(1, window // n)
     config = WindowConfig(window, stride, lead_in=window - stride)
@@ -170,15 +130,9 @@ def test_with_a_lead_in_every_slot_but_the_last_window_s_gets_the_same_number_of
     assert {votes[slot] for slot in range(last.start)} <= {window // stride, window // stride + bool(window % stride)}
 
 
-def test_a_stride_takes_the_place_of_the_votes_wanted() -> None:
-    assert WindowConfig(3, stride=1, overlap=4).stride_words == 1
-
-
 @quick
 @given(st.lists(st.integers(0, 60), max_size=8), configs(), st.integers(1, 80))
-def test_a_pool_is_closed_as_soon_as_it_holds_enough_words(
-    lengths: list[int], config: WindowConfig, least: int
-) -> None:
+def test_a_pool_is_closed_as_soon_as_it_holds_enough(lengths: list[int], config: WindowConfig, least: int) -> None:
     views = [view for n_words in lengths for view in views_of(range(n_words), config)]
     pools = list(iter_pools(iter(views), least, lambda view: len(view.words)))
     assert [view for pool in pools for view in pool] == views
@@ -191,3 +145,88 @@ def test_a_pool_is_closed_as_soon_as_it_holds_enough_words(
         for pool in iter_pools(views, least, lambda view: len(view.words), is_growing=False)
     ]
     assert all(n_words >= least for n_words in steady[:-1])
+
+
+# -- presets hold the values of the papers they are named after, and do what those papers do
+
+
+def test_presets_are_plain_values_that_follow_their_papers() -> None:
+    none, double = load_preset("side-by-side").windows, load_preset("double-overlap").windows
+    assert (none.mask_left, none.mask_right, none.stride_words) == (0, 0, none.window)
+    assert double.stride_words == double.window - double.mask_left - double.mask_right
+    for n in (1, 2, 3, 4):
+        masked, unmasked = load_preset(f"mask-combine-{n}").windows, load_preset(f"unmasked-{n}").windows
+        assert masked.stride_words == (masked.window - masked.mask_left - masked.mask_right) // n
+        assert (unmasked.mask_left, unmasked.mask_right, unmasked.stride_words) == (0, 0, unmasked.window // n)
+        assert masked.mask_left > 0 < masked.mask_right
+    single = load_preset("mask-combine-1")
+    assert replace(single, windows=replace(single.windows, window=double.window)) == load_preset("double-overlap")
+    assert load_preset("vote").combine.method == "vote"
+    assert DEFAULT_PRESET in PRESETS
+
+
+def _nguyen(n_words: int, chunk: int = 30, overlap: int = 15, min_words_cut: int = 10) -> list[tuple[int, int]]:
+    """For each slot, the chunk that it is taken from and its place there (Nguyen 2019).
+
+    Chunks overlap; in an overlap the earlier chunk's last `min_words_cut` words are cut, and what is left of the
+    overlap is cut from the beginning of the later chunk.
+    """
+    starts = [0]
+    while starts[-1] + chunk < n_words:
+        starts.append(starts[-1] + chunk - overlap)
+    taken = []
+    for number, start in enumerate(starts):
+        words = list(range(start, min(n_words, start + chunk)))
+        if number:
+            words = words[overlap - min_words_cut :]
+        if number < len(starts) - 1:
+            words = words[:-min_words_cut]
+        taken += [(number, word) for word in words]
+    return taken
+
+
+@given(st.integers(1, 200))
+def test_overlapped_chunk_keeps_exactly_the_slots_that_nguyen_merges(n_words: int) -> None:
+    windows = plan_windows(n_words, load_preset("overlapped-chunk").windows)
+    kept = [(number, slot) for number, w in enumerate(windows) for slot in range(w.keep_start, w.keep_stop)]
+    assert kept == _nguyen(n_words)
+    assert [slot for _, slot in kept] == list(range(n_words))
+
+
+@given(st.integers(1, 120), st.integers(0, 12))
+def test_realtime_decides_each_slot_once_with_exactly_its_lookahead(n_words: int, lookahead: int) -> None:
+    windows = list(plan_windows(n_words, load_preset(f"realtime-{lookahead}").windows))
+    seen = {slot: w.stop - slot - 1 for w in windows for slot in range(w.keep_start, w.keep_stop)}
+    assert sum(w.keep_stop - w.keep_start for w in windows) == len(seen) == n_words
+    assert all(ahead == lookahead or w_end == n_words for ahead, w_end in ((a, s + a + 1) for s, a in seen.items()))
+    assert all(w.stop - w.start == min(w.stop, 32) for w in windows)
+
+
+@given(st.integers(1, 150), st.sampled_from([2, 4, 8, 16]))
+def test_multi_prediction_gives_the_first_slots_as_many_votes_as_the_others(n_words: int, k: int) -> None:
+    windows = list(plan_windows(n_words, load_preset(f"multi-prediction-{k}").windows))
+    votes = [sum(w.keep_start <= slot < w.keep_stop for w in windows) for slot in range(n_words)]
+    assert set(votes[: windows[-1].start]) <= {k}
+    assert all(vote >= 1 for vote in votes)
+
+
+@pytest.mark.parametrize("name", list_presets())
+def test_a_preset_can_be_written_down_and_read_back(name: str, tmp_path: Path) -> None:
+    path = tmp_path / "mine.yaml"
+    path.write_text(as_yaml(load_preset(name)), encoding="utf-8")
+    assert load_preset(str(path)) == load_preset(name)
+    path.write_text("windows: {windo: 3}\n", encoding="utf-8")
+    with pytest.raises(ConfigError, match=r"unknown setting 'windows.windo'"):
+        load_preset(str(path))
+
+
+@pytest.mark.parametrize("name", ["best", "mask-combine", "mask-combine-x", "none-2", "realtime--1"])
+def test_an_unknown_preset_is_refused_with_the_names_there_are(name: str) -> None:
+    with pytest.raises(ConfigError, match=f"preset '{name}'; expected one of {', '.join(PRESETS)}, .*presets"):
+        load_preset(name)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_numbers_that_do_not_fit_are_refused(family: str) -> None:
+    with pytest.raises(ConfigError):
+        load_preset(f"{family}-999")

@@ -1,7 +1,5 @@
 """Words as they arrive through a pipe, cut anywhere, in the middle of a letter's bytes too."""
 
-from __future__ import annotations
-
 import itertools
 import os
 import re
@@ -59,26 +57,20 @@ def test_a_word_arrives_before_its_line_ends() -> None:
     os.close(reading)
 
 
-def test_the_last_word_needs_no_space_and_bad_bytes_end_nothing() -> None:
+def test_the_last_word_needs_no_space_and_events_have_times() -> None:
     words = [word.word.encode("utf-8", "surrogateescape") for word in _words([b"we kn\xff", b"ow"])]
     assert words == [b"we", b"kn\xffow"]
     assert _words([]) == []
-
-
-def test_events_have_times_in_milliseconds() -> None:
     events = b'{"word": "we", "start": 1.2, "end": 1.5}\n\n{"word": "kn', b'ow", "end": 2}\n{"word": "x"}'
     assert _words(['{"word": "a\u2028"}'.encode()], timed=True) == [TimedWord("a\u2028")], "no end of a line in json"
     assert _words(events, timed=True) == [TimedWord("we", 1200, 1500), TimedWord("know", None, 2000), TimedWord("x")]
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
-        b"we know\n", b"[1]\n", b'{"said": "we"}\n', b'{"text": 1}\n', b'{"result": 1}\n', b'{"alternatives": []}\n',
-        b'{"word": "we", "end": "soon"}\n', b'{"word": null}\n',
-        b'{"word": "we", "start": 1e400}\n', b'{"word": "\\ud800"}\n', b"[" * 60_000 + b"\n",
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize("line", [
+    b"we know\n", b"[1]\n", b'{"said": "we"}\n', b'{"text": 1}\n', b'{"result": 1}\n', b'{"alternatives": []}\n',
+    b'{"word": "we", "end": "soon"}\n', b'{"word": null}\n', b'{"word": "we", "start": 1e400}\n',
+    b'{"word": "\\ud800"}\n', b"[" * 60_000 + b"\n",
+])  # fmt: skip
 def test_a_line_that_is_no_event_is_told_and_ends_nothing(line: bytes) -> None:
     event = b'{"word": "we"}\n'
     for descriptor in _piped([event + line + event]):
@@ -118,18 +110,13 @@ def test_a_silence_is_told_once_and_makes_the_word_before_it_whole() -> None:
     assert arrived[2] == Arrival()
 
 
-@pytest.mark.parametrize(
-    ("before", "after", "timed", "rest"),
-    [
-        (b"how ar", b"e you i", False, ["are", "you", "i"]),
-        (b"how yo", b"", False, ["yo"]),  # what was read is whole
-        (b'{"word": "how"}\n{"wo', b'rd": "are"}\n{"word": "you"}\n{"word"', True, ["are", "you"]),
-        (b'{"word": "how"}\n{"word": "a', b"", True, []),  # an event that is not whole is no mistake
-    ],
-)
-def test_when_told_to_stop_what_has_arrived_is_still_read(
-    before: bytes, after: bytes, timed: bool, rest: list[str]
-) -> None:
+@pytest.mark.parametrize(("before", "after", "timed", "rest"), [
+    (b"how ar", b"e you i", False, ["are", "you", "i"]),
+    (b"how yo", b"", False, ["yo"]),  # what was read is whole
+    (b'{"word": "how"}\n{"wo', b'rd": "are"}\n{"word": "you"}\n{"word"', True, ["are", "you"]),
+    (b'{"word": "how"}\n{"word": "a', b"", True, []),  # an event that is not whole is no mistake
+])  # fmt: skip
+def test_what_has_arrived_is_read_to_the_end(before: bytes, after: bytes, timed: bool, rest: list[str]) -> None:
     told, tell = os.pipe()
     reading, writing = os.pipe()
     os.write(writing, before)
