@@ -1,6 +1,6 @@
 """Print how many steps a run takes in some seconds, going by the log of a short try: the `max_steps` of the run itself.
 
-    python recipes/steps_in.py runs/try.log.jsonl 300
+python recipes/steps_in.py runs/try.log.jsonl 300
 """
 
 from __future__ import annotations
