@@ -17,6 +17,8 @@ from t5punct.text.spelling_table import write_table
 from t5punct.training.data.spellings import learn_table
 
 if __name__ == "__main__":
+    if len(sys.argv) < 4:
+        sys.exit(f"usage: python {sys.argv[0]} MODEL WORDS TEXT ..\n\n{__doc__}")
     folder, word_list, *paths = sys.argv[1:]
     words = [] if word_list == "-" else [line.strip() for line in read_lines(word_list)]
     lower_words = {word for word in words if word.islower()}

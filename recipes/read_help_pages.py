@@ -66,4 +66,6 @@ def main(source: Path, target: Path) -> None:
 
 
 if __name__ == "__main__":
+    if len(sys.argv) != 3:
+        sys.exit(f"usage: python {sys.argv[0]} IN OUT\n\n{__doc__}")
     main(Path(sys.argv[1]), Path(sys.argv[2]))
