@@ -199,7 +199,7 @@ def bundled_folder(name: str = BUNDLED) -> Path:
 
 def bundled_names() -> tuple[str, ...]:
     """Return the models that ship with the package."""
-    return tuple(sorted(path.parent.name for path in bundled_root().glob("*/config.json")))
+    return tuple(sorted(path.name for path in bundled_root().glob("*/")))
 
 
 def find(source: str | Path | None, kind: str = "model", revision: str | None = None) -> Path:

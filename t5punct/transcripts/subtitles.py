@@ -323,7 +323,10 @@ def write_cues(cues: Iterable[WrittenCue], format: str) -> str:
 
 def _block(number: int, cue: WrittenCue, format: str) -> str:
     """Return a cue as SRT and WebVTT have it."""
-    point, text = (".", html.escape(cue.text, quote=False)) if format == "vtt" else (",", _spell_srt(cue.text))
+    if format == "vtt":  # where a brace and a backslash would be read as a tag of SRT, as players do
+        point, text = ".", html.escape(cue.text, quote=False).replace("{\\", "&#123;\\")
+    else:
+        point, text = ",", _spell_srt(cue.text)
     return f"{number}\n{_clock(cue.start_ms, point)} --> {_clock(cue.end_ms, point)}\n{text}\n\n"
 
 

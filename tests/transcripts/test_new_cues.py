@@ -6,7 +6,7 @@ from itertools import groupby, pairwise
 import pytest
 from chance import reading, spoken
 from converting import SRT, converted, kept
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from t5punct.text.render import AnnotatedWord
@@ -166,6 +166,7 @@ def test_no_character_of_a_cue_is_read_as_a_code(format: str) -> None:
 
 @pytest.mark.parametrize("format", ["srt", "vtt"])
 @given(st.text(st.sampled_from("ab<>&;{}\\/lt#1 "), min_size=1, max_size=20).filter(lambda text: "a" in text))
+@example("{\\a}")
 def test_what_looks_like_a_tag_in_a_cue_is_read_again_as_the_text_that_it_is(format: str, text: str) -> None:
     text = f"a {' '.join(text.split())} b"
     read = reading(write_cues([WrittenCue(1000, 2000, text)], format), format)
