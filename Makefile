@@ -159,16 +159,15 @@ prepared/multi/dataset_dict.json: configs/multi-prepare.yaml
 # the very runs start, and store the lengths of all chunks.  GPU_TOOLS: the folder of pack.sh and there.sh; what to call
 # on the machine: docs/results/gpu.md.
 GPU_TOOLS ?= ../shared/gpu
-GPU_RUNS = large multi iwslt-t5
 GPU_DATA = prepared/gpu prepared/multi-gpu prepared/ted
 GPU_WHEELS = datasets dill multiprocess omegaconf pysubs2 rapidfuzz
 GPU_TRY = optim.max_steps=2 optim.warmup_steps=1 data.batch_tokens=512 data.workers=0 mixed_precision=no
 gpu-kit: setup $(GPU_DATA:%=%/dataset_dict.json)
 	rm -rf start wheels build/gpu-try
 	$(BIN)/t5punct export large -o start/large --dtype int8
-	$(BIN)/t5punct export $(if $(wildcard runs/multi-copy),runs/multi-copy,multi) -o start/multi --dtype int8
-	$(foreach run,$(GPU_RUNS),$(BIN)/python train.py --config configs/$(run)-gpu.yaml output=build/gpu-try/$(run) $(GPU_TRY) \
-	  $(if $(filter iwslt%,$(run)),init_from=start/large) &&) true
+	$(BIN)/t5punct export multi -o start/multi --dtype int8
+	for run in large multi iwslt-t5; do \
+	  $(BIN)/python train.py --config configs/$$run-gpu.yaml output=build/gpu-try/$$run $(GPU_TRY) || exit 1; done
 	$(BIN)/python -m pip download --quiet --no-deps -d wheels -c constraints.txt --python-version 3.12 \
 	  --platform manylinux2014_x86_64 --platform manylinux_2_27_x86_64 --platform manylinux_2_28_x86_64 \
 	  --only-binary=:all: $(GPU_WHEELS)

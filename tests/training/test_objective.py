@@ -354,11 +354,11 @@ def test_no_decoder_reads_the_tokens_that_it_shall_write(tiny_model: Model, monk
         return fused(module, query, key, value, None, **settings | {"is_causal": False})
 
     monkeypatch.setitem(ALL_ATTENTION_FUNCTIONS, "sdpa", see_all)
+    monkeypatch.setattr(run_module, "check_suitable", lambda *_: ())
     gpu: Any = SimpleNamespace(device=torch.device("cuda"), is_main_process=True)
     for model in (tiny_model, models.load("small"), models.load("base")):
         batch = batch_of(model, rows(*CHUNKS))
         examples: Any = SimpleNamespace(rows=rows(*CHUNKS), tokenizer=model.tokenizer)
-        monkeypatch.setattr(run_module, "check_suitable", lambda *_: ())
         ready = run_module._ready_model(TrainConfig(data=DataConfig("unread"), init_from="small"), model, examples, gpu)
         objective = Objective(ready, LossConfig()).eval()
         changed = replace(batch, written=batch.written.clone())

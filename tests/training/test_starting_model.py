@@ -224,6 +224,8 @@ def test_names_of_bundled_models_are_no_hub_ids(tmp_path: Path, monkeypatch: pyt
     (tmp_path / "models" / "small").mkdir(parents=True)
     monkeypatch.setattr(models, "bundled_root", lambda: tmp_path / "models")
     assert models.find("small") == tmp_path / "models" / "small", "one that ships later has a name, too"
+    monkeypatch.setattr(models, "bundled_root", lambda: tmp_path / "none")
+    assert models.bundled_names() == (), "a checkout from which the models were left out"
 
 
 def said_of(tokenizer: object, text: str, **task: Any) -> tuple[str, ...]:
