@@ -15,10 +15,8 @@ from __future__ import annotations
 import dataclasses
 import difflib
 import re
-import types
 import typing
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
@@ -47,8 +45,7 @@ def load(
     for bases in a circle.
     """
     layers = [(dict(current or {}), ""), *([] if path is None else _read_file(Path(path)))]
-    layers += [(_read_override(override), "") for override in overrides]
-    return cast(T, _built(schema, schema, "", layers))
+    return _build(schema, [*layers, *((_read_override(override), "") for override in overrides)])
 
 
 def load_plain(schema: type[T], path: str | Path) -> T:
@@ -59,7 +56,7 @@ def load_plain(schema: type[T], path: str | Path) -> T:
     values = _read_yaml(Path(path), may_resolve=False)
     if "${" in str(values):
         raise ConfigError(f"${{...}} in {path}", expected="plain values", fix="write the value itself")
-    return cast(T, _built(schema, schema, "", [(values, f" in {path}")]))
+    return _build(schema, [(values, f" in {path}")])
 
 
 def as_yaml(config: Any) -> str:
@@ -171,76 +168,58 @@ def _read_override(text: str) -> Any:
     raise ConfigError(f"override {text!r}{reason}", expected="key=value", fix="write e.g. optim.lr=1e-3")
 
 
-def _built(schema: Any, hint: Any, key: str, layers: Sequence[_Layer], default: Any = dict) -> Any:
-    """Return the value of a setting, of the type `hint`, from its layers, the lowest first.
+def _build(schema: type[T], layers: Sequence[_Layer]) -> T:
+    """Return a dataclass from the layers of its settings, the lowest first."""
+    from omegaconf import OmegaConf, read_write
+    from omegaconf.errors import ConfigKeyError, OmegaConfBaseException
 
-    `default`: makes the mapping that those of layers are merged into.
-    """
-    if hint is Any:
-        return layers[-1][0]
-    is_union = typing.get_origin(hint) in (types.UnionType, typing.Union)
-    kinds = {}  # by what a value of each is in YAML: a section is a mapping
-    for kind in typing.get_args(hint) if is_union else [hint]:
-        kinds[dict if dataclasses.is_dataclass(kind) else typing.get_origin(kind) or kind] = kind
-    layers = [(_checked(kinds, value, key, place), place) for value, place in layers]
-    value, place = layers[-1]
-    of_parts = typing.get_args(kinds.get(type(value)))
-    if isinstance(value, list):
-        return [_built(schema, of_parts[0], f"{key}[{n}]", [(item, place)]) for n, item in enumerate(value)]
-    if not isinstance(value, dict):
-        return value
-    last_null = max((n for n, (values, _) in enumerate(layers) if values is None), default=-1)
-    layers = [(values, place) for values, place in layers[last_null + 1 :] if isinstance(values, dict)]
-    if dataclasses.is_dataclass(kinds[dict]):
-        return _built_section(schema, kinds[dict], key, layers)
-    mapping = default()
+    merged = OmegaConf.structured(schema)
     for values, place in layers:
-        built = {name: _built(schema, of_parts[1], f"{key}.{name}", [(item, place)]) for name, item in values.items()}
-        mapping = {**mapping, **built} if values else {}
-    return mapping
+        try:
+            merged = OmegaConf.merge(merged, {} if values is None else values)
+        except ConfigKeyError as unknown:
+            raise _unknown_setting(str(unknown.full_key), schema, place) from unknown
+        except (OmegaConfBaseException, TypeError) as refusal:
+            error: Any = refusal
+            key = getattr(error, "full_key", None)  # which OmegaConf does not say of a section that is no mapping
+            said = f"setting {key!r}{place}: {error.value}" if key else f"settings{place}: {values}"
+            raise ConfigError(said, expected=_expected(error), fix="fix it") from refusal
+        for *sections, name in _emptied(values):
+            section = merged
+            for part in sections:
+                section = section[part]
+            if OmegaConf.get_type(section, name) is dict:
+                with read_write(section):
+                    section[name] = {}
+    return cast(T, OmegaConf.to_object(merged))
 
 
-def _built_section(schema: Any, section: Any, key: str, layers: Sequence[_Layer]) -> Any:
-    """Return a dataclass from the layers of its settings."""
-    hints = typing.get_type_hints(section)
-    prefix = f"{key}." if key else ""
-    for name, place in [(name, place) for values, place in layers for name in values if name not in hints]:
-        valid = valid_keys(schema)
-        nearest = nearest_keys(prefix + str(name), schema)
-        are_few = len(valid) <= _MOST_LISTED
-        raise ConfigError(
-            f"unknown setting {prefix + str(name)!r}{place}",
-            expected=f"one of {', '.join(valid)}" if are_few else f"one like {', '.join(nearest[:_NEAREST])}",
-            fix=f"check the spelling: is it {nearest[0]}?" + ("" if are_few else " (docs/settings.md lists all)"),
-        )
-    said = {name: [(values[name], place) for values, place in layers if name in values] for name in hints}
-    defaults = {field.name: field.default_factory for field in dataclasses.fields(section)}
-    defaults = {name: default for name, default in defaults.items() if default is not dataclasses.MISSING}
-    return section(
-        **{
-            name: _built(schema, hints[name], prefix + name, own, defaults.get(name, dict))
-            for name, own in said.items()
-            if own
-        }
+def _emptied(values: Any) -> Iterator[tuple[str, ...]]:
+    """Yield the ways to all empty mappings in plain values, outside lists."""
+    for name, value in values.items() if isinstance(values, dict) else ():
+        if value == {}:
+            yield (name,)
+        yield from ((name, *way) for way in _emptied(value))
+
+
+def _unknown_setting(key: str, schema: Any, place: str) -> ConfigError:
+    valid, nearest = valid_keys(schema), nearest_keys(key, schema)
+    are_few = len(valid) <= _MOST_LISTED
+    return ConfigError(
+        f"unknown setting {key!r}{place}",
+        expected=f"one of {', '.join(valid)}" if are_few else f"one like {', '.join(nearest[:_NEAREST])}",
+        fix=f"check the spelling: is it {nearest[0]}?" + ("" if are_few else " (docs/settings.md lists all)"),
     )
 
 
-def _checked(kinds: Mapping[Any, Any], value: Any, key: str, place: str) -> Any:
-    """Return a value as one of these kinds; OmegaConf knows which text is a number.  Raises ConfigError where it is
-    none.
-    """
-    from omegaconf import BooleanNode, FloatNode, IntegerNode, StringNode
-    from omegaconf.errors import ValidationError
-
-    nodes: dict[Any, Any] = {int: IntegerNode, float: FloatNode, bool: BooleanNode, str: StringNode}
-    for kind in kinds:
-        if kind is type(value) and kind not in nodes:
-            return value
-        if kind in nodes and value is not None:
-            with suppress(ValidationError):
-                return nodes[kind](value)._value()
-    raise ConfigError(
-        f"setting {key!r}{place}: {value}" if key else f"settings{place}: {value}",
-        expected=" or ".join(_KINDS[kind] for kind in kinds),
-        fix="fix it",
+def _expected(error: Any) -> str:
+    """Return what the setting that OmegaConf refuses may be."""
+    section = getattr(error, "object_type", None)
+    if section is None:
+        return "a mapping for each section, e.g. {a: 1}, and a list for each list, e.g. [1,2]"
+    is_config = dataclasses.is_dataclass(section)
+    hint = typing.get_type_hints(section)[error.key] if is_config else typing.get_args(error.ref_type)[-1]
+    kinds = typing.get_args(hint) if type(None) in typing.get_args(hint) else [hint]
+    return " or ".join(
+        _KINDS[dict if dataclasses.is_dataclass(kind) else typing.get_origin(kind) or kind] for kind in kinds
     )
