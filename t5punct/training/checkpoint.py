@@ -64,7 +64,7 @@ def check_output(config: TrainConfig) -> None:
     folder, place = Path(config.output), Path(config.output).resolve()
     check_own(folder)
     nearest = next(path for path in (folder, *folder.absolute().parents) if path.exists())
-    is_start = config.init_from is not None and place == Path(config.init_from).expanduser().resolve()
+    is_start = place == Path(config.init_from).expanduser().resolve()
     is_package = place.is_relative_to(models.bundled_root().resolve())
     holds_run = any((path / STATE_FILE).is_file() for path in (folder, _beside(folder, REPLACED)))
     refusals = [

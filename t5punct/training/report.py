@@ -197,14 +197,11 @@ def _score(
     decoded = PunctuatorConfig(decoding=DecodingConfig(config.loss.decoder))  # with the decoder that was trained
     ours, theirs, notes = Punctuator.from_pretrained(str(run), decoded), None, list[str]()
     source = source or config.init_from
-    if source is None:
-        notes.append("The run began with random weights: there is no starting model to compare with.")
-    else:
-        try:
-            theirs = Punctuator.from_pretrained(source, decoded)
-        except T5PunctError as error:
-            what = "model" if wanted.against else "starting model"
-            notes.append(f"The {what} {source} cannot be compared: {error}.")
+    try:
+        theirs = Punctuator.from_pretrained(source, decoded)
+    except T5PunctError as error:
+        what = "model" if wanted.against else "starting model"
+        notes.append(f"The {what} {source} cannot be compared: {error}.")
     systems = [system for system in (theirs, ours) if system is not None]
     n_words, n_there = wanted.max_words, count_words(file, wanted.max_words) or wanted.max_words
     if n_words > _TRIED_WORDS:  # as many as can be scored in time, after a trial of each model
@@ -273,7 +270,7 @@ def compose_card(
     from huggingface_hub import ModelCardData
 
     runs = tuple(_iter_runs(source))
-    origins = [run.init_from for run in runs if run.init_from is not None]
+    origins = [run.init_from for run in runs]
     # of a model without a run, itself: it is of the hub, or bundled
     parents = [_parent(origin) for origin in origins or ([] if source.is_dir() else [str(source)])]
     hub_ids = [parent for parent, _ in parents if "/" in parent]
@@ -289,11 +286,7 @@ def compose_card(
         *_use(name, task, runs[0].loss.decoder if runs else "slots"),
         *(iter_use_of_network(name, own_form) if own_form else ()),
         *("## Parents", ""),
-        *(
-            markdown_table(("model", "licence"), parents)
-            if parents
-            else ("None that its files name: it began with random weights, or they do not say.", "")
-        ),
+        *(markdown_table(("model", "licence"), parents) if parents else ("Not known here.", "")),
         *(f"Licence of this model: {licence or 'not stated'}.", "", "## Data", ""),
         *(markdown_table(("corpus", "style", "words"), corpora) if corpora else ("Not known here.", "")),
         *("## Scores", "", *_reported_scores(source)),
@@ -362,8 +355,6 @@ def _iter_runs(source: Path) -> Iterator[TrainConfig]:
         if config is None:
             return
         yield config
-        if config.init_from is None:
-            return
         source = Path(config.init_from).expanduser()
 
 

@@ -15,6 +15,7 @@ import huggingface_hub
 import pytest
 import torch
 from command import Invoke
+from from_encoder import from_encoder
 from huggingface_hub import constants
 from safetensors.torch import load_file
 from tiny_encoders import save_tiny_encoder
@@ -31,7 +32,6 @@ from t5punct.training.config import DataConfig, TrainConfig
 from t5punct.training.data.prepare import PrepareConfig
 from t5punct.training.data.readers import CorpusConfig
 from t5punct.training.report import compose_card, iter_use_of_network
-from t5punct.training.start.from_encoder import FreshDecoderConfig, from_encoder
 
 
 @pytest.fixture(scope="module")
@@ -145,7 +145,7 @@ def test_an_encoder_in_onnx_gives_the_states_of_the_written_weights(
 def test_an_encoder_of_another_family_is_written_in_onnx(tmp_path: Path) -> None:
     """Here, and not beside what else is tested of families, as loading ONNX takes longer than all of it."""
     pytest.importorskip("onnxruntime")
-    begun = from_encoder(save_tiny_encoder(tmp_path / "encoder", "mpnet"), FreshDecoderConfig(), None)
+    begun = from_encoder(save_tiny_encoder(tmp_path / "encoder", "mpnet"))
     models.save(begun, tmp_path / "model")
     write_encoder(begun.network, tmp_path / "model", "fp32")
     assert onnx_error(models.load(tmp_path / "model"), tmp_path / "model", "fp32")[0] < 1e-4

@@ -32,7 +32,7 @@ from t5punct.training.examples.disfluencies import (
     sign_natural_disfluencies,
 )
 from t5punct.training.loop.train import train
-from t5punct.training.start.starting_model import match_disfluencies, with_disfluencies
+from t5punct.training.starting_model import match_disfluencies, with_disfluencies
 
 WORDS = [
     Written("we", "We", ""), Written("met", "met", ""), Written("anna", "Anna", ",", pause=1),
@@ -258,7 +258,7 @@ def test_training_begins_with_the_new_mark_where_it_is_learned(
     models.save(replace(tagged_model, name="start"), tmp_path / "start")
     disfluencies = DisfluencyConfig(0.5, {"phrase": 0.1, "repair": 0.1, "restart": 0.2}, marked=marked)
     config = replace(
-        config, tokenizer=None, init_from=str(tmp_path / "start"), optim=OptimConfig(max_steps=2),
+        config, init_from=str(tmp_path / "start"), optim=OptimConfig(max_steps=2),
         data=replace(config.data, disfluencies=disfluencies),
     )  # fmt: skip
     folder = train(config)
@@ -280,6 +280,6 @@ def test_a_model_that_will_forget_the_sign_is_named(tagged_model: Model, caplog:
 
 
 def test_rates__saved_and_loaded_without_those_of_the_defaults(tmp_path: Path) -> None:
-    config = TrainConfig(tokenizer="x", data=DataConfig("y", disfluencies=DisfluencyConfig(0.5, {"phrase": 0.1})))
+    config = TrainConfig(init_from="x", data=DataConfig("y", disfluencies=DisfluencyConfig(0.5, {"phrase": 0.1})))
     settings.save(config, tmp_path / "train.yaml")
     assert settings.load(TrainConfig, tmp_path / "train.yaml") == config

@@ -6,7 +6,7 @@ import copy
 import math
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -16,7 +16,6 @@ import torch
 from chunk_rows import batch_of, rows
 from left_by_runs import weights
 from stepwise import SlotWriter
-from tiny import TINY_SHAPE
 from transformers.modeling_utils import ALL_ATTENTION_FUNCTIONS
 
 from t5punct import model as models
@@ -229,8 +228,10 @@ def backwards(run: Run, delay: Delay | None) -> tuple[list[float], dict[str, tor
 
 
 @pytest.mark.parametrize("delay", [None, Delay(2, 4)], ids=["whole context", "delay"])
-def test_losses_and_gradients_are_the_same_and_layers_run_twice(config: TrainConfig, delay: Delay | None) -> None:
-    config = replace(config, fresh={**asdict(TINY_SHAPE), "dropout_rate": 0.1}, loss=LossConfig(tagger_weight=0.5))
+def test_losses_and_gradients_are_the_same_and_layers_run_twice(
+    config: TrainConfig, dropout_folder: str, delay: Delay | None
+) -> None:
+    config = replace(config, init_from=dropout_folder, loss=LossConfig(tagger_weight=0.5))
     losses, gradients, n_calls = backwards(build(config), delay)
     again, gradients_again, n_calls_again = backwards(build(replace(config, gradient_checkpointing=True)), delay)
     assert again == pytest.approx(losses)

@@ -1,7 +1,7 @@
-"""`t5punct prepare`: corpora -> a `datasets` folder of (source, target) chunks, and a tokenizer if asked.
+"""`t5punct prepare`: corpora -> a `datasets` folder of (source, target) chunks.
 
 The folder has the splits `train` and `validation`, columns source, target, style, n_words; beside them the resolved
-config, a report (`report.md`, and for a model's card `report.json`), and `tokenizer/` where one was trained.
+config, and a report (`report.md`, and for a model's card `report.json`).
 
 `t5punct prepare --config configs/large-prepare.yaml output=prepared/data` makes one.
 """
@@ -24,7 +24,7 @@ from typing import Any
 from ... import config as settings
 from ...config import check
 from ...errors import ConfigError, OutputError, refused_by_system
-from ...t5.task import ENCODER_TASK, TaskConfig, checked_pauses
+from ...t5.task import TaskConfig, checked_pauses
 from ...text.io.files import move, partial_folder
 from ...text.languages import is_unspaced, unspaced
 from ...text.marks import case_of
@@ -35,12 +35,11 @@ from .chunks import Chunk, ChunkConfig, cut_into_chunks
 from .corpora import Documents, Piece, iter_texts, make_table, plan_pieces, read_documents
 from .readers import CorpusConfig
 from .spellings import learn_table
-from .vocabulary import VocabularyConfig, train_tokenizer
 
 SPLITS = ("train", "validation")
 LAST = "dataset_dict.json"  # what `datasets` looks for: the last file to appear
 COUNTS, SETTINGS, REPORT = "report.json", "prepare.yaml", "report.md"
-_MADE = (LAST, SETTINGS, REPORT, COUNTS, TABLE_FILE, "tokenizer", *SPLITS)  # what a data set's folder holds
+_MADE = (LAST, SETTINGS, REPORT, COUNTS, TABLE_FILE, *SPLITS)  # what a data set's folder holds
 _COUNTED_WORDS = 500_000  # of the training chunks, which are shuffled
 _EXAMPLES = 3  # of each style
 _SHOWN_CHARACTERS = 200  # of an example
@@ -66,9 +65,8 @@ class PrepareConfig:
     long_pause_ms: int | None = None  # and those of a long silence, which becomes another token, e.g. 900
     holdout_percent: float = 1.0  # of each corpus's documents, the last ones, for validation; 0: none
     seed: int = 1  # the same seed makes the same data set
-    tokenizer: str | None = None  # a model, to count tokens with (chunks.max_tokens); `train` learns a new vocabulary
+    tokenizer: str | None = None  # a model, to count tokens with (chunks.max_tokens)
     workers: int = 1  # processes; with more of them the chunks are the same, in another order
-    vocabulary: VocabularyConfig = field(default_factory=VocabularyConfig)
 
     def __post_init__(self) -> None:
         settings.check_range(self, "", 0, "holdout_percent", below=100)
@@ -139,12 +137,9 @@ def prepare(config: PrepareConfig) -> PrepareReport:
         make_data_folder(Path(config.output)) as output,
         tempfile.TemporaryDirectory(dir=output, prefix=".cache-") as cache,
     ):
-        here = replace(config, output=str(output))
         documents = [read_documents(corpus, config.pauses_ms, cache, config.holdout_percent) for corpus in corpora]
         warnings = [warning for each in documents for warning in check_text(each, cased=config.cased)]
-        if config.tokenizer == "train":
-            _learn_vocabulary(here, output, documents)
-        splits = {name: _split(here, documents, name, cache) for name in SPLITS}
+        splits = {name: _split(config, documents, name, cache) for name in SPLITS}
         if not len(splits["train"]):
             raise _no_chunk(config, documents)
         DatasetDict(splits).save_to_disk(str(output))
@@ -251,10 +246,10 @@ def _no_chunk(config: PrepareConfig, documents: Sequence[Documents]) -> ConfigEr
 
 
 def _rows(
-    config: PrepareConfig, documents: Sequence[Documents], name: str, workers: Sequence[int], *, counts: bool = True
+    config: PrepareConfig, documents: Sequence[Documents], name: str, workers: Sequence[int]
 ) -> Iterator[dict[str, Any]]:
-    """Yield the chunks that some workers make of one split, corpus after corpus; `counts`: none has too many tokens."""
-    n_tokens = _token_counter(config) if counts else None
+    """Yield the chunks that some workers make of one split, corpus after corpus."""
+    n_tokens = _token_counter(config)
     for corpus, each in zip(config.corpora, documents, strict=True):
         for number, document in enumerate(iter_texts(each, _plan(config, each, name))):
             if number % config.workers not in workers:
@@ -277,41 +272,20 @@ def _split(config: PrepareConfig, documents: Sequence[Documents], name: str, cac
     return rows.shuffle(seed=config.seed)
 
 
-def _learn_vocabulary(config: PrepareConfig, output: Path, documents: Sequence[Documents]) -> None:
-    """Learn a vocabulary from sources and targets in turn, of chunks spread evenly over the corpora."""
-    n_words = sum(piece.n_words for each in documents for piece in _plan(config, each, "train"))
-    share = min(1.0, config.vocabulary.sample_words / max(1, n_words))
-    chunks_in_order = _rows(config, documents, "train", range(config.workers), counts=False)
-    # the floor of `share * number` grows by one where a chunk is due
-    sample = (chunk for number, chunk in enumerate(chunks_in_order) if int(share * (number + 1)) > int(share * number))
-    lines = (chunk["source"] if index % 2 else chunk["target"] for index, chunk in enumerate(sample))
-    train_tokenizer(lines, output / "tokenizer", config.vocabulary)
-
-
 def _task(config: PrepareConfig) -> TaskConfig:
     """Return the text form of the tokenizer's folder if it is a model's; else the default."""
     from ...model import find, read_task
 
-    if config.tokenizer in (None, "train"):
-        return TaskConfig()
-    return read_task(find(config.tokenizer, "tokenizer"))
+    return TaskConfig() if config.tokenizer is None else read_task(find(config.tokenizer, "tokenizer"))
 
 
 def _token_counter(config: PrepareConfig) -> Any:
     """Return a function from a chunk to the tokens of its longer side; None without a tokenizer."""
     if config.tokenizer is None:
         return None
-    from ...model import find, load_tokenizer
-    from ...t5.weights import is_encoder
-    from ..start.from_encoder import own_tokenizer, with_task_tokens
+    from ...model import load_tokenizer
 
-    source = str(Path(config.output) / "tokenizer") if config.tokenizer == "train" else config.tokenizer
-    folder = find(source, "tokenizer")
-    if (folder / "config.json").is_file() and is_encoder(folder):
-        own = own_tokenizer(folder)
-        tokenizer = with_task_tokens(own, own.backend_tokenizer, ENCODER_TASK)
-    else:
-        tokenizer = load_tokenizer(source, _task(config))
+    tokenizer = load_tokenizer(config.tokenizer, _task(config))
 
     def n_tokens(chunk: Chunk) -> int:
         target = tokenizer.encode_target(chunk.target)
