@@ -48,7 +48,7 @@ finetune-demo: setup
 	  'corpora=[{path: pages.txt, style: meeting, join: 8}]'
 	OMP_NUM_THREADS=1 $(BIN)/torchrun --nproc_per_node 2 train.py --config configs/finetune-own-text.yaml init_from=small \
 	  data.path=$(DEMO)/data data.batch_tokens=1024 output=$(DEMO)/run optim.epochs=4 report.file=$(DEMO)/held-out.txt $(DEMO_SETTINGS)
-	sed -n '/^## Against/,/^## Environment/{/^## Environment/!p}' $(DEMO)/run/report.md
+	sed -n '/^## Scores/,/^## Environment/{/^## Environment/!p}' $(DEMO)/run/report.md
 
 PYTEST = OMP_NUM_THREADS=1 $(BIN)/python -m pytest
 SPREAD = -n $(TEST_PROCESSES) --dist loadfile --no-loadscope-reorder
