@@ -114,15 +114,6 @@ def test_whatever_is_put_in_has_the_sign_alone_and_all_else_is_kept(seed: int, c
     assert all(word.form.lower() == word.read for word in heard)
 
 
-def test_what_never_happens_draws_nothing() -> None:
-    """A recipe that has none of the newer kinds puts in what it always did."""
-    config, rng, other = DisfluencyConfig(1.0, {"repeat": 0.3, "filler": 0.3}), random.Random(7), random.Random(7)
-    heard = add_disfluencies(WORDS, config, rng, OTHERS)
-    assert heard == add_disfluencies(WORDS, config, other)
-    assert rng.random() == other.random()
-    assert written(heard) == "We met met Anna Anna,| then. I you know left left?!"
-
-
 SENTENCES = words_of("We met Anna, she left. Then why?!")
 OF = Written("of", "of", ",", pause=1)  # its marks and pause stay where it comes from
 

@@ -29,6 +29,7 @@ from t5punct.t5.word_memory import embed_targets
 from t5punct.training.config import DataConfig, DelayConfig, LossConfig, TrainConfig
 from t5punct.training.examples.batches import Batch
 from t5punct.training.examples.example import IGNORED
+from t5punct.training.examples.history import make_history
 from t5punct.training.labels import codes_of, probabilities_of
 from t5punct.training.loop import run as run_module
 from t5punct.training.loop.objective import FrozenStates, Objective
@@ -115,7 +116,8 @@ def test_labels_teach_the_first_token_that_is_written_behind_a_word() -> None:
     """A mark, or none: the next word, with or without a capital.  Words without a code teach nothing."""
     model = models.load("small")
     batch, tokenizer, marks = batch_of(model, rows(*CHUNKS)), model.tokenizer, model.task.slot_marks
-    starts = [(*tokenizer.slot_starts(*FORMS_AND_LABELS[0]),), (*tokenizer.slot_starts(*FORMS_AND_LABELS[1]), 0)]
+    starts = [make_history(tokenizer, forms, marks, [""] * len(forms)).slot_starts for forms, marks in FORMS_AND_LABELS]
+    starts[1] = (*starts[1], 0)
     labels = {(0, 0): {",": 0.3}, (0, 2): {"?": 0.6, ".": 0.3}, (1, 0): {".": 0.1, "!": 0.4}}
     taught = torch.zeros(2, 3, len(marks) + 5, dtype=torch.uint8)
     for (row, word), shares in labels.items():
