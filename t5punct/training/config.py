@@ -5,10 +5,11 @@
 
 from __future__ import annotations
 
+import json
 import math
 import random
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, make_dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from .. import config as settings
@@ -221,7 +222,7 @@ class TrainConfig:
     def __post_init__(self) -> None:
         unknown = [name for name in self.task or {} if name not in settings.valid_keys(TaskConfig)]
         if unknown:
-            load_part("task", TaskConfig, dict.fromkeys(unknown))  # raises ConfigError with the nearest name
+            change_task(TaskConfig(), dict.fromkeys(unknown))  # raises ConfigError with the nearest name
         if self.mixed_precision == "False":  # YAML reads a bare `no` as false
             object.__setattr__(self, "mixed_precision", "no")
         check_range(self, "", 0, "checkpoint_every_steps", "seed")
@@ -242,20 +243,18 @@ class TrainConfig:
         check(fits, mistake, expected="adapters and a tagger that learn alone", fix="set optim.embeddings=all")
 
 
-def load_part(name: str, schema: type, values: Mapping[str, Any]) -> Any:
-    """Return a dataclass of the settings under a name.  Raises ConfigError as `config.load` does."""
-    whole = make_dataclass("Part", [(name, schema, field(default_factory=schema))], frozen=True)
-    loaded: Any = settings.load(whole, current={name: dict(values)})
-    return getattr(loaded, name)
+@dataclass(frozen=True)
+class _WithTask:
+    task: TaskConfig = field(default_factory=TaskConfig)
 
 
 def change_task(task: TaskConfig, changes: Mapping[str, Any] | None) -> TaskConfig:
-    """Return a task with some settings changed; mappings are merged, an empty one empties.  Odds go with marks."""
+    """Return a task with some settings changed; mappings are merged, an empty one empties.  Odds go with marks.
+
+    Raises ConfigError as `config.load` does.
+    """
     values = asdict(task)
     if changes and "marks" in changes:
         values["mark_odds"] = {mark: odds for mark, odds in task.mark_odds.items() if mark in str(changes["marks"])}
-    for name, value in (changes or {}).items():
-        is_merged = isinstance(value, dict) and value and isinstance(values.get(name), dict)
-        values[name] = {**values[name], **value} if is_merged else value
-    changed: TaskConfig = load_part("task", TaskConfig, values)
-    return changed
+    overrides = [f"task={json.dumps(changes)}"] if changes else []
+    return settings.load(_WithTask, overrides=overrides, current={"task": values}).task
