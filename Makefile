@@ -48,7 +48,7 @@ finetune-demo: setup
 	  'corpora=[{path: pages.txt, style: meeting, join: 8}]'
 	OMP_NUM_THREADS=1 $(BIN)/torchrun --nproc_per_node 2 train.py --config configs/finetune-own-text.yaml init_from=small \
 	  data.path=$(DEMO)/data data.batch_tokens=1024 output=$(DEMO)/run optim.epochs=4 report.file=$(DEMO)/held-out.txt $(DEMO_SETTINGS)
-	sed -n '/^## Against/,/^## Environment/{/^## Environment/!p}' $(DEMO)/run/report.md
+	sed -n '/^## Scores/,/^## Environment/{/^## Environment/!p}' $(DEMO)/run/report.md
 
 PYTEST = OMP_NUM_THREADS=1 $(BIN)/python -m pytest
 SPREAD = -n $(TEST_PROCESSES) --dist loadfile --no-loadscope-reorder
@@ -83,9 +83,13 @@ model: setup runs/large-read.done
 runs/large-tag.done: runs/large-start/config.json configs/large-1-tag.yaml
 runs/large-start/config.json: runs/parent/mpnet/config.json prepared/large/dataset_dict.json
 	$(BIN)/python recipes/keep_layers.py runs/parent/mpnet runs/parent/mpnet-10 0 1 2 3 4 5 6 7 8 9
-	$(BIN)/python recipes/fit_tagger.py --config configs/large-1-tag.yaml init_from=runs/parent/mpnet-10 output=runs/large-start
+	$(BIN)/python recipes/from_encoder.py runs/parent/mpnet-10 runs/parent/mpnet-t5
+	$(BIN)/python recipes/fit_tagger.py --config configs/large-1-tag.yaml init_from=runs/parent/mpnet-t5 output=runs/large-start
 
-runs/large-write.done: runs/large-tag.done prepared/large-2/dataset_dict.json configs/large-2-write.yaml
+runs/large-write.done: runs/large-copier/config.json configs/large-2-write.yaml
+runs/large-copier/config.json: runs/large-tag.done prepared/large-2/dataset_dict.json
+	$(BIN)/python recipes/copier.py --config configs/large-2-write.yaml init_from=runs/large-tag output=runs/large-copier
+
 runs/large-read.done: runs/large-write.done configs/large-3-read.yaml
 
 runs/parent/mpnet/config.json: recipes/join_mpnet.py
@@ -110,7 +114,10 @@ runs/base-read.done: runs/base-start/config.json prepared/pupils/labels-large/la
 runs/base-start/config.json: runs/parent/base/config.json
 	$(BIN)/python recipes/join_base.py runs/parent/base runs/base-start
 
-runs/small-copy.done: runs/parent/small/config.json prepared/large/dataset_dict.json configs/small-1-copy.yaml
+runs/small-copy.done: runs/small-copier/config.json configs/small-1-copy.yaml
+runs/small-copier/config.json: runs/parent/small/config.json prepared/large/dataset_dict.json
+	$(BIN)/python recipes/copier.py --config configs/small-1-copy.yaml init_from=runs/parent/small output=runs/small-copier
+
 runs/small-write.done: runs/small-copy.done prepared/pupils/labels-large/labels.yaml configs/small-2-write.yaml
 
 runs/parent/%/config.json:
@@ -132,13 +139,17 @@ model-multi: setup runs/multi-read.done
 runs/multi-tag.done: runs/multi-start/config.json configs/multi-1-tag.yaml
 runs/multi-start/config.json: runs/parent/e5-cut/config.json
 	$(BIN)/python recipes/keep_layers.py runs/parent/e5-cut runs/parent/e5-10 0 1 2 3 4 5 6 7 8 9
-	$(BIN)/python recipes/fit_tagger.py --config configs/multi-1-tag.yaml init_from=runs/parent/e5-10 output=runs/multi-start
+	$(BIN)/python recipes/from_encoder.py runs/parent/e5-10 runs/parent/e5-t5 default_style=meeting 'opening=¿¡'
+	$(BIN)/python recipes/fit_tagger.py --config configs/multi-1-tag.yaml init_from=runs/parent/e5-t5 output=runs/multi-start
 
 # what the number of pieces costs: benchmarks/vocabulary.py
 runs/parent/e5-cut/config.json: runs/parent/e5/config.json prepared/multi/dataset_dict.json
 	$(BIN)/python recipes/cut_vocabulary.py runs/parent/e5 prepared/multi runs/parent/e5-cut --pieces 32000
 
-runs/multi-copy.done: runs/multi-tag.done prepared/multi-more/dataset_dict.json configs/multi-2-copy.yaml
+runs/multi-copy.done: runs/multi-copier/config.json configs/multi-2-copy.yaml
+runs/multi-copier/config.json: runs/multi-tag.done prepared/multi-more/dataset_dict.json
+	$(BIN)/python recipes/copier.py --config configs/multi-2-copy.yaml init_from=runs/multi-tag output=runs/multi-copier
+
 runs/multi-read.done: runs/multi-copy.done prepared/multi-more/labels-large/labels.yaml configs/multi-3-read.yaml
 
 prepared/multi-more/labels-large/labels.yaml: prepared/multi-more/dataset_dict.json

@@ -15,7 +15,6 @@ import typing
 from collections.abc import Iterator
 from typing import Any
 
-from t5punct.model import FreshModelConfig
 from t5punct.t5.task import TaskConfig
 from t5punct.training.config import TrainConfig
 from t5punct.training.data.prepare import PrepareConfig
@@ -37,7 +36,6 @@ def page() -> str:
         ("t5punct prepare", PrepareConfig, ""),
         ("t5punct train", TrainConfig, ""),
         ("Under `task`, and in a model's `t5punct.yaml`", TaskConfig, "task."),
-        ("Under `fresh`", FreshModelConfig, "fresh."),
     ):
         parts += [f"## {title}\n", *iter_sections(schema, prefix)]
     return "\n".join(parts)

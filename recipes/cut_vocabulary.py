@@ -1,8 +1,8 @@
 """Cut the vocabulary of many languages to the pieces that a data set needs, or give a cut one more pieces.
 
 In: an encoder with a Unigram (sentencepiece) tokenizer (XLM-R, multilingual E5), and a data set of `t5punct prepare`.
-Out: a folder that `init_from` names: the encoder with fewer pieces; or, with --model, a model that was made of such an
-encoder, with more of its pieces.
+Out: the encoder with fewer pieces, for `from_encoder.py`; or, with --model, a model that was made of such an encoder,
+with more of its pieces, which `init_from` names.
 
     python recipes/cut_vocabulary.py runs/parent/e5 prepared/multi runs/parent/e5-cut --pieces 32000
     python recipes/cut_vocabulary.py runs/parent/e5 prepared/czech runs/czech-start --pieces 6000 --model multi
@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from from_encoder import own_tokenizer, read_encoder, with_task_tokens
 from tokenizers import Tokenizer
 
 from t5punct import model as models
@@ -32,8 +33,7 @@ from t5punct.errors import T5PunctError
 from t5punct.model import Model
 from t5punct.t5.task import PAUSES
 from t5punct.training.examples.batches import load_split
-from t5punct.training.start.from_encoder import own_tokenizer, read_encoder, with_task_tokens
-from t5punct.training.start.starting_model import with_tokenizer
+from t5punct.training.starting_model import with_tokenizer
 
 _CHUNKS_AT_ONCE = 10_000
 _FIRST_EAST_ASIAN = "\u2e80"  # ideographs, kana and hangul begin here; emoji come later

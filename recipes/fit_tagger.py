@@ -3,7 +3,7 @@
 In: the settings of a run, as `train.py` takes them.  Out: in `output`, the model that it would start from, with a
 tagger that fits some thousand words; `init_from` names it.
 
-    python recipes/fit_tagger.py --config configs/from-encoder-1-tag.yaml init_from=roberta-base output=runs/start
+    python recipes/fit_tagger.py --config configs/from-encoder-1-tag.yaml init_from=runs/encoder output=runs/start
 
 Until it has learned, a tagger with random weights sends noise into a pre-trained encoder (Kumar 2022: train the head
 first, then everything).  Fitting takes seconds: multinomial regression on standardised states.
@@ -29,7 +29,7 @@ from t5punct.t5.tagger import Tagger, states_at_words
 from t5punct.training.config import TrainConfig
 from t5punct.training.examples.batches import load_data, make_collator
 from t5punct.training.examples.example import IGNORED, ChunkExamples, Example
-from t5punct.training.start.starting_model import make_starting_model
+from t5punct.training.starting_model import make_starting_model
 
 _DECAY = 1e-4  # on standardised weights, so that a class seen only twice gets no huge ones
 _ITERATIONS = 60

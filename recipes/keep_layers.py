@@ -2,7 +2,7 @@
 
     python recipes/keep_layers.py roberta-base runs/six-layers 0 1 2 3 4 5
 
-An encoder stays one; `init_from` puts a fresh decoder on it.
+An encoder stays one; `from_encoder.py` puts a fresh decoder on it.
 """
 
 from __future__ import annotations
@@ -14,14 +14,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from from_encoder import own_tokenizer, read_encoder
+
 from t5punct import model as models
 from t5punct.config import check
 from t5punct.errors import T5PunctError
 from t5punct.model import Model
 from t5punct.t5.encoder import blocks_of
 from t5punct.t5.encoder_t5 import EncoderT5
-from t5punct.t5.weights import is_encoder
-from t5punct.training.start.from_encoder import own_tokenizer, read_encoder
+from t5punct.t5.weights import KINDS, kind_of
 
 
 def with_encoder_layers(model: Model, layers: Sequence[int]) -> Model:
@@ -76,7 +77,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("layers", type=int, nargs="+", help="of the encoder, those to keep, from 0")
     options = parser.parse_args(arguments)
     folder = models.find(options.source)
-    if is_encoder(folder):
+    if kind_of(folder) not in KINDS:
         keep_of_encoder(folder, options.output, options.layers)
     else:
         models.save(with_encoder_layers(models.load(options.source), options.layers), options.output)

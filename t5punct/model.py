@@ -39,7 +39,6 @@ TASK_FILE = "t5punct.yaml"
 BUNDLED = "large"
 MODEL_LANGUAGES = {**dict.fromkeys(("large", "base", "small"), ("en",)), "multi": tuple(LANGUAGES)}
 _ALIAS = "bundled"  # another name of it, which says what it is
-ACTIVATIONS = ("relu", "gelu", "silu", "gated-relu", "gated-gelu", "gated-silu")
 _FINGERPRINT = "t5punct_tokenizer"  # in config.json: which tokenizer the model was saved with
 _log = logging.getLogger(__name__)
 
@@ -54,27 +53,6 @@ def compute_alone_after_fork() -> None:
 
     if hasattr(os, "register_at_fork"):  # not on Windows
         os.register_at_fork(after_in_child=partial(torch.set_num_threads, 1))
-
-
-@dataclass(frozen=True)
-class FreshModelConfig:
-    """The shape of a T5 that starts from random weights."""
-
-    d_model: int = 256  # the width of states
-    d_kv: int = 32  # the width of a head
-    num_heads: int = 8  # of attention
-    d_ff: int = 1024  # the width of feed-forward layers
-    num_layers: int = 6  # of the encoder
-    num_decoder_layers: int = 2  # of the decoder
-    dropout_rate: float = 0.0  # of states, in training; 0.1 where the data are read more than once
-    feed_forward_proj: str = "relu"  # the activation: relu, gelu, silu, gated-relu, ..
-
-    def __post_init__(self) -> None:
-        settings.check_range(
-            self, "fresh.", 1, "d_model", "d_kv", "num_heads", "d_ff", "num_layers", "num_decoder_layers"
-        )
-        settings.check_range(self, "fresh.", 0, "dropout_rate", below=1)
-        settings.check_choice(self, "fresh.", "feed_forward_proj", ACTIVATIONS)
 
 
 @dataclass(frozen=True)
@@ -243,7 +221,7 @@ def load(
         raise ModelError(
             f"{folder} holds a {kind}",
             expected="a T5, mT5, umT5 or byT5, or an encoder that was trained with t5punct",
-            fix="train it first (`t5punct train init_from=...`), or name another model",
+            fix="make a model of it first (recipes/from_encoder.py), or name another one",
         )
     task = task or read_task(folder)
     infers = device is not None or precision is not None
@@ -369,23 +347,6 @@ def _fingerprint(tokenizer: TaskTokenizer) -> str:
     n_pieces = len(tokenizer.tokenizer)
     pieces = tokenizer.tokenizer.convert_ids_to_tokens(list(range(0, n_pieces, max(1, n_pieces // 1000))))
     return hashlib.sha256("\n".join(map(str, pieces)).encode("utf-8", "surrogatepass")).hexdigest()[:16]
-
-
-def fresh(shape: FreshModelConfig, tokenizer: TaskTokenizer) -> Model:
-    """Return a T5 with random weights; seed torch first for the same weights twice."""
-    from dataclasses import asdict
-
-    from transformers import T5Config, T5ForConditionalGeneration
-
-    config = T5Config(
-        **asdict(shape),
-        vocab_size=len(tokenizer.tokenizer),
-        decoder_start_token_id=tokenizer.pad_id,
-        pad_token_id=tokenizer.pad_id,
-        eos_token_id=tokenizer.eos_id,
-    )
-    compute_alone_after_fork()
-    return Model(T5ForConditionalGeneration(config), tokenizer, "fresh")
 
 
 def save(

@@ -49,13 +49,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 @pytest.fixture(scope="session")
 def tiny_tokenizer_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A T5 tokenizer of about 500 pieces, byte fallback and sentinels included."""
+    from from_scratch import train_tokenizer
     from tiny import tiny_text
-
-    from t5punct.training.data.vocabulary import VocabularyConfig, train_tokenizer
 
     folder = tmp_path_factory.mktemp("tiny-tokenizer")
     sentences = tiny_text(400, seed=1)
-    train_tokenizer([*sentences, *(sentence.lower() for sentence in sentences)], folder, VocabularyConfig(size=500))
+    train_tokenizer([*sentences, *(sentence.lower() for sentence in sentences)], folder, 500)
     return folder
 
 
@@ -63,6 +62,7 @@ def tiny_tokenizer_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def tiny_model(tiny_tokenizer_folder: Path) -> models.Model:
     """A T5 of 2 + 2 layers with seeded random weights, ready for inference.  Shared: do not train it."""
     import torch
+    from from_scratch import fresh
     from tiny import TINY_SHAPE
 
     from t5punct import model as models
@@ -71,7 +71,7 @@ def tiny_model(tiny_tokenizer_folder: Path) -> models.Model:
     tokenizer = models.load_tokenizer(tiny_tokenizer_folder, TaskConfig())
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(1)
-        model = models.fresh(TINY_SHAPE, tokenizer)
+        model = fresh(TINY_SHAPE, tokenizer)
     model.network.eval()
     return model
 
@@ -127,7 +127,7 @@ def signing_model(lively_model: models.Model) -> models.Model:
 
     from t5punct.t5.tagger import Tagger
     from t5punct.text.marks import DISFLUENT
-    from t5punct.training.start.starting_model import with_disfluencies
+    from t5punct.training.starting_model import with_disfluencies
 
     with torch.random.fork_rng(devices=[]), torch.no_grad():
         torch.manual_seed(3)
@@ -180,6 +180,19 @@ def folder(tiny_model: models.Model, tmp_path_factory: pytest.TempPathFactory) -
 
     path = tmp_path_factory.mktemp("model")
     models.save(tiny_model, path)
+    return str(path)
+
+
+@pytest.fixture(scope="session")
+def dropout_folder(folder: str, tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The same with dropout, so that the random state of a run counts.  Shared: do not write into it."""
+    import json
+    import shutil
+
+    path = tmp_path_factory.mktemp("dropout")
+    shutil.copytree(folder, path, dirs_exist_ok=True)
+    config = path / "config.json"
+    config.write_text(json.dumps({**json.loads(config.read_text()), "dropout_rate": 0.1}))
     return str(path)
 
 

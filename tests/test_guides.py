@@ -84,7 +84,7 @@ def test_the_demo_of_fine_tuning_runs_to_its_scores(tmp_path: Path) -> None:
     command = ["make", *ready, f"VENV={sys.prefix}", f"DEMO={tmp_path}/demo", f"DEMO_SETTINGS={short}", "finetune-demo"]
     demo = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=500, check=False)
     assert demo.returncode == 0, demo.stderr
-    assert "## Against the starting model\n\n`small` and this run" in demo.stdout
+    assert "| in the text | at the start | gain | 95 % | p |" in demo.stdout
     assert re.search(r"^\| PERIOD \| \d+\.\d \| \d+\.\d \|", demo.stdout, flags=re.MULTILINE)
     assert load_file(tmp_path / "demo" / "run" / "model.safetensors")
 

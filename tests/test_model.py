@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 import torch
+from from_scratch import fresh, train_tokenizer
 from safetensors import SafetensorError
 from safetensors.torch import load_file
 from stepwise import assert_same_votes, decode_stepwise
@@ -28,7 +29,6 @@ from t5punct.punctuator import Punctuator
 from t5punct.t5.tagger import Tagger
 from t5punct.t5.task import TaskConfig
 from t5punct.t5.tokenization import TaskTokenizer
-from t5punct.training.data.vocabulary import VocabularyConfig, train_tokenizer
 
 WINDOW = WindowInput.of("we know what this is don't we 🙂".split())
 
@@ -64,17 +64,6 @@ def test_a_folder_without_a_task_has_the_default_one_and_one_in_the_home_is_foun
     models.save(tiny_model, tmp_path / "mine")
     monkeypatch.setenv("HOME", str(tmp_path))
     assert models.load("~/mine").task == TaskConfig()
-
-
-def test_a_fresh_model_is_the_same_for_the_same_seed(tiny_model: Model) -> None:
-    shape = models.FreshModelConfig(d_model=16, d_kv=4, num_heads=2, d_ff=32, num_layers=1, num_decoder_layers=1)
-    weights = []
-    for seed in (1, 1, 2):
-        torch.manual_seed(seed)
-        weights.append(models.fresh(shape, tiny_model.tokenizer).network.state_dict()["shared.weight"])
-    assert torch.equal(weights[0], weights[1]) and not torch.equal(weights[0], weights[2])
-    shallow = models.fresh(replace(shape, num_layers=3), tiny_model.tokenizer).network
-    assert (len(shallow.encoder.block), len(shallow.decoder.block)) == (3, 1)
 
 
 @pytest.mark.parametrize("name", ["large", "base", "multi", "small"])
@@ -168,7 +157,7 @@ def test_another_models_tokenizer_is_said(tiny_model: Model, tmp_path: Path, cap
     models.load(tmp_path)
     assert not caplog.records
     shouted = (sentence.upper() for sentence in tiny_text(400, seed=2))
-    train_tokenizer(shouted, tmp_path, VocabularyConfig(size=500))
+    train_tokenizer(shouted, tmp_path, 500)
     models.load(tmp_path)
     (record,) = caplog.records
     assert "this tokenizer is not the one that the model was saved with" in record.getMessage()
@@ -211,7 +200,7 @@ def test_loading_and_saving_draw_nothing_and_a_full_disk_is_told(
 def test_a_model_of_another_family_decodes(tmp_path: Path) -> None:
     torch.manual_seed(5)
     tokenizer = TaskTokenizer(ByT5Tokenizer(), TaskConfig())
-    models.save(models.fresh(TINY_SHAPE, tokenizer), tmp_path)
+    models.save(fresh(TINY_SHAPE, tokenizer), tmp_path)
     model = models.load(tmp_path)
     windows = [WINDOW, WindowInput.of("naïve iPhone o'clock".split())]
     assert_same_votes(SlotDecoder(model).votes(windows), decode_stepwise(model, windows))

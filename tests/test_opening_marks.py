@@ -3,14 +3,16 @@
 import random
 import re
 from collections.abc import Iterator
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 
 import promises
 import pytest
 import torch
 from chance import LABELS, PunctuatorByChance, bare, decided
+from copier import with_opening_tokens
 from fit_tagger import fit_tagger
+from from_encoder import from_encoder
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from stepwise import assert_same_votes, decode_stepwise
@@ -32,7 +34,7 @@ from t5punct.t5.task import ENCODER_TASK, TaskConfig
 from t5punct.text.marks import OPENING, Alphabet, Case
 from t5punct.text.render import Decision, RenderConfig, render_word
 from t5punct.text.words import split
-from t5punct.training.config import DataConfig, FitConfig, LossConfig, OptimConfig, TrainConfig
+from t5punct.training.config import DataConfig, LossConfig, OptimConfig, TrainConfig
 from t5punct.training.data.chunks import ChunkConfig, chunk_of
 from t5punct.training.data.prepare import PrepareConfig, prepare
 from t5punct.training.data.readers import CorpusConfig
@@ -40,8 +42,7 @@ from t5punct.training.examples.batches import load_split
 from t5punct.training.examples.disfluencies import NoiseConfig, Written, add_noise
 from t5punct.training.examples.example import ChunkExamples
 from t5punct.training.loop.train import train
-from t5punct.training.start.from_encoder import FreshDecoderConfig, from_encoder
-from t5punct.training.start.starting_model import make_starting_model, with_opening_tokens
+from t5punct.training.starting_model import make_starting_model
 from t5punct.windows.plan import WindowConfig
 from t5punct.windows.votes import Vote, most_probable, normalise
 
@@ -193,9 +194,10 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def trained(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("run")
+    models.save(from_encoder(save_tiny_encoder(folder / "encoder", "mpnet"), SPANISH), folder / "begun")
     config = TrainConfig(
-        output=str(folder / "model"), init_from=str(save_tiny_encoder(folder / "encoder", "mpnet")),
-        task=asdict(SPANISH), data=DataConfig(str(data), batch_tokens=900, noise=NoiseConfig(0.3)),
+        output=str(folder / "model"), init_from=str(folder / "begun"),
+        data=DataConfig(str(data), batch_tokens=900, noise=NoiseConfig(0.3)),
         optim=OptimConfig(lr=3e-3, warmup_steps=0, max_steps=60), loss=LossConfig(tagger_weight=1, slot_weight=1),
     )  # fmt: skip
     start = make_starting_model(config)
@@ -270,14 +272,13 @@ def test_targets_with_them_are_read_back(trained: Path) -> None:
 
 def test_a_new_decoder_gets_tokens_for_them(data: Path, tmp_path: Path) -> None:
     folder = save_tiny_encoder(tmp_path, "mpnet")
-    model = from_encoder(folder, FreshDecoderConfig(), ENCODER_TASK).with_task(opening="¿¡")
+    model = from_encoder(folder, ENCODER_TASK).with_task(opening="¿¡")
     assert not model.tokenizer.opening_ids
     tokens = with_opening_tokens(model).tokenizer.opening_ids
     assert sorted(tokens) == ["¡", "¿"] and len({*tokens.values()}) == 2
     models.save(model, tmp_path / "model")
     config = TrainConfig(init_from=str(tmp_path / "model"), data=DataConfig(str(data)))
     assert not make_starting_model(config).tokenizer.opening_ids, "its decoder stays, which cannot write them"
-    assert make_starting_model(replace(config, fit=FitConfig(copier_words=1))).tokenizer.opening_ids
 
 
 def opened_ends(text: str) -> int:

@@ -3,11 +3,9 @@
 import random
 from typing import Any
 
-from t5punct.model import FreshModelConfig
+from from_scratch import Shape
 
-TINY_SHAPE = FreshModelConfig(
-    d_model=32, d_kv=8, num_heads=4, d_ff=64, num_layers=2, num_decoder_layers=2, dropout_rate=0.0
-)
+TINY_SHAPE = Shape(d_model=32, d_kv=8, num_heads=4, d_ff=64, num_layers=2, num_decoder_layers=2, dropout_rate=0.0)
 _VOCABULARY = (
     "we know that this is right what how are you today well i think it's time to go don't stop now "
     "he said she came from the big house and asked me why not please tell us more about your work"

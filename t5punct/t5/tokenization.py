@@ -176,36 +176,6 @@ class TaskTokenizer:
                 ids += self.mark_ids[mark]
         return (*ids, self.eos_id)
 
-    def next_word_ids(
-        self, forms: Sequence[str], marks: Sequence[str], openings: Sequence[str] = ()
-    ) -> tuple[int | None, ...]:
-        """Return for each token of `target` the token that would end the slot there, with the next word in lower case.
-
-        After the last word it is the end.  None where nothing is decided: inside a word or a mark, and after a case
-        token.  Where it equals the target's token, the target has no mark and no capital; else the target has one of
-        `deciding_ids`.
-        """
-        openings = openings or (NO_MARKS,) * len(forms)
-        words = [self.word_ids(form.lower(), first=index == 0)[0] for index, form in enumerate(forms)] + [self.eos_id]
-        next_words: list[int | None] = []
-        for index, (form, own, opening) in enumerate(zip(forms, marks, openings, strict=True)):
-            if opening in self.opening_ids:
-                next_words.append(words[index])
-            next_words += [words[index], *[None] * (len(self.form_ids(form, first=index == 0)) - 1)]
-            for mark in own:
-                next_words += [words[index + 1], *[None] * (len(self.mark_ids[mark]) - 1)]
-        return (*next_words, self.eos_id)
-
-    def slot_starts(self, forms: Sequence[str], marks: Sequence[str], openings: Sequence[str] = ()) -> tuple[int, ...]:
-        """Return for each word the place in `target` of the first token behind it: its first mark, or what follows."""
-        openings = openings or (NO_MARKS,) * len(forms)
-        starts = list[int]()
-        n_tokens = 0
-        for index, (form, own, opening) in enumerate(zip(forms, marks, openings, strict=True)):
-            starts.append(n_tokens + len(self.form_ids(form, index == 0, opening)))
-            n_tokens = starts[-1] + sum(len(self.mark_ids[mark]) for mark in own)
-        return tuple(starts)
-
     def answer(self, marks: str) -> tuple[int, ...]:
         """Return the decoder output of a window with a sentinel: the sentinel, the marks of its slot, end."""
         return (self.sentinel_id, *(token for mark in marks for token in self.mark_ids[mark]), self.eos_id)

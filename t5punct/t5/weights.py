@@ -43,11 +43,6 @@ def kind_of(folder: Path) -> str:
     return str(kind)
 
 
-def is_encoder(folder: Path) -> bool:
-    """Return whether a folder holds a model of another kind than those that write: an encoder to start from."""
-    return kind_of(folder) not in KINDS
-
-
 def load_network(folder: Path) -> Any:
     """Return the folder's T5 in float32, whatever its weights are written in.
 

@@ -17,7 +17,7 @@ Behind target token t its input is
 with n(t) the number of words' tokens written so far, marks and case tokens not counted.  The target has the words of
 the source, token for token, so the token to be written next is the one with the same number, however often it comes
 back in the text.  A style, a silence or a question is no word, and has its state alone.  All maps are learned;
-`training/start/from_encoder` says where they begin.
+`recipes/copier.py` says where they begin.
 
 The code of a token is the inverse of its mapped embedding u: u / mean(u^2).  The product with u is then the same for
 every token, however long its embedding is, and so is how sure the decoder is of a word that it has found.

@@ -1,11 +1,11 @@
 """Fine-tuning: corpora in, a trained model folder out.  In the order of a run:
 
-config      the settings of a run
-data/       corpora -> a data set of chunks
-labelling   what a larger model predicts for every word of a data set; `labels` reads it, for a smaller one to learn
-examples/   chunks -> batches of tokens, with errors and disfluencies
-start/      the model that a run begins with, and what is fitted before its first step
-loop/       losses, steps, validation
-checkpoint  what is saved and resumed: a model, and the `tensors` of the run; `lock`: one run in a folder at a time
-report      the page of a finished run, and the card of its model
+config          the settings of a run
+data/           corpora -> a data set of chunks
+labelling       what a larger model predicts for every word of a data set; `labels` reads it, for a smaller one to learn
+examples/       chunks -> batches of tokens, with errors and disfluencies
+starting_model  the model that a run begins with, with the marks that it will learn
+loop/           losses, steps, validation
+checkpoint      what is saved and resumed: a model, and the `tensors` of the run; `lock`: one run in a folder at a time
+report          the page of a finished run, and the card of its model
 """

@@ -39,7 +39,7 @@ BEST, SCORE_FILE = "best", "score.json"
 # of the folders where a checkpoint is written, and where it lies while its successor takes its place: not a name that
 # people give to backups
 PARTIAL, REPLACED = ".partial", ".replaced"
-_OUTDATED = (TAGGER_FILE, PAGE, PICTURE, VALUES)  # of a folder, for its successor: other weights have other scores
+_OUTDATED = (TAGGER_FILE, PAGE, PICTURE, VALUES)  # of a folder, for its successor
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ def check_output(config: TrainConfig) -> None:
     folder, place = Path(config.output), Path(config.output).resolve()
     check_own(folder)
     nearest = next(path for path in (folder, *folder.absolute().parents) if path.exists())
-    is_start = config.init_from is not None and place == Path(config.init_from).expanduser().resolve()
+    is_start = place == Path(config.init_from).expanduser().resolve()
     is_package = place.is_relative_to(models.bundled_root().resolve())
     holds_run = any((path / STATE_FILE).is_file() for path in (folder, _beside(folder, REPLACED)))
     refusals = [
@@ -118,8 +118,11 @@ def save_checkpoint(
             settings.save(config, partial / TRAIN_FILE)
             (partial / STATE_FILE).write_text(json.dumps(asdict(state), indent=2) + "\n", encoding="utf-8")
             save_file(dict(tensors), partial / OPTIMISER_FILE)
-            if folder.exists():
-                carry_over(folder, partial)
+            # the best model, and what is no part of a checkpoint: cards, notes; not the report of other weights
+            for path in folder.iterdir() if folder.exists() else ():
+                if path.name not in _OUTDATED and not (partial / path.name).exists():
+                    copy = shutil.copytree if path.is_dir() else shutil.copy2
+                    copy(path, partial / path.name)
         shutil.rmtree(aside, ignore_errors=True)
         if folder.exists():
             folder.replace(aside)
@@ -134,17 +137,6 @@ def read_state(folder: Path) -> TrainState:
 
 def _beside(folder: Path, ending: str) -> Path:
     return folder.with_name(folder.name + ending)
-
-
-def carry_over(folder: Path, successor: Path) -> None:
-    """Copy the best model of a folder into its successor, and what is no part of a checkpoint: cards, notes.
-
-    The run's report stays behind: it is about the weights that are replaced.
-    """
-    for path in folder.iterdir():
-        if path.name not in _OUTDATED and not (successor / path.name).exists():
-            copy = shutil.copytree if path.is_dir() else shutil.copy2
-            copy(path, successor / path.name)
 
 
 # the length of the run, what is logged and kept, where it lies, how it computes, and the weights of its losses

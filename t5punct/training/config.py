@@ -5,15 +5,15 @@
 
 from __future__ import annotations
 
+import json
 import math
 import random
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, make_dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from .. import config as settings
 from ..config import check, check_choice, check_range
-from ..model import FreshModelConfig
 from ..t5.delay import Delay
 from ..t5.task import TaskConfig
 from .examples.disfluencies import DisfluencyConfig, NoiseConfig
@@ -114,18 +114,6 @@ class OptimConfig:
 
 
 @dataclass(frozen=True)
-class FreshDecoderConfig:
-    """The decoder that is put on a pre-trained encoder; it is as wide as the encoder, with as many heads."""
-
-    layers: int = 1  # the encoder runs once, the decoder several times (Kasai 2021)
-    dropout_rate: float = 0.0  # of the encoder too; for texts that are seen more than once, 0.1
-
-    def __post_init__(self) -> None:
-        check_range(self, "decoder.", 1, "layers")
-        check_range(self, "decoder.", 0, "dropout_rate", below=1)
-
-
-@dataclass(frozen=True)
 class LoraConfig:
     """The adapters, in the words of peft's LoraConfig; the tagger is trained as a whole beside them."""
 
@@ -164,17 +152,6 @@ class LossConfig:
     def decoder(self) -> str:
         """Return the decoder that is trained, which a run is scored with."""
         return "slots" if self.text_weight else "tagger"
-
-
-@dataclass(frozen=True)
-class FitConfig:
-    """What is fitted before a run's first step."""
-
-    # in place of the decoder, one of `decoder`'s shape that copies words, by so many words' states; 0 keeps the decoder
-    copier_words: int = 0
-
-    def __post_init__(self) -> None:
-        check_range(self, "fit.", 0, "copier_words")
 
 
 @dataclass(frozen=True)
@@ -224,18 +201,13 @@ class TrainConfig:
     """A training run: where it starts, what it reads, where it ends."""
 
     output: str = "runs/model"  # the folder of checkpoints, the last of which is the trained model
-    # a folder, a hub id, or a model that ships with t5punct (`base`, `large`, ..); null starts from random weights
-    init_from: str | None = None
+    init_from: str = ""  # a folder, a hub id of a T5, or a model that ships with t5punct: `base`, `large`, ..
     revision: str | None = None  # of the hub id: a branch, tag or commit
-    tokenizer: str | None = None  # for random weights: the folder that `prepare` put it in
-    fresh: dict[str, Any] = field(default_factory=dict)  # the shape of a T5 with random weights: {d_model: 512}
-    decoder: FreshDecoderConfig = field(default_factory=FreshDecoderConfig)  # where init_from is an encoder alone
     task: dict[str, Any] | None = None  # what changes in the task of `init_from`: {cased: false}; null keeps it
     data: DataConfig = field(default_factory=DataConfig)
     optim: OptimConfig = field(default_factory=OptimConfig)
     lora: LoraConfig = field(default_factory=LoraConfig)
     loss: LossConfig = field(default_factory=LossConfig)
-    fit: FitConfig = field(default_factory=FitConfig)
     validation: ValidationConfig = field(default_factory=ValidationConfig)
     report: ReportConfig = field(default_factory=ReportConfig)
     # null: ten times in a run, and every 1,000 steps of a long one; 0: only at its end.  An interrupt saves as well
@@ -248,16 +220,13 @@ class TrainConfig:
     seed: int = 1  # of everything that is drawn at random
 
     def __post_init__(self) -> None:
-        self.shape  # noqa: B018  (raises ConfigError for what a T5 cannot have)
         unknown = [name for name in self.task or {} if name not in settings.valid_keys(TaskConfig)]
         if unknown:
-            load_part("task", TaskConfig, dict.fromkeys(unknown))  # raises ConfigError with the nearest name
+            change_task(TaskConfig(), dict.fromkeys(unknown))  # raises ConfigError with the nearest name
         if self.mixed_precision == "False":  # YAML reads a bare `no` as false
             object.__setattr__(self, "mixed_precision", "no")
         check_range(self, "", 0, "checkpoint_every_steps", "seed")
         check_range(self, "", 1, "log_every_steps")
-        is_of_hub, mistake = self.init_from is not None, f"revision {self.revision} of nothing"
-        check(self.revision is None or is_of_hub, mistake, expected="a model to start from", fix="set init_from")
         mistake = f"mixed_precision {self.mixed_precision!r}"
         check(self.mixed_precision in ("no", "bf16"), mistake, expected="no or bf16", fix="T5 overflows in fp16")
         check(self.data.path, "no training data", expected="data.path=FOLDER", fix="run `t5punct prepare` first")
@@ -268,37 +237,24 @@ class TrainConfig:
         ):
             is_possible = self.loss.tagger_weight > 0 or not is_set
             check(is_possible, f"{name} without a tagger's loss", expected="loss.tagger_weight above 0", fix=fix)
-        check(
-            not self.lora.r or (self.init_from is not None and self.optim.embeddings == "all"),
-            "lora.r with random weights or optim.embeddings=task",
-            expected="a model to adapt, of which all but adapters and tagger stays", fix="set init_from, or lora.r=0",
-        )  # fmt: skip
-        check(
-            self.init_from is not None or self.tokenizer is not None,
-            "neither init_from nor tokenizer", expected="one of them", fix="name a model, or a tokenizer folder",
-        )  # fmt: skip
-
-    @property
-    def shape(self) -> FreshModelConfig:
-        """Return the shape of a T5 with random weights."""
-        shape: FreshModelConfig = load_part("fresh", FreshModelConfig, self.fresh)
-        return shape
+        check(self.init_from, "no model to start from", expected="init_from=FOLDER or NAME", fix="try init_from=base")
+        mistake = "lora.r with optim.embeddings=task"
+        fits = not self.lora.r or self.optim.embeddings == "all"
+        check(fits, mistake, expected="adapters and a tagger that learn alone", fix="set optim.embeddings=all")
 
 
-def load_part(name: str, schema: type, values: Mapping[str, Any]) -> Any:
-    """Return a dataclass of the settings under a name.  Raises ConfigError as `config.load` does."""
-    whole = make_dataclass("Part", [(name, schema, field(default_factory=schema))], frozen=True)
-    loaded: Any = settings.load(whole, current={name: dict(values)})
-    return getattr(loaded, name)
+@dataclass(frozen=True)
+class _WithTask:
+    task: TaskConfig = field(default_factory=TaskConfig)
 
 
 def change_task(task: TaskConfig, changes: Mapping[str, Any] | None) -> TaskConfig:
-    """Return a task with some settings changed; mappings are merged, an empty one empties.  Odds go with marks."""
+    """Return a task with some settings changed; mappings are merged, an empty one empties.  Odds go with marks.
+
+    Raises ConfigError as `config.load` does.
+    """
     values = asdict(task)
     if changes and "marks" in changes:
         values["mark_odds"] = {mark: odds for mark, odds in task.mark_odds.items() if mark in str(changes["marks"])}
-    for name, value in (changes or {}).items():
-        is_merged = isinstance(value, dict) and value and isinstance(values.get(name), dict)
-        values[name] = {**values[name], **value} if is_merged else value
-    changed: TaskConfig = load_part("task", TaskConfig, values)
-    return changed
+    overrides = [f"task={json.dumps(changes)}"] if changes else []
+    return settings.load(_WithTask, overrides=overrides, current={"task": values}).task

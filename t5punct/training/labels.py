@@ -30,6 +30,7 @@ LABELS_FILE = "labels.yaml"  # it makes a folder one of labels, and is written l
 ROWS_IN_PART = 4096  # chunks of one file
 _STEPS_IN_BIT = 16
 _LEAST = 255  # the code of all that is less probable than 2 ** -15.9
+WEIGHTS = [2.0 ** (-code / _STEPS_IN_BIT) for code in range(_LEAST + 1)]  # of a code, in proportion to its probability
 
 
 @dataclass(frozen=True)
@@ -58,10 +59,8 @@ class Labels:
     def __init__(self, folder: str | Path, classes: Sequence[str] | None = None) -> None:
         """Raise InputError where there are no labels, or they are not finished; ConfigError if they lack a class."""
         self._folder = Path(folder)
-        if not is_labels(folder):
-            raise InputError(
-                f"no labels in {folder}", expected=f"a folder with {LABELS_FILE}", fix="run `t5punct label` (again)"
-            )
+        is_finished, fix = (self._folder / LABELS_FILE).is_file(), "run `t5punct label` (again)"
+        check(is_finished, f"no labels in {folder}", expected=f"a folder with {LABELS_FILE}", fix=fix, kind=InputError)
         self.info = settings.load_plain(LabelsInfo, self._folder / LABELS_FILE)
         known = self.info.classes
         wanted = known if classes is None else list(classes)
@@ -89,11 +88,6 @@ class Labels:
         columns = [*self._columns, *range(len(self.info.classes), n_codes)]
         own = codes[start : int(ends[place]), columns]
         return [bytes(code) if code.any() else b"" for code in own.numpy()]
-
-
-def is_labels(folder: str | Path) -> bool:
-    """Return whether a folder holds labels, and not a model."""
-    return (Path(folder) / LABELS_FILE).is_file()
 
 
 def part_name(number: int) -> str:

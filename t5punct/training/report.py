@@ -27,12 +27,11 @@ from .. import __version__
 from .. import config as settings
 from ..decoding.inputs import DecodingConfig
 from ..errors import ModelError, T5PunctError
-from ..evaluation.comparison import Comparison, compare_file, f1_of, score_of
+from ..evaluation.comparison import CAPITALS, Comparison, compare_file, f1_of, score_of
 from ..evaluation.evaluate import Report, evaluate_file
 from ..evaluation.plots import save as save_figure
 from ..evaluation.references import count_words
 from ..evaluation.score_table import as_json, comparison_json, difference_cells, score_text
-from ..evaluation.scores import MICRO
 from ..evaluation.significance import interval
 from ..extras import way_to_install
 from ..model import bundled_names
@@ -93,16 +92,21 @@ def write_report(run: Path, config: TrainConfig, on_progress: Tell | None = None
     """
     log = read_log(log_of(run))
     scores, comparison, notes = _score(run, config, on_progress)
-    rival = f"`{config.report.against}`" if config.report.against else "the starting model"
-    lines = [f"# {run.name}", "", *(f"- {line}" for line in (*_summary(log, scores, comparison, rival), *notes)), ""]
+    if seconds := seconds_of(log):
+        words, duration = log[-1]["words"], f"{seconds / 3600:.1f} hours ({seconds / 60:.1f} minutes)"
+        notes.insert(
+            0, f"{log[-1]['step']:,} steps on {words:,} words in {duration}, without validation and saving: "
+            f"{words / seconds:,.0f} words a second.",
+        )  # fmt: skip
+    lines = [f"# {run.name}", "", *(f"- {note}" for note in notes), ""]
     if draw_curves(log, run / PICTURE):
         lines += [f"![losses and scores]({PICTURE})", ""]
     elif log:
         lines += [f"No picture: matplotlib is missing ({way_to_install('report')}).", ""]
-    lines += [*_score_table(scores)] if scores else []
-    lines += [*_gains(comparison, config, rival)] if comparison else []
-    lines += ["## Environment", "", "Where this page was written.", "", *(f"- {line}" for line in _environment())]
-    lines += ["", "## Settings", "", "```yaml", settings.as_yaml(config).rstrip("\n"), "```"]
+    if scores is not None:
+        lines += _iter_scores(scores, comparison, config)
+    lines += ["## Environment", "", *_iter_environment(), ""]
+    lines += ["## Settings", "", "```yaml", settings.as_yaml(config).rstrip("\n"), "```"]
     values = {"scores": scores and as_json(scores), "comparison": comparison and comparison_json(comparison)}
     for name, text in ((VALUES, json.dumps(values, ensure_ascii=False, indent=2)), (PAGE, "\n".join(lines))):
         with writing(run / name) as handle:
@@ -110,102 +114,62 @@ def write_report(run: Path, config: TrainConfig, on_progress: Tell | None = None
     return run / PAGE
 
 
-def _summary(
-    log: Sequence[Mapping[str, Any]], report: Report | None, comparison: Comparison | None, rival: str
-) -> Iterator[str]:
-    """Yield the lines of the summary."""
-    if seconds := seconds_of(log):
-        last, duration = log[-1], f"{seconds / 3600:.1f} hours" if seconds >= 3600 else f"{seconds / 60:.1f} minutes"
-        yield (
-            f"{last['step']:,} steps on {last['words']:,} words in {duration}, without validation and saving: "
-            f"{last['words'] / seconds:,.0f} words a second."
-        )
-    if report is not None:
-        yield f"Micro F1 {_with_interval(report, MICRO)} on {report.scores.words:,} words of {Path(report.data).name}."
-    if comparison is not None:
-        _, _, gain, spread, p_value = difference_cells(comparison.of(MICRO))
-        yield f"Against {rival}: {gain} ({spread}; p {p_value})."
-
-
-def _score_table(report: Report) -> Iterator[str]:
-    """Yield the lines about a run's scores."""
+def _iter_scores(report: Report, comparison: Comparison | None, config: TrainConfig) -> Iterator[str]:
+    """Yield the lines about a run's scores, and about what changed against another model, if there is one."""
     scores = report.scores
-    yield from (
-        f"## Scores on {Path(report.data).name}",
-        "",
-        f"F1 with the 95 % interval of a bootstrap over {len(report.counts)} documents (of IWSLT rows: stretches of "
-        "500 words). With fewer than about ten the intervals say little.",
-        "",
-        *markdown_table(
-            ("class", "precision", "recall", "F1 (95 %)", "in the text"),
-            (
-                (name, score_text(row.precision), score_text(row.recall), _with_interval(report, name), row.reference)
-                for name, row in scores.by_name.items()
-            ),
-        ),
-        f"Macro F1 {score_text(scores.macro_f1)}, slot error rate {score_text(scores.slot_error_rate)}, capitals "
-        f"written right {score_text(scores.cased_accuracy)} (percent). `boundary`: sentence ends.",
-        "",
-        f"Settings of the scores: `{report.signature}`",
-        "",
+    columns = ["score", "precision", "recall", "F1 (95 %)", "in the text"]
+    rows: dict[str, list[object]] = {}
+    for name, row in scores.by_name.items():
+        spread = interval(report.counts, f1_of(name))  # a single document has none
+        f1 = score_text(score_of(scores, name)) + (
+            "" if spread is None else f" ({spread.low:.1f} to {spread.high:.1f})"
+        )
+        rows[name] = [name, score_text(row.precision), score_text(row.recall), f1, row.reference]
+    rows[CAPITALS] = [CAPITALS, "", "", score_text(scores.cased_accuracy), ""]
+    if comparison is not None:
+        columns += [Path(config.report.against).name if config.report.against else "at the start", "gain", "95 %", "p"]
+        for difference in comparison.differences:
+            first, _, *gain = difference_cells(difference)
+            rows[difference.name] += [first, *gain]
+    yield from (f"## Scores on {Path(report.data).name}", "", f"Of {scores.words:,} words.", "")
+    yield from markdown_table(columns, rows.values())
+    yield (
+        f"Macro F1 {score_text(scores.macro_f1)}, slot error rate {score_text(scores.slot_error_rate)} (percent). "
+        "`boundary`: sentence ends; `capitals`: how many are written right. Intervals are those of a bootstrap over "
+        f"{len(report.counts)} documents (of IWSLT rows: stretches of 500 words), a gain's of a paired one; with fewer "
+        "than about ten they say little. p: how often chance alone gives as large a difference (approximate "
+        "randomisation, two-sided)."
     )
+    signature = re.sub(r"[|]model:[^|]*", "", report.signature)  # a card has no path of this machine
+    yield from ("", f"Settings of the scores: `{signature}`", "")
 
 
-def _with_interval(report: Report, name: str) -> str:
-    """Return a score with its interval; a single document has none."""
-    score = score_of(report.scores, name)
-    spread = None if score is None else interval(report.counts, f1_of(name))
-    return score_text(score) + ("" if spread is None else f" ({spread.low:.1f} to {spread.high:.1f})")
-
-
-def _gains(comparison: Comparison, config: TrainConfig, rival: str) -> Iterator[str]:
-    """Yield the lines about what changed against another model."""
-    against = config.report.against
-    yield from (
-        f"## Against {rival}",
-        "",
-        f"`{against or config.init_from}` and this run on the same words. The interval is that of a paired bootstrap; "
-        "p says how often chance alone gives as large a difference (approximate randomisation over documents, two-"
-        "sided).",
-        "",
-        *markdown_table(
-            ("score", "other" if against else "start", "this run", "difference", "95 %", "p"),
-            ((difference.name, *difference_cells(difference)) for difference in comparison.differences),
-        ),
-    )
-
-
-def _environment() -> Iterator[str]:
+def _iter_environment() -> Iterator[str]:
     """Yield versions and the kind of machine; no names of machines, people or places."""
     import torch
 
     versions = [f"{name} {metadata.version(name)}" for name in _PACKAGES if find_spec(name) is not None]
-    yield ", ".join([f"Python {platform.python_version()}", f"t5punct {__version__}", *versions])
-    yield f"{platform.system()} on {platform.machine()}, {os.cpu_count()} processors"
+    yield "- " + ", ".join([f"Python {platform.python_version()}", f"t5punct {__version__}", *versions])
     devices = [torch.cuda.get_device_name(number) for number in range(torch.cuda.device_count())]
-    yield f"accelerators: {', '.join(devices) or 'none'}"
+    machine = f"{platform.system()} on {platform.machine()}, {os.cpu_count()} processors"
+    yield f"- {machine}, accelerators: {', '.join(devices) or 'none'} (where this page was written)"
 
 
 def _score(
     run: Path, config: TrainConfig, on_progress: Tell | None
-) -> tuple[Report | None, Comparison | None, Sequence[str]]:
+) -> tuple[Report | None, Comparison | None, list[str]]:
     """Return the run's scores if there is a text, its rival's if it has one, and notes on what could not be scored."""
-    file, wanted, source = config.report.file or config.validation.file, config.report, config.report.against
+    file, wanted, rival = config.report.file or config.validation.file, config.report, config.report.against
     if file is None or not wanted.max_words:
         why = "no validation text was named" if file is None else "report.max_words is 0"
         return None, None, [f"There are no scores: {why}. `t5punct report {run} file=TEXT` adds them."]
     decoded = PunctuatorConfig(decoding=DecodingConfig(config.loss.decoder))  # with the decoder that was trained
-    ours, theirs, notes = Punctuator.from_pretrained(str(run), decoded), None, list[str]()
-    source = source or config.init_from
-    if source is None:
-        notes.append("The run began with random weights: there is no starting model to compare with.")
-    else:
-        try:
-            theirs = Punctuator.from_pretrained(source, decoded)
-        except T5PunctError as error:
-            what = "model" if wanted.against else "starting model"
-            notes.append(f"The {what} {source} cannot be compared: {error}.")
-    systems = [system for system in (theirs, ours) if system is not None]
+    systems, notes = [Punctuator.from_pretrained(str(run), decoded)], list[str]()
+    try:
+        systems.insert(0, Punctuator.from_pretrained(rival or config.init_from, decoded))
+    except T5PunctError as error:
+        named = f"model {rival}" if rival else f"starting model {config.init_from}"
+        notes.append(f"The {named} cannot be compared: {error}.")
     n_words, n_there = wanted.max_words, count_words(file, wanted.max_words) or wanted.max_words
     if n_words > _TRIED_WORDS:  # as many as can be scored in time, after a trial of each model
         tried = [evaluate_file(file, system, max_words=_TRIED_WORDS) for system in systems]
@@ -218,9 +182,9 @@ def _score(
         if on_progress is not None:
             on_progress(done, len(systems) * min(n_words, n_there))
 
-    if theirs is None:
-        return evaluate_file(file, ours, max_words=n_words, on_progress=tell), None, notes
-    comparison = compare_file(file, theirs, ours, max_words=n_words, on_progress=tell)
+    if len(systems) == 1:
+        return evaluate_file(file, systems[0], max_words=n_words, on_progress=tell), None, notes
+    comparison = compare_file(file, *systems, max_words=n_words, on_progress=tell)
     return comparison.second, comparison, notes
 
 
@@ -240,20 +204,19 @@ def draw_curves(log: Sequence[Mapping[str, Any]], path: Path) -> bool:
         return False
     from matplotlib.figure import Figure
 
-    def series(name: str) -> list[tuple[float, float]]:
-        return [(line["words"] / 1e6, line[name]) for line in log if line.get(name) is not None]
-
-    figure, scored = Figure(figsize=(10, 4)), series("micro_f1")
-    losses, *score_axes = figure.subplots(1, 2 if scored else 1, squeeze=False)[0]
-    for name, label in _LOSSES.items():
-        if values := series(name):
-            losses.plot(*zip(*values, strict=True), "o-" if len(values) < 15 else "-", markersize=3, label=label)
+    figure = Figure(figsize=(10, 4))
+    losses, scores = figure.subplots(1, 2)
+    for axes, labels in ((losses, _LOSSES), (scores, {"micro_f1": "micro F1 while training"})):
+        for name, label in labels.items():
+            points = [(line["words"] / 1e6, line[name]) for line in log if line.get(name) is not None]
+            if points:
+                axes.plot(*zip(*points, strict=True), ".-", label=label)
+        if axes.lines:
+            axes.legend()
     losses.set(xlabel="million words", ylabel="mean cross-entropy, nats")
-    if losses.lines:
-        losses.legend()
-    for axes in score_axes:
-        axes.plot(*zip(*scored, strict=True), "ko-", markersize=3)
-        axes.set(xlabel="million words", ylabel="micro F1 while training, %")
+    scores.set(xlabel="million words", ylabel="percent")
+    if not scores.lines:
+        scores.remove()
     save_figure(figure, path)
     return True
 
@@ -261,6 +224,39 @@ def draw_curves(log: Sequence[Mapping[str, Any]], path: Path) -> bool:
 def may_write(path: Path) -> bool:
     """Return whether a card may be written there: a person's own is kept."""
     return not path.is_file() or _MADE in path.read_text(encoding="utf-8")
+
+
+_CARD = """---
+{metadata}
+---
+{made}
+# {title}
+
+A T5 that puts marks and capitals into transcripts; no word is changed. For t5punct {version} and later.
+
+## Use
+
+```sh
+t5punct punctuate talk.txt --model {name}{option}
+```
+
+```python
+from t5punct import {imported}
+
+print({construction}.punctuate("how are you today"))
+```
+
+Marks `{marks}`, {case}. Styles: {styles} (default: {default_style}).
+
+{network}## Parents
+
+{parents}
+Licence of this model: {licence}.
+
+## Data
+
+{corpora}
+{scores}"""
 
 
 def compose_card(
@@ -273,46 +269,36 @@ def compose_card(
     from huggingface_hub import ModelCardData
 
     runs = tuple(_iter_runs(source))
-    origins = [run.init_from for run in runs if run.init_from is not None]
     # of a model without a run, itself: it is of the hub, or bundled
-    parents = [_parent(origin) for origin in origins or ([] if source.is_dir() else [str(source)])]
+    origins = [run.init_from for run in runs] or ([] if source.is_dir() else [str(source)])
+    parents = [_parent(origin) for origin in origins]
     hub_ids = [parent for parent, _ in parents if "/" in parent]
     data = ModelCardData(
         language=None, license=licence, library_name="t5punct", base_model=hub_ids[-1] if hub_ids else None,
         tags=["punctuation-restoration", "truecasing", "t5"],
     )  # fmt: skip
     corpora = dict.fromkeys(row for run in runs for row in _iter_corpora(run))  # newest first, those of parents too
-    lines = [
-        *("---", data.to_yaml(), "---", _MADE, f"# {name.rpartition('/')[2]}", ""),
-        f"A T5 that puts marks and capitals into transcripts; no word is changed. For t5punct {__version__} and later.",
-        "",
-        *_use(name, task, runs[0].loss.decoder if runs else "slots"),
-        *(iter_use_of_network(name, own_form) if own_form else ()),
-        *("## Parents", ""),
-        *(
-            markdown_table(("model", "licence"), parents)
-            if parents
-            else ("None that its files name: it began with random weights, or they do not say.", "")
-        ),
-        *(f"Licence of this model: {licence or 'not stated'}.", "", "## Data", ""),
-        *(markdown_table(("corpus", "style", "words"), corpora) if corpora else ("Not known here.", "")),
-        *("## Scores", "", *_reported_scores(source)),
-    ]
-    return "\n".join(lines).rstrip("\n") + "\n"
-
-
-def _use(name: str, task: TaskConfig, decoder: str) -> Iterator[str]:
-    """Yield the lines about use, with the decoder that was trained, which is named where it is not the default."""
     option, imported, construction = "", "Punctuator", f'Punctuator.from_pretrained("{name}")'
-    if decoder != "slots":
+    decoder = runs[0].loss.decoder if runs else "slots"
+    if decoder != "slots":  # the default
         option, imported = f" --decoder {decoder}", "DecodingConfig, Punctuator, PunctuatorConfig"
         construction = f'{construction[:-1]}, PunctuatorConfig(decoding=DecodingConfig("{decoder}")))'
-    yield from ("## Use", "", "```sh", f"t5punct punctuate talk.txt --model {name}{option}", "```", "")
-    yield from ("```python", f"from t5punct import {imported}", "")
-    yield from (f'print({construction}.punctuate("how are you today"))', "```", "")
-    case = "capitals too" if task.cased else "no capitals: it writes lower case"
-    yield f"Marks `{' '.join(task.marks)}`, {case}. Styles: {', '.join(task.styles)} (default: {task.default_style})."
-    yield ""
+    page = source / PAGE
+    scores = (
+        re.search(r"^## Scores.*?(?=^## )", page.read_text(encoding="utf-8"), re.M | re.S) if page.is_file() else None
+    )
+    card = _CARD.format(
+        metadata=data.to_yaml(), made=_MADE, title=name.rpartition("/")[2], version=__version__, name=name,
+        option=option, imported=imported, construction=construction, marks=" ".join(task.marks),
+        case="capitals too" if task.cased else "no capitals: it writes lower case",
+        styles=", ".join(task.styles), default_style=task.default_style,
+        network="\n".join([*iter_use_of_network(name, own_form), ""]) if own_form else "",
+        parents="\n".join(markdown_table(("model", "licence"), parents)) if parents else "Not known here.\n",
+        licence=licence or "not stated",
+        corpora="\n".join(markdown_table(("corpus", "style", "words"), corpora)) if corpora else "Not known here.\n",
+        scores=scores[0] if scores else "## Scores\n\nNone yet.",
+    )  # fmt: skip
+    return card.rstrip("\n") + "\n"
 
 
 def iter_use_of_network(name: str, own_form: str) -> Iterator[str]:
@@ -327,32 +313,15 @@ def _iter_corpora(run: TrainConfig) -> Iterator[tuple[str, ...]]:
     The name is a hub id, or of a path the last part: `.` is the folder that all paths are relative to.
     """
     folder = Path(run.data.path)
-    prepared = _settings(PrepareConfig, folder / SETTINGS) if run.data.path else None
-    if prepared is None:
+    prepared = _settings(PrepareConfig, folder / SETTINGS)
+    if prepared is None or not (folder / COUNTS).is_file():
         return
-    for corpus, count in zip(prepared.corpora, _values(folder / COUNTS).get("corpora", ()), strict=False):
+    counts = json.loads((folder / COUNTS).read_text(encoding="utf-8"))["corpora"]
+    for corpus, count in zip(prepared.corpora, counts, strict=False):
         name = corpus.dataset or corpus.path
         if corpus.dataset is None or not _HUB_ID.fullmatch(corpus.dataset):
             name = Path(prepared.root, name).name or "a folder"
         yield name, corpus.style, f"{count['words']:,}"
-
-
-def _reported_scores(source: Path) -> Iterator[str]:
-    """Yield the scores that `t5punct report` has stored."""
-    scores = _values(source / VALUES).get("scores")
-    if not scores:
-        yield "None yet."
-        return
-    spread = scores["micro_f1_interval"]
-    micro = [score_text(scores[f"micro_{name}"]) for name in ("precision", "recall", "f1")]
-    rows = [
-        (name, *(score_text(values[column]) for column in ("precision", "recall", "f1")))
-        for name, values in scores["per_class"].items()
-    ]
-    rows.append(("micro", *micro[:2], micro[2] + (f" ({spread[0]:.1f} to {spread[1]:.1f})" if spread else "")))
-    yield from (f"On {scores['words']:,} words of {Path(scores['data']).name}:", "")
-    yield from markdown_table(("class", "precision", "recall", "F1 (95 %)"), rows)
-    yield f"Settings: `{re.sub(r'[|]model:[^|]*', '', scores['signature'])}`"
 
 
 def _iter_runs(source: Path) -> Iterator[TrainConfig]:
@@ -362,8 +331,6 @@ def _iter_runs(source: Path) -> Iterator[TrainConfig]:
         if config is None:
             return
         yield config
-        if config.init_from is None:
-            return
         source = Path(config.init_from).expanduser()
 
 
@@ -386,11 +353,3 @@ def _settings(kind: type[Settings], file: Path) -> Settings | None:
     with suppress(T5PunctError):
         return settings.load_plain(kind, file)
     return None
-
-
-def _values(path: Path) -> Mapping[str, Any]:
-    """Return the values of a json file; none if it cannot be read."""
-    with suppress(OSError, ValueError):
-        values = json.loads(path.read_text(encoding="utf-8"))
-        return values if isinstance(values, dict) else {}
-    return {}

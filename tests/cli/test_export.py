@@ -15,6 +15,7 @@ import huggingface_hub
 import pytest
 import torch
 from command import Invoke
+from from_encoder import from_encoder
 from huggingface_hub import constants
 from safetensors.torch import load_file
 from tiny_encoders import save_tiny_encoder
@@ -31,7 +32,6 @@ from t5punct.training.config import DataConfig, TrainConfig
 from t5punct.training.data.prepare import PrepareConfig
 from t5punct.training.data.readers import CorpusConfig
 from t5punct.training.report import compose_card, iter_use_of_network
-from t5punct.training.start.from_encoder import FreshDecoderConfig, from_encoder
 
 
 @pytest.fixture(scope="module")
@@ -145,7 +145,7 @@ def test_an_encoder_in_onnx_gives_the_states_of_the_written_weights(
 def test_an_encoder_of_another_family_is_written_in_onnx(tmp_path: Path) -> None:
     """Here, and not beside what else is tested of families, as loading ONNX takes longer than all of it."""
     pytest.importorskip("onnxruntime")
-    begun = from_encoder(save_tiny_encoder(tmp_path / "encoder", "mpnet"), FreshDecoderConfig(), None)
+    begun = from_encoder(save_tiny_encoder(tmp_path / "encoder", "mpnet"))
     models.save(begun, tmp_path / "model")
     write_encoder(begun.network, tmp_path / "model", "fp32")
     assert onnx_error(models.load(tmp_path / "model"), tmp_path / "model", "fp32")[0] < 1e-4
@@ -201,11 +201,8 @@ def run(tagged_model: Model, lively_model: Model, tmp_path: Path) -> Path:
     (data / "report.json").write_text('{"corpora": [{"words": 5000}]}')
     settings.save(TrainConfig(output=str(run), init_from=str(parent), data=DataConfig(str(data))), run / "train.yaml")
     (run / "optimiser.safetensors").write_bytes(b"moments")
-    (run / "report.json").write_text(
-        '{"scores": {"data": "/secret/dev.txt", "words": 900, "micro_f1": 61.3, "micro_f1_interval": [60.0, 62.5], '
-        '"micro_precision": 60.0, "micro_recall": 62.6, "signature": "decoder:slots|model:/secret/run|version:0.1", '
-        '"per_class": {"COMMA": {"precision": 50.0, "recall": null, "f1": 48.2, "reference": 9}}}}'
-    )
+    table = "## Scores on dev.txt\n\nOf 900 words.\n\n| micro | 60.0 | 62.6 | 61.3 (60.0 to 62.5) |\n"
+    (run / "report.md").write_text(f"# run\n\n- in /secret/run\n\n{table}\n## Settings\n\noutput: /secret/run\n")
     return run
 
 
@@ -220,7 +217,7 @@ def test_what_is_pushed_loads_as_it_was_with_equal_outputs(
     assert (created, private, sent_to) == (HUB_ID, True, HUB_ID)
     assert isinstance(names, list)
     assert {"README.md", "config.json", "model.safetensors", "t5punct.yaml", "tagger.safetensors"} <= set(names)
-    assert not {"optimiser.safetensors", "train.yaml", "report.json"} & set(names)
+    assert not {"optimiser.safetensors", "train.yaml", "report.md"} & set(names)
     before, after = models.load(run), models.load(HUB_ID)
     assert after.task == before.task
     for name, value in before.network.state_dict().items():
@@ -237,9 +234,9 @@ def test_the_card_tells_parents_licences_data_scores_and_use_and_no_path(run: Pa
         assert part in metadata
     for part in (
         "# punct\n", f"t5punct punctuate talk.txt --model {HUB_ID}", "| parent | mit |",
-        "| google/flan-t5-small | not known |", "| mine.txt | talk | 5,000 |", "| COMMA | 50.0 | - | 48.2 |",
-        "| micro | 60.0 | 62.6 | 61.3 (60.0 to 62.5) |", "900 words of dev.txt", "(default: chat)",
-        "`decoder:slots|version:0.1`", "Licence of this model: apache-2.0",
+        "| google/flan-t5-small | not known |", "| mine.txt | talk | 5,000 |",
+        "| micro | 60.0 | 62.6 | 61.3 (60.0 to 62.5) |", "## Scores on dev.txt\n\nOf 900 words.", "(default: chat)",
+        "Licence of this model: apache-2.0",
     ):  # fmt: skip
         assert part in text, part
     assert "secret" not in text
@@ -247,12 +244,16 @@ def test_the_card_tells_parents_licences_data_scores_and_use_and_no_path(run: Pa
 
 def test_a_model_without_a_history_has_a_card_that_says_so(tmp_path: Path, tiny_model: Model) -> None:
     text = compose_card(tmp_path, tiny_model.task, "mine")
-    for part in ("None that its files name", "Not known here.", "None yet.", "Licence of this model: not stated."):
+    for part in (
+        "## Parents\n\nNot known here.",
+        "## Data\n\nNot known here.",
+        "None yet.",
+        "Licence of this model: not stated.",
+    ):
         assert part in text
     assert "| someone/other | not known |" in compose_card(Path("someone/other"), tiny_model.task, "mine")
     assert "| base, which ships with t5punct" in compose_card(Path("base"), tiny_model.task, "mine")
     (tmp_path / "train.yaml").write_text("of_another_version: 1\n")
-    (tmp_path / "report.json").write_text("[")
     assert compose_card(tmp_path, tiny_model.task, "mine") == text
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 import torch
 from cut_vocabulary import add_pieces, count_chunk_words, cut_encoder, cut_pieces, main, with_more_pieces
+from from_encoder import from_encoder
 from tiny import tiny_text
 from tiny_encoders import FAMILIES, save_tiny_encoder, wordpiece
 from tokenizers import Tokenizer
@@ -16,7 +17,6 @@ from transformers import AutoModel, AutoTokenizer
 from t5punct import model as models
 from t5punct.errors import ConfigError
 from t5punct.model import Model
-from t5punct.training.start.from_encoder import FreshDecoderConfig, from_encoder
 
 VOCABULARY = [
     ("<s>", 0.0), ("<pad>", 0.0), ("</s>", 0.0), ("<unk>", 0.0), ("▁", -3.0), ("▁Haus", -5.0), ("▁haus", -9.0),
@@ -104,7 +104,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def cut_model(folder: Path, words: Counter[str], n_pieces: int, output: Path) -> Model:
     """A model on an encoder whose vocabulary was cut."""
     cut_encoder(folder, words, n_pieces, output)
-    return from_encoder(output, FreshDecoderConfig(), None)
+    return from_encoder(output)
 
 
 def test_what_the_encoder_says_of_a_text_stays(folder: Path, tmp_path: Path) -> None:
@@ -130,7 +130,7 @@ def test_what_the_encoder_says_of_a_text_stays(folder: Path, tmp_path: Path) -> 
 
 def test_main__encoder_then_model_with_more_pieces(folder: Path, tiny_data: Path, tmp_path: Path) -> None:
     main([str(folder), str(tiny_data), str(tmp_path / "cut"), "--pieces", "150"])
-    begun = from_encoder(tmp_path / "cut", FreshDecoderConfig(), None)
+    begun = from_encoder(tmp_path / "cut")
     counted = count_chunk_words(str(tiny_data))
     assert all(begun.tokenizer.tokenizer.unk_token_id not in begun.tokenizer.word_ids(word) for word in counted)
     models.save(begun, tmp_path / "model")

@@ -9,6 +9,7 @@ import torch
 from chunk_rows import batch_of
 from datasets import load_from_disk
 from fit_tagger import fit_tagger
+from from_encoder import from_encoder
 from tiny_encoders import save_tiny_encoder
 from transformers import AutoModel
 
@@ -53,8 +54,9 @@ def test_a_tagger_is_fitted_on_as_many_words_as_are_asked_for(
 
 def test_main__model_that_the_run_would_start_from(tiny_data: Path, tmp_path: Path) -> None:
     encoder = save_tiny_encoder(tmp_path / "encoder", "roberta")
+    models.save(from_encoder(encoder), tmp_path / "model")
     config = Path(__file__).parents[2] / "configs" / "from-encoder-1-tag.yaml"
-    settings = [f"init_from={encoder}", f"data.path={tiny_data}", f"output={tmp_path / 'start'}"]
+    settings = [f"init_from={tmp_path / 'model'}", f"data.path={tiny_data}", f"output={tmp_path / 'start'}"]
     recipe.main(["--config", str(config), "--words", "200", *settings])
     start = models.load(tmp_path / "start")
     whole = AutoModel.from_pretrained(encoder)

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 import torch
+from from_encoder import from_encoder
 from keep_layers import main, with_encoder_layers
 from tiny import TINY_SHAPE
 from tiny_encoders import save_tiny_encoder
@@ -17,7 +18,6 @@ from t5punct import model as models
 from t5punct.errors import ConfigError
 from t5punct.model import Model
 from t5punct.t5.delay import Delay
-from t5punct.training.start.from_encoder import FreshDecoderConfig, from_encoder
 
 
 def test_main__layers_of_a_model_and_of_an_encoder_which_stays_one(folder: str, tmp_path: Path) -> None:
@@ -25,7 +25,7 @@ def test_main__layers_of_a_model_and_of_an_encoder_which_stays_one(folder: str, 
     assert models.load(tmp_path / "kept").network.config.num_layers == 1
     bert = save_tiny_encoder(tmp_path / "bert", "bert")
     main([str(bert), str(tmp_path / "shallow"), "0", "2"])
-    whole, shallow = (from_encoder(path, FreshDecoderConfig(), None) for path in (bert, tmp_path / "shallow"))
+    whole, shallow = (from_encoder(path) for path in (bert, tmp_path / "shallow"))
     assert shallow.network.config.num_layers == 2
     states = [model.network.encoder.encoder.layer[index].state_dict() for model, index in ((whole, 2), (shallow, 1))]
     assert all(torch.equal(value, states[1][name]) for name, value in states[0].items())

@@ -7,13 +7,14 @@ from itertools import pairwise
 
 import pytest
 import torch
+from from_encoder import from_encoder
+from from_scratch import fresh
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from strategies import chunked, streamed_together
 from tiny import TINY_SHAPE
 from tiny_encoders import save_tiny_encoder
 
-from t5punct import model as models
 from t5punct.decoding.inputs import DecodingConfig
 from t5punct.errors import ConfigError, InputError
 from t5punct.model import Model, with_precision
@@ -25,7 +26,6 @@ from t5punct.t5.delay import Delay, delayed_states, token_words
 from t5punct.t5.encoder import blocks_of
 from t5punct.t5.tagger import Tagger
 from t5punct.text.render import RenderConfig
-from t5punct.training.start.from_encoder import FreshDecoderConfig, from_encoder
 from t5punct.windows.plan import WindowConfig
 
 PIECES = ["we", "know", "that", "iPhone", "3.5", "U.S.", "🙂", "no", "I", "how", "xylophone", "right?"]
@@ -41,13 +41,13 @@ def model(request: pytest.FixtureRequest, tiny_model: Model, tmp_path_factory: p
 
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(4)
-        lively = models.fresh(replace(TINY_SHAPE, num_layers=3), tiny_model.tokenizer)
+        lively = fresh(replace(TINY_SHAPE, num_layers=3), tiny_model.tokenizer)
         if request.param == "umt5":
             config = UMT5Config(**{**lively.network.config.to_dict(), "model_type": "umt5"})
             lively = replace(lively, network=UMT5ForConditionalGeneration(config))
         if request.param == "mpnet":
             folder = save_tiny_encoder(tmp_path_factory.mktemp("mpnet"), "mpnet")
-            lively = from_encoder(folder, FreshDecoderConfig(), None)
+            lively = from_encoder(folder)
         with torch.no_grad():
             for name, value in lively.network.named_parameters():
                 value.mul_(8.0 if "relative" in name else 1.6)
@@ -241,7 +241,7 @@ def test_a_memory_of_another_lookahead_style_or_model_is_dropped(punctuator: Pun
     stream, words = StreamingPunctuator(punctuator, _delayed(2)), PIECES * 3
     stream.push(words)
     chatty = punctuator.with_config(decoding=DecodingConfig("tagger", style="chat"))
-    larger = models.fresh(replace(TINY_SHAPE, d_model=64, num_layers=2), tiny_model.tokenizer)
+    larger = fresh(replace(TINY_SHAPE, d_model=64, num_layers=2), tiny_model.tokenizer)
     larger = replace(larger, tagger=Tagger(64, larger.task.marks)).with_task(delay_left_words=3)
     for other, lookahead in ((punctuator, 4), (chatty, 2), (Punctuator(larger, chatty.config), 2)):
         written = []

@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 import torch
+from from_encoder import from_encoder
+from from_encoder import main as make_model
 from stepwise import assert_same_votes, decode_stepwise
 from tiny import tiny_text
 from tiny_encoders import FAMILIES, SHAPE, save_tiny_encoder
@@ -25,7 +27,6 @@ from t5punct.training.config import DataConfig, DelayConfig, LossConfig, OptimCo
 from t5punct.training.data.prepare import PrepareConfig, prepare
 from t5punct.training.data.readers import CorpusConfig
 from t5punct.training.loop.train import train
-from t5punct.training.start.from_encoder import FreshDecoderConfig, from_encoder
 
 CONFIGS = Path(__file__).parents[2] / "configs"
 TEXT = "we know {x} naïve iPhone o'clock 42 that\nthis is  right isn't it NASA said how are you today"
@@ -52,16 +53,17 @@ def trained(family: str, folder: Path, tiny_data: Path, tmp_path_factory: pytest
     data = DataConfig(str(tiny_data), batch_tokens=900, delays=delays)
     optim = OptimConfig(lr=1e-3, warmup_steps=0, max_steps=4)
     loss = LossConfig(tagger_weight=0.5, slot_weight=1, sampled_pieces=50)
+    models.save(from_encoder(folder), output.with_name("start"))
     return train(
         TrainConfig(
-            output=str(output), init_from=str(folder), data=data, optim=optim, loss=loss,
+            output=str(output), init_from=str(output.with_name("start")), data=data, optim=optim, loss=loss,
             validation=ValidationConfig(every_steps=0), checkpoint_every_steps=0,
         )
     )  # fmt: skip
 
 
 def test_the_encoder_stays_what_it_is_weight_for_weight(family: str, folder: Path) -> None:
-    begun = from_encoder(folder, FreshDecoderConfig(layers=2), None)
+    begun = from_encoder(folder, layers=2)
     network: Any = begun.network
     own = FAMILIES[family].network.from_pretrained(folder)  # type: ignore[attr-defined]
     weights = network.encoder.state_dict()
@@ -80,7 +82,7 @@ def test_the_encoder_stays_what_it_is_weight_for_weight(family: str, folder: Pat
 
 
 def test_what_is_learned_is_saved_and_decoded_step_by_step(family: str, folder: Path, trained: Path) -> None:
-    begun, learned = from_encoder(folder, FreshDecoderConfig(), None), models.load(trained)
+    begun, learned = from_encoder(folder), models.load(trained)
     ids = torch.tensor([[5, 6, 7, 8]])
     mask = torch.ones_like(ids)
     assert not torch.allclose(begun.encode(ids, mask), learned.encode(ids, mask), atol=1e-3)
@@ -117,23 +119,24 @@ def test_only_with_relative_positions_a_delay_is_learned_and_used(
         return
     with pytest.raises(ModelError, match="delay"):
         StreamingPunctuator(punctuator, config)
+    models.save(from_encoder(folder), tmp_path / "start")
     data, loss = DataConfig(str(tiny_data), delays=DelayConfig(words=[2])), LossConfig(tagger_weight=1)
     with pytest.raises(ModelError, match="delay"):
-        train(TrainConfig(output=str(tmp_path / "run"), init_from=str(folder), data=data, loss=loss))
+        train(TrainConfig(output=str(tmp_path / "run"), init_from=str(tmp_path / "start"), data=data, loss=loss))
 
 
 def test_an_encoder_that_was_never_trained_or_with_another_text_form_is_refused(family: str, folder: Path) -> None:
     with pytest.raises(ModelError, match=f"holds a {family}; expected .* train it first"):
         models.load(folder)
     with pytest.raises(ConfigError, match="inline_case False"):
-        from_encoder(folder, FreshDecoderConfig(), replace(ENCODER_TASK, inline_case=False))
+        from_encoder(folder, replace(ENCODER_TASK, inline_case=False))
 
 
 def test_embeddings_narrower_than_the_states_are_refused(tmp_path: Path) -> None:
     folder = save_tiny_encoder(tmp_path / "electra", "electra")
     ElectraModel(ElectraConfig(vocab_size=90, embedding_size=16, **SHAPE)).save_pretrained(folder)
     with pytest.raises(ModelError, match="embeddings of 16 channels, states of 32"):
-        from_encoder(folder, FreshDecoderConfig(), None)
+        from_encoder(folder)
 
 
 @pytest.mark.parametrize("precision", ["int8", "bf16"])
@@ -148,8 +151,9 @@ def test_it_computes_in_other_precisions(trained: Path, precision: str) -> None:
 
 
 def test_the_stages_of_the_guide_go_from_text_to_marks(tmp_path: Path) -> None:
-    """As docs/usage.md has them: prepare with the encoder's tokenizer, the tagger, then the decoder."""
-    encoder = save_tiny_encoder(tmp_path / "encoder", "roberta")
+    """As docs/usage.md has them: a model of the encoder, prepare with its tokenizer, the tagger, then the decoder."""
+    encoder = tmp_path / "encoder"
+    make_model([str(save_tiny_encoder(tmp_path / "hub", "roberta")), str(encoder)])
     for seed in range(8):
         (tmp_path / f"talk{seed}.txt").write_text(" ".join(tiny_text(30, seed)) + "\n")
     corpora = [CorpusConfig(str(tmp_path / "talk*.txt"))]

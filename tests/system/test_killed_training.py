@@ -13,7 +13,7 @@ import random
 import subprocess
 import sys
 import time
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 
 import psutil
@@ -21,7 +21,6 @@ import pytest
 import torch
 from processes import TORCHRUN, Output, finish_runs, is_over, started
 from safetensors.torch import load_file
-from tiny import TINY_SHAPE
 
 from t5punct import config as settings
 from t5punct.training.config import DataConfig, LossConfig, OptimConfig, TrainConfig, ValidationConfig
@@ -65,11 +64,10 @@ class Moment:
         return reached(output) >= self.step and (not self.at_checkpoint or unfinished(output) > left)
 
 
-def _config(tokenizer: Path, data: Path, n_steps: int) -> TrainConfig:
+def _config(start: str, data: Path, n_steps: int) -> TrainConfig:
     """With dropout, and steps of two batches: the random state and the place in an epoch count."""
     return TrainConfig(
-        tokenizer=str(tokenizer), fresh={**asdict(TINY_SHAPE), "dropout_rate": 0.1},
-        data=DataConfig(str(data), batch_tokens=600), loss=LossConfig(tagger_weight=0.5),
+        init_from=start, data=DataConfig(str(data), batch_tokens=600), loss=LossConfig(tagger_weight=0.5),
         optim=OptimConfig(lr=3e-3, warmup_steps=3, max_steps=n_steps, accumulation_steps=2),
         validation=ValidationConfig(every_steps=2 * EVERY), checkpoint_every_steps=EVERY,
         log_every_steps=2,  # lines, and their means, must not depend on where a run was resumed
@@ -131,13 +129,13 @@ def _assert_whole(checkpoint: Path) -> int:
 
 @pytest.mark.parametrize("name", LAUNCHERS)
 def test_a_run_that_is_killed_again_and_again_has_the_losses_of_one_that_is_not(
-    name: str, tmp_path: Path, tiny_data: Path, tiny_tokenizer_folder: Path
+    name: str, tmp_path: Path, tiny_data: Path, dropout_folder: str
 ) -> None:
     launcher, settings_file = LAUNCHERS[name], tmp_path / "train.yaml"
     n_kills = int(os.environ.get("T5PUNCT_KILLS", N_KILLS[name]))
     n_spare = SPARE_KILLS if n_kills > 1 else 0
     n_steps = (n_kills + n_spare) * STEPS_A_KILL
-    settings.save(_config(tiny_tokenizer_folder, tiny_data, n_steps), settings_file)
+    settings.save(_config(dropout_folder, tiny_data, n_steps), settings_file)
     whole, broken = Output(tmp_path / "whole"), Output(tmp_path / "broken")
     draw, done, n_cut_checkpoints = random.Random(1), 0, 0
     for kill in range(n_kills + n_spare):

@@ -2,14 +2,13 @@
 
 import json
 import time
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 
 import psutil
 import pytest
 from processes import BIN, Output, finish_runs, is_over, started
 from safetensors.torch import load_file
-from tiny import TINY_SHAPE
 
 from t5punct import config as settings
 from t5punct import model as models
@@ -30,10 +29,10 @@ pytestmark = pytest.mark.skipif(not BIN.joinpath("torchrun").exists(), reason="t
 
 
 @pytest.fixture(scope="module")
-def settings_file(tmp_path_factory: pytest.TempPathFactory, tiny_data: Path, tiny_tokenizer_folder: Path) -> Path:
+def settings_file(tmp_path_factory: pytest.TempPathFactory, tiny_data: Path, folder: str) -> Path:
     path = tmp_path_factory.mktemp("launched") / "train.yaml"
     config = TrainConfig(
-        tokenizer=str(tiny_tokenizer_folder), fresh=asdict(TINY_SHAPE),  # without dropout, which processes draw alone
+        init_from=folder,  # without dropout, which processes draw alone
         data=DataConfig(str(tiny_data), batch_tokens=300), loss=LossConfig(tagger_weight=0.5),
         optim=OptimConfig(lr=3e-3, warmup_steps=3, max_steps=N_STEPS),
         validation=ValidationConfig(every_steps=EVERY), checkpoint_every_steps=EVERY, log_every_steps=EVERY,

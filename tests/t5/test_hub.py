@@ -14,6 +14,7 @@ import huggingface_hub
 import pytest
 import torch
 from command import Invoke
+from from_encoder import from_encoder
 from huggingface_hub import constants
 from tiny_encoders import save_tiny_encoder
 from transformers import PreTrainedModel
@@ -27,7 +28,6 @@ from t5punct.t5.tagger import Tagger
 from t5punct.t5.task import TaskConfig
 from t5punct.training.data.corpora import CorpusConfig
 from t5punct.training.data.prepare import PrepareConfig, prepare
-from t5punct.training.start.from_encoder import FreshDecoderConfig, from_encoder
 
 HUB_ID, OLD, NEW = "someone/punct", "0" * 40, "1" * 40
 TASK = TaskConfig(marks=",.", styles=["song"], default_style="song", mark_odds={",": 3.0})
@@ -170,7 +170,7 @@ def harmful(tiny_model: Model, tmp_path: Path, request: pytest.FixtureRequest) -
 
 def test_a_folder_without_a_model_type_is_refused_and_runs_no_code(harmful: tuple[Path, Path]) -> None:
     folder, mark = harmful
-    for load in (models.load, lambda folder: from_encoder(folder, FreshDecoderConfig(), None)):
+    for load in (models.load, from_encoder):
         with pytest.raises(ModelError, match=r"config.json without a model_type; expected the config of "):
             load(folder)
     assert not mark.exists()
@@ -206,7 +206,7 @@ def test_models_are_loaded_in_threads(tiny_model: Model, tmp_path: Path) -> None
 
     def load(number: int) -> bool:
         if number % 2:
-            return from_encoder(tmp_path / "mpnet", FreshDecoderConfig(), None).task.inline_case
+            return from_encoder(tmp_path / "mpnet").task.inline_case
         return torch.equal(models.load(tmp_path / "t5").encode(ids, torch.ones_like(ids)), wanted)
 
     with ThreadPoolExecutor(6) as pool:

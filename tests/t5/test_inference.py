@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 import torch
+from from_encoder import from_encoder
 from safetensors.torch import load_file, save_file
 from stepwise import assert_same_votes
 from tiny import TINY_SHAPE, t5_network, tiny_text
@@ -23,7 +24,6 @@ from t5punct.model import Model, with_precision
 from t5punct.punctuator import Punctuator, PunctuatorConfig
 from t5punct.t5.encoder import Encoder
 from t5punct.t5.inference import InferenceT5, PieceTokenizer, read_network, read_tokenizer
-from t5punct.training.start.from_encoder import FreshDecoderConfig, from_encoder
 
 SHAPE: dict[str, Any] = {
     "d_model": TINY_SHAPE.d_model, "d_kv": 8, "num_heads": 3, "d_ff": 24, "num_layers": 3, "num_decoder_layers": 2,
@@ -49,7 +49,7 @@ def folder(request: pytest.FixtureRequest, tiny_model: Model, tmp_path_factory: 
             network.lm_head.weight = torch.nn.Parameter(torch.empty_like(network.lm_head.weight))
         model = Model(network, tiny_model.tokenizer, name)
     else:
-        model = from_encoder(save_tiny_encoder(folder / "encoder", name), FreshDecoderConfig(layers=2), None)
+        model = from_encoder(save_tiny_encoder(folder / "encoder", name), layers=2)
     for value in model.network.parameters():
         torch.nn.init.normal_(value, std=0.3)
     models.save(model, folder)
@@ -130,7 +130,7 @@ TEXTS = [
 @pytest.mark.parametrize("source", ["base", "small", *FAMILIES])
 def test_a_tokenizer_gives_what_transformers_gives(source: str, tmp_path: Path) -> None:
     if source in FAMILIES:
-        model = from_encoder(save_tiny_encoder(tmp_path / "encoder", source), FreshDecoderConfig(), None)
+        model = from_encoder(save_tiny_encoder(tmp_path / "encoder", source))
         models.save(model, tmp_path)
     folder = tmp_path if source in FAMILIES else models.bundled_folder(source)
     own: Any = read_tokenizer(folder)

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 import torch
 from command import Invoke
+from from_scratch import fresh
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from safetensors.torch import load_file, save_file
@@ -69,7 +70,7 @@ def wide_model(tiny_model: Model) -> Model:
     shape = replace(TINY_SHAPE, d_model=64, d_kv=16, num_heads=4, d_ff=96)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(6)
-        wide = models.fresh(shape, tiny_model.tokenizer)
+        wide = fresh(shape, tiny_model.tokenizer)
         for parameter in wide.network.parameters():
             parameter.data.mul_(1.5)
     wide.network.eval()

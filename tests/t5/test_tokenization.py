@@ -13,7 +13,7 @@ from t5punct.errors import ConfigError, ModelError
 from t5punct.model import Model
 from t5punct.t5.task import TaskConfig
 from t5punct.t5.tokenization import TaskTokenizer
-from t5punct.text.marks import NO_MARKS, Alphabet
+from t5punct.text.marks import Alphabet
 
 ALPHABET = TaskConfig().alphabet
 
@@ -28,25 +28,6 @@ def test_a_target_is_its_words_and_marks_in_a_row(tiny_model: Model, parts: list
             wanted += tokenizer.mark_ids[mark]
     target = tokenizer.target([word for word, _ in parts], [label for _, label in parts])
     assert target == (*wanted, tokenizer.eos_id)
-
-
-@given(st.lists(st.tuples(any_word, labels(ALPHABET)), min_size=1, max_size=6))
-def test_at_each_mark_the_next_word_may_stand_as_well(tiny_model: Model, parts: list[tuple[str, str]]) -> None:
-    tokenizer, wanted = tiny_model.tokenizer, list[tuple[int, int | None]]()  # the target's token, and the next word's
-    assert max(map(len, tokenizer.mark_ids.values())) > 1, "else no mark takes two tokens here"
-    forms, marked = zip(*parts, strict=True)
-    starts = [tokenizer.word_ids(form.lower(), first=index == 0)[0] for index, form in enumerate(forms)]
-    for index, (form, label) in enumerate(parts):
-        following = starts[index + 1] if index + 1 < len(parts) else tokenizer.eos_id
-        pieces = [tokenizer.form_ids(form, first=index == 0), *(tokenizer.mark_ids[mark] for mark in label)]
-        for ids, next_word in zip(pieces, [starts[index], *(following for _ in label)], strict=True):
-            wanted += zip(ids, [next_word, *[None] * (len(ids) - 1)], strict=True)
-    wanted.append((tokenizer.eos_id, tokenizer.eos_id))
-    target = tokenizer.target(forms, marked)
-    assert [*zip(target, tokenizer.next_word_ids(forms, marked), strict=True)] == wanted
-    for index, start in enumerate(tokenizer.slot_starts(forms, marked)):
-        before = tokenizer.target(forms[: index + 1], (*marked[:index], NO_MARKS))[:-1]
-        assert (start, target[:start]) == (len(before), before)
 
 
 @given(any_word | tricky_words)

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 import torch
+from from_encoder import from_encoder
 from stepwise import assert_same_votes, decode_stepwise
 from tiny_encoders import save_tiny_encoder
 from torch import nn
@@ -17,7 +18,6 @@ from t5punct.model import Model
 from t5punct.t5.encoder_t5 import EncoderT5, EncoderT5Config
 from t5punct.t5.inference import InferenceT5
 from t5punct.t5.word_memory import D_POSITION, WordMemory, frequencies, position_codes
-from t5punct.training.start.from_encoder import FreshDecoderConfig, from_encoder
 
 WINDOWS = [WindowInput.of(text.split()) for text in ("we know that right", "hello", "this is iPhone 3.5 no no no ok")]
 
@@ -26,7 +26,7 @@ WINDOWS = [WindowInput.of(text.split()) for text in ("we know that right", "hell
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A model with a memory and random weights, as it is saved."""
     root = tmp_path_factory.mktemp("memory")
-    begun: Any = from_encoder(save_tiny_encoder(root / "encoder", "mpnet"), FreshDecoderConfig(layers=2), None)
+    begun: Any = from_encoder(save_tiny_encoder(root / "encoder", "mpnet"), layers=2)
     values = {name: value for name, value in begun.network.config.to_dict().items() if name != "model_type"}
     style = begun.tokenizer.tokenizer.convert_tokens_to_ids("<meeting>")
     silent = [begun.start_id, style, *begun.tokenizer.deciding_ids]

@@ -210,8 +210,8 @@ def table(request: pytest.FixtureRequest, rows: Dataset, tmp_path: Path) -> Path
 def test_a_table_gives_the_texts_of_a_column_counts_empty_rows_and_names_a_wrong_column(table: Path) -> None:
     assert of_both(table, column="said") == KEPT
     read = read_documents(CorpusConfig(str(table), column="said"), (), str(table.parent / "cache"), 1.0)
-    assert read.n_words == [len(text.split()) for text in KEPT]
-    assert len(read.rows) - len(read.numbers) == 2, "empty rows"
+    assert [*read.lengths.values()] == [len(text.split()) for text in KEPT]
+    assert len(read.rows) - len(read.lengths) == 2, "empty rows"
     with pytest.raises(InputError, match=r"no column 'text' in .*; expected one of id, said; set corpora.column"):
         of_both(table)
     with pytest.raises(InputError, match=r"row 1: '0' under 'id'; expected text; set corpora.column"):
@@ -436,7 +436,7 @@ def test_subtitles_are_prepared_by_document_and_those_without_marks_are_named(tm
     corpora, made = [CorpusConfig("subs")], tmp_path / "made"
     report = prepare(PrepareConfig(str(made), str(tmp_path), corpora, ChunkConfig(4, 12), holdout_percent=10.0))
     (corpus,) = report.corpora
-    assert (corpus.documents, corpus.held_out) == (10, 1)
+    assert (corpus["documents"], corpus["held out"]) == (10, 1)
     bare, shouted = report.warnings
     assert "subs: 2 of 10 documents (talk3.srt, talk7.srt) have hardly a mark; expected punctuated text" in bare
     assert "subs: 1 of 10 documents (talk5.srt) have nothing but capitals; expected text with its own case" in shouted

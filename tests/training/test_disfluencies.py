@@ -32,7 +32,7 @@ from t5punct.training.examples.disfluencies import (
     sign_natural_disfluencies,
 )
 from t5punct.training.loop.train import train
-from t5punct.training.start.starting_model import match_disfluencies, with_disfluencies
+from t5punct.training.starting_model import match_disfluencies, with_disfluencies
 
 WORDS = [
     Written("we", "We", ""), Written("met", "met", ""), Written("anna", "Anna", ",", pause=1),
@@ -112,15 +112,6 @@ def test_whatever_is_put_in_has_the_sign_alone_and_all_else_is_kept(seed: int, c
     assert said == [replace(word, form="") for word in WORDS]
     assert not any(word.pause for word in heard if word.marks == DISFLUENT)
     assert all(word.form.lower() == word.read for word in heard)
-
-
-def test_what_never_happens_draws_nothing() -> None:
-    """A recipe that has none of the newer kinds puts in what it always did."""
-    config, rng, other = DisfluencyConfig(1.0, {"repeat": 0.3, "filler": 0.3}), random.Random(7), random.Random(7)
-    heard = add_disfluencies(WORDS, config, rng, OTHERS)
-    assert heard == add_disfluencies(WORDS, config, other)
-    assert rng.random() == other.random()
-    assert written(heard) == "We met met Anna Anna,| then. I you know left left?!"
 
 
 SENTENCES = words_of("We met Anna, she left. Then why?!")
@@ -258,7 +249,7 @@ def test_training_begins_with_the_new_mark_where_it_is_learned(
     models.save(replace(tagged_model, name="start"), tmp_path / "start")
     disfluencies = DisfluencyConfig(0.5, {"phrase": 0.1, "repair": 0.1, "restart": 0.2}, marked=marked)
     config = replace(
-        config, tokenizer=None, init_from=str(tmp_path / "start"), optim=OptimConfig(max_steps=2),
+        config, init_from=str(tmp_path / "start"), optim=OptimConfig(max_steps=2),
         data=replace(config.data, disfluencies=disfluencies),
     )  # fmt: skip
     folder = train(config)
@@ -280,6 +271,6 @@ def test_a_model_that_will_forget_the_sign_is_named(tagged_model: Model, caplog:
 
 
 def test_rates__saved_and_loaded_without_those_of_the_defaults(tmp_path: Path) -> None:
-    config = TrainConfig(tokenizer="x", data=DataConfig("y", disfluencies=DisfluencyConfig(0.5, {"phrase": 0.1})))
+    config = TrainConfig(init_from="x", data=DataConfig("y", disfluencies=DisfluencyConfig(0.5, {"phrase": 0.1})))
     settings.save(config, tmp_path / "train.yaml")
     assert settings.load(TrainConfig, tmp_path / "train.yaml") == config

@@ -59,6 +59,26 @@ def test_behind_a_mark_that_the_text_lacks_nothing_is_asked_until_the_next_word_
     assert [read for read, _, _ in shown(tokenizer, going_on)] == ["<^>", "no", "then", "<.>", "<^>", "i", "[SEP]"]
 
 
+@given(st.lists(st.tuples(any_word, labels(Alphabet())), min_size=1, max_size=6))
+def test_at_each_mark_the_next_word_may_stand_as_well(tiny_model: Model, parts: list[tuple[str, str]]) -> None:
+    tokenizer, wanted = tiny_model.tokenizer, list[tuple[int, int]]()  # the target's token, and the next word's
+    assert max(map(len, tokenizer.mark_ids.values())) > 1, "else no mark takes two tokens here"
+    forms, marked = zip(*parts, strict=True)
+    starts = [tokenizer.word_ids(form.lower(), first=index == 0)[0] for index, form in enumerate(forms)]
+    for index, (form, label) in enumerate(parts):
+        following = starts[index + 1] if index + 1 < len(parts) else tokenizer.eos_id
+        pieces = [tokenizer.form_ids(form, first=index == 0), *(tokenizer.mark_ids[mark] for mark in label)]
+        for ids, next_word in zip(pieces, [starts[index], *(following for _ in label)], strict=True):
+            wanted += zip(ids, [next_word, *[IGNORED] * (len(ids) - 1)], strict=True)
+    wanted.append((tokenizer.eos_id, tokenizer.eos_id))
+    history = make_history(tokenizer, forms, marked, [""] * len(forms))
+    assert [*zip(history.written, history.next_word_ids, strict=True)] == wanted
+    assert history.written == tokenizer.target(forms, marked)
+    for index, start in enumerate(history.slot_starts):
+        before = tokenizer.target(forms[: index + 1], (*marked[:index], ""))[:-1]
+        assert (start, history.written[:start]) == (len(before), before)
+
+
 @given(st.lists(st.tuples(any_word, labels(Alphabet()), labels(Alphabet())), min_size=1, max_size=6))
 def test_what_is_asked_is_the_texts_own(tiny_model: Model, parts: list[tuple[str, str, str]]) -> None:
     """Also where marks and capitals are parts of words, and take several tokens."""

@@ -25,7 +25,7 @@ peft = pytest.importorskip("peft")
 def adapted(config: TrainConfig, tiny_model: models.Model, tmp_path: Path) -> TrainConfig:
     models.save(tiny_model, tmp_path / "base")
     return replace(
-        config, init_from=str(tmp_path / "base"), tokenizer=None, lora=LoraConfig(r=3),
+        config, init_from=str(tmp_path / "base"), lora=LoraConfig(r=3),
         optim=OptimConfig(lr=1e-2, warmup_steps=0, max_steps=6), validation=ValidationConfig(every_steps=3),
     )  # fmt: skip
 

@@ -6,7 +6,7 @@ import copy
 import math
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -16,7 +16,6 @@ import torch
 from chunk_rows import batch_of, rows
 from left_by_runs import weights
 from stepwise import SlotWriter
-from tiny import TINY_SHAPE
 from transformers.modeling_utils import ALL_ATTENTION_FUNCTIONS
 
 from t5punct import model as models
@@ -30,6 +29,7 @@ from t5punct.t5.word_memory import embed_targets
 from t5punct.training.config import DataConfig, DelayConfig, LossConfig, TrainConfig
 from t5punct.training.examples.batches import Batch
 from t5punct.training.examples.example import IGNORED
+from t5punct.training.examples.history import make_history
 from t5punct.training.labels import codes_of, probabilities_of
 from t5punct.training.loop import run as run_module
 from t5punct.training.loop.objective import FrozenStates, Objective
@@ -116,7 +116,8 @@ def test_labels_teach_the_first_token_that_is_written_behind_a_word() -> None:
     """A mark, or none: the next word, with or without a capital.  Words without a code teach nothing."""
     model = models.load("small")
     batch, tokenizer, marks = batch_of(model, rows(*CHUNKS)), model.tokenizer, model.task.slot_marks
-    starts = [(*tokenizer.slot_starts(*FORMS_AND_LABELS[0]),), (*tokenizer.slot_starts(*FORMS_AND_LABELS[1]), 0)]
+    starts = [make_history(tokenizer, forms, marks, [""] * len(forms)).slot_starts for forms, marks in FORMS_AND_LABELS]
+    starts[1] = (*starts[1], 0)
     labels = {(0, 0): {",": 0.3}, (0, 2): {"?": 0.6, ".": 0.3}, (1, 0): {".": 0.1, "!": 0.4}}
     taught = torch.zeros(2, 3, len(marks) + 5, dtype=torch.uint8)
     for (row, word), shares in labels.items():
@@ -229,8 +230,10 @@ def backwards(run: Run, delay: Delay | None) -> tuple[list[float], dict[str, tor
 
 
 @pytest.mark.parametrize("delay", [None, Delay(2, 4)], ids=["whole context", "delay"])
-def test_losses_and_gradients_are_the_same_and_layers_run_twice(config: TrainConfig, delay: Delay | None) -> None:
-    config = replace(config, fresh={**asdict(TINY_SHAPE), "dropout_rate": 0.1}, loss=LossConfig(tagger_weight=0.5))
+def test_losses_and_gradients_are_the_same_and_layers_run_twice(
+    config: TrainConfig, dropout_folder: str, delay: Delay | None
+) -> None:
+    config = replace(config, init_from=dropout_folder, loss=LossConfig(tagger_weight=0.5))
     losses, gradients, n_calls = backwards(build(config), delay)
     again, gradients_again, n_calls_again = backwards(build(replace(config, gradient_checkpointing=True)), delay)
     assert again == pytest.approx(losses)

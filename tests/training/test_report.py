@@ -139,7 +139,7 @@ def test_a_tracker_gets_the_settings_and_every_line_of_the_log(config: TrainConf
     written = Path(f"{folder}.trackers") / "t5punct" / "written.jsonl"
     lines = [json.loads(line) for line in written.read_text().splitlines()]
     assert lines[0][0] == "settings"
-    assert (lines[0][1]["optim.lr"], lines[0][1]["init_from"]) == (config.optim.lr, "None")
+    assert (lines[0][1]["optim.lr"], lines[0][1]["init_from"]) == (config.optim.lr, config.init_from)
     assert lines[-1] == ["closed"]
     log = log_lines(folder)
     wanted = [[name, value, line["step"]] for line in log for name, value in line.items() if name != "step"]
@@ -206,11 +206,12 @@ def test_the_page_has_scores_gain_course_and_settings(
     assert values["comparison"]["reports"][0]["signature"].count(f"model:{tmp_path / 'start'}")
     assert f"| COMMA | {alone.per_class['COMMA'].precision:.1f} |" in shown
     gain = values["comparison"]["differences"]["micro"]
-    assert f"{gain['gain']:+.1f} ({gain['gain_interval'][0]:+.1f} to" in shown
+    assert f"| {gain['gain']:+.1f} | {gain['gain_interval'][0]:+.1f} to" in shown
+    assert f"model:{run}" in values["scores"]["signature"] and f"model:{run}" not in shown.partition("## Settings")[0]
     for part in (
-        "# run\n", "![losses and scores](report.png)", "4 steps on 1,200 words in 0.1 minutes", "150 words a second",
-        "## Scores on dev.txt", "## Against the starting model", "torch ",
-        "processors", "report:\n  file:", "p 1.000" if not gain["gain"] else "; p ",
+        "# run\n", "![losses and scores](report.png)", "4 steps on 1,200 words in 0.0 hours (0.1 minutes)",
+        "150 words a second", "## Scores on dev.txt", "| at the start | gain |", "torch ", "processors",
+        "report:\n  file:",
     ):  # fmt: skip
         assert part in shown, part
     assert (run / "report.png").read_bytes().startswith(b"\x89PNG")
@@ -230,20 +231,16 @@ def test_without_a_validation_text_the_page_says_so(run: Path) -> None:
     assert "report.max_words is 0" in page_of(run, report=ReportConfig("dev.txt", max_words=0))
 
 
-def test_a_run_from_random_weights_or_from_a_lost_model_is_scored_alone(run: Path) -> None:
-    lost, fresh = page_of(run, init_from="./gone"), page_of(run, init_from=None, tokenizer="x")
-    assert "The starting model ./gone cannot be compared: no model folder ./gone; expected" in lost
-    assert "began with random weights: there is no starting model" in fresh
-    for shown in (lost, fresh):
-        assert "## Scores on dev.txt" in shown and "## Against" not in shown
+def test_a_run_from_a_lost_model_is_scored_alone(run: Path) -> None:
+    shown = page_of(run, init_from="./gone")
+    assert "The starting model ./gone cannot be compared: no model folder ./gone; expected" in shown
+    assert "## Scores on dev.txt" in shown and "at the start" not in shown
 
 
 def test_another_model_than_the_one_it_began_with_has_its_own_name(run: Path, text: Path, tmp_path: Path) -> None:
     start = str(tmp_path / "start")
     shown = page_of(run, report=ReportConfig(str(text), against=start), init_from="base")
-    assert f"- Against `{start}`: " in shown and f"## Against `{start}`\n" in shown
-    assert "| score | other | this run |" in shown
-    assert "starting model" not in shown
+    assert "| in the text | start | gain |" in shown and "at the start" not in shown
     lost = page_of(run, report=ReportConfig(str(text), against="./gone"))
     assert "- The model ./gone cannot be compared: " in lost
 
@@ -265,7 +262,7 @@ def test_a_slow_model_scores_fewer_words_and_the_page_says_so(
     for seconds, n_words in ((600, 80), (1, 40)):  # 1 / (2 * 0.05 / 4)
         monkeypatch.setattr(page, "_MAX_SECONDS", seconds)
         shown = page_of(run, report=ReportConfig(str(text)))
-        assert f" on {n_words} words of dev.txt" in shown
+        assert f"\nOf {n_words} words.\n" in shown
         assert ("At most 40 words are scored, to end in 0 minutes." in shown) == (n_words == 40)
 
 
@@ -284,7 +281,7 @@ def test_without_matplotlib_there_is_no_picture(run: Path, monkeypatch: pytest.M
 
 def test_the_command_writes_it_anew(run: Path, text: Path, invoke: Invoke) -> None:
     assert invoke("report", run, "max_words=4") == (0, f"{run}/report.md\n", "")
-    assert "on 4 words of dev.txt" in (run / "report.md").read_text(encoding="utf-8")
+    assert "\nOf 4 words.\n" in (run / "report.md").read_text(encoding="utf-8")
     assert invoke("report", text.parent)[0] == 2
     code, _, err = invoke("report", run, "file=none.txt")
     assert (code, err) == (2, "t5punct: no file none.txt; expected an existing text file; check the path\n")
@@ -302,7 +299,7 @@ def test_training_ends_with_a_page(config: TrainConfig, text: Path, tmp_path: Pa
     assert [line.split(",")[0] for line in lines] == ["step 2 of 4", "step 4 of 4"]
     assert not logging.getLogger("t5punct.training").handlers
     shown = Path(config.output, "report.md").read_text(encoding="utf-8")
-    assert "4 steps on" in shown and "began with random weights" in shown
+    assert "4 steps on" in shown and "at the start" in shown
     # a text that cannot be scored is said before the training begins, or is a warning: the model is there
     assert train("report.file=none.txt", "output=other")[0] == 2
     text.write_text("\n")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,7 +12,7 @@ from datasets import concatenate_datasets, load_from_disk
 from hypothesis import given
 from hypothesis import strategies as st
 from left_by_runs import log_lines, weights
-from tiny import TINY_SHAPE, tiny_text
+from tiny import tiny_text
 
 from t5punct.errors import ConfigError, InputError
 from t5punct.model import Model
@@ -103,8 +103,8 @@ def test_validation_scores_go_into_the_log(config: TrainConfig) -> None:
     assert list(lines[0]) == ["step", "words", "validation_loss", "validation_tag_loss", *scores]
 
 
-def test_validation_does_not_change_the_training(config: TrainConfig, tmp_path: Path) -> None:
-    dropout = replace(config, fresh={**asdict(TINY_SHAPE), "dropout_rate": 0.2})
+def test_validation_does_not_change_the_training(config: TrainConfig, dropout_folder: str, tmp_path: Path) -> None:
+    dropout = replace(config, init_from=dropout_folder)
     validated = replace(dropout, output=str(tmp_path / "validated"), validation=ValidationConfig(ROWS, every_steps=1))
     assert weights(train(dropout)) == weights(train(validated))
 

@@ -11,7 +11,6 @@ import glob
 import random
 import re
 import tempfile
-from array import array
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -21,9 +20,16 @@ from typing import Any
 from ...config import check
 from ...errors import InputError, T5PunctError
 from ...text.io.files import check_source, unpacked_name
+from ...text.languages import is_unspaced
 from .readers import PREFERRED, READERS, CorpusConfig, ending_of, hub_documents, is_saved, read_text, saved_documents
 
 _ROWS_IN_MEMORY = 20  # documents that are written to the table at a time; each may be a book
+_SAMPLED_CHARACTERS = 1000  # of each document, to tell whether it has marks and capitals
+_MARK = re.compile(r"[.,?!;:…](?=\s|$)")
+_COLUMNS = {
+    "text": "string", "source": "string", "n_words": "int64", "sampled": "int64", "marks": "int64",
+    "has_capitals": "bool", "is_upper": "bool", "is_unspaced": "bool",
+}  # fmt: skip
 
 
 def source_documents(corpus: CorpusConfig, pauses_ms: tuple[int, ...]) -> Iterator[tuple[str, str]]:
@@ -79,25 +85,28 @@ def _count_endings(files: Iterable[Path], why: str) -> list[str]:
 
 @dataclass(frozen=True)
 class Documents:
-    """The documents of a corpus: `rows` of a `datasets.Dataset` (text, source, n_words), some of them empty."""
+    """The documents of a corpus: `rows` of a `datasets.Dataset`, some of them empty.
+
+    Columns: text, source, n_words (pieces between white space), and of the first characters: sampled (their words),
+    marks, and whether they have capitals, nothing but capitals, and no spaces between words.
+    """
 
     corpus: CorpusConfig
     rows: Any
-    numbers: array[int]  # the rows that are not empty
     left_out: Sequence[str] = ()  # files of a folder that are not read, as endings and counts, and why
 
     @property
-    def n_words(self) -> list[int]:
-        """Return the pieces between white space of each document that is not empty."""
-        counts = self.rows["n_words"][:]  # read at once: by one it takes 0.1 ms
-        return [counts[number] for number in self.numbers]
+    def lengths(self) -> dict[int, int]:
+        """Return the words of each document that is not empty, by its row."""
+        counts = enumerate(self.rows["n_words"][:])  # read at once: by one it takes 0.1 ms
+        return {row: n_words for row, n_words in counts if n_words}
 
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """What is taken: documents by their numbers, joined; of these some words from `start` on, or all (None)."""
+    """What is taken: documents by their rows, joined; of these some words from `start` on, or all (None)."""
 
-    documents: tuple[int, ...]
+    rows: tuple[int, ...]
     n_words: int
     start: int | None = None
 
@@ -108,13 +117,12 @@ def read_documents(corpus: CorpusConfig, pauses_ms: tuple[int, ...], cache: str,
     With `pauses_ms`, a token stands at every silence between words with times, another one for each of these lengths.
     """
     arguments = {"corpus": corpus, "pauses_ms": pauses_ms, "holdout_percent": holdout_percent}
-    columns = {"text": "string", "source": "string", "n_words": "int64"}
-    rows = make_table(_rows, columns, arguments, cache, writer_batch_size=_ROWS_IN_MEMORY)
+    rows = make_table(_rows, _COLUMNS, arguments, cache, writer_batch_size=_ROWS_IN_MEMORY)
     check(len(rows), f"no text in {corpus.title}", expected="a file with text", fix="check the path", kind=InputError)
-    numbers = array("q", (number for number, n_words in enumerate(rows["n_words"][:]) if n_words))
+    documents = Documents(corpus, rows, find_sources(corpus)[1])
     mistake = f"no text in {corpus.title}, {len(rows):,} empty rows"
-    check(numbers, mistake, expected="rows with text", fix="check corpora.column", kind=InputError)
-    return Documents(corpus, rows, numbers, find_sources(corpus)[1])
+    check(documents.lengths, mistake, expected="rows with text", fix="check corpora.column", kind=InputError)
+    return documents
 
 
 def make_table(
@@ -148,8 +156,12 @@ def _rows(corpus: CorpusConfig, pauses_ms: tuple[int, ...], holdout_percent: flo
     """Yield the documents; of a stream as many as its budget needs for both splits."""
     n_left = sum(_budget(corpus, split, holdout_percent) or 0 for split in ("train", "validation"))
     for text, source in source_documents(corpus, pauses_ms):
-        n_words = len(text.split())
-        yield {"text": text, "source": source, "n_words": n_words}
+        sample, n_words = text[:_SAMPLED_CHARACTERS], len(text.split())
+        yield {
+            "text": text, "source": source, "n_words": n_words, "sampled": len(sample.split()),
+            "marks": len(_MARK.findall(sample)), "has_capitals": sample != sample.lower(),
+            "is_upper": sample.isupper(), "is_unspaced": is_unspaced(sample),
+        }  # fmt: skip
         n_left -= n_words
         if corpus.streaming and corpus.words and n_left <= 0:
             return
@@ -168,10 +180,10 @@ def iter_documents(
         yield from iter_texts(documents, plan_pieces(documents, split, seed=seed, holdout_percent=holdout_percent))
 
 
-def iter_texts(documents: Documents, pieces: Iterator[Piece]) -> Iterator[str]:
+def iter_texts(documents: Documents, pieces: Iterable[Piece]) -> Iterator[str]:
     """Yield the texts of pieces; a piece without words is left out."""
     for piece in pieces:
-        text = " ".join(documents.rows[documents.numbers[number]]["text"] for number in piece.documents)
+        text = " ".join(documents.rows[row]["text"] for row in piece.rows)
         if piece.start is None:
             yield text
         elif piece.n_words:
@@ -180,30 +192,32 @@ def iter_texts(documents: Documents, pieces: Iterator[Piece]) -> Iterator[str]:
 
 def plan_pieces(documents: Documents, split: str, *, seed: int, holdout_percent: float = 1.0) -> Iterator[Piece]:
     """Yield the pieces that one split takes, in order."""
-    corpus, n_words = documents.corpus, documents.n_words
-    budget, rng = _budget(corpus, split, holdout_percent), random.Random(f"{seed} {corpus.name} {split}")
-    if len(n_words) == 1:  # its beginning to train on, its end for validation
-        n_learned = n_words[0] - round(n_words[0] * holdout_percent / 100)
-        first, n_whole = (0, n_learned) if split == "train" else (n_learned, n_words[0] - n_learned)
+    corpus, lengths = documents.corpus, documents.lengths
+    rows, budget = list(lengths), _budget(corpus, split, holdout_percent)
+    rng = random.Random(f"{seed} {corpus.name} {split}")
+    if len(rows) == 1:  # its beginning to train on, its end for validation
+        n_words = lengths[rows[0]]
+        n_learned = n_words - round(n_words * holdout_percent / 100)
+        first, n_whole = (0, n_learned) if split == "train" else (n_learned, n_words - n_learned)
         n_taken = n_whole if budget is None else min(budget, n_whole)
         if n_taken:
-            yield Piece((0,), n_taken, first + rng.randint(0, n_whole - n_taken))
+            yield Piece(tuple(rows), n_taken, first + rng.randint(0, n_whole - n_taken))
         return
-    heldout = _heldout(len(n_words), corpus.holdout_every, holdout_percent)
-    chosen = [number for number in range(len(n_words)) if (number in heldout) == (split != "train")]
+    heldout = _heldout(len(rows), corpus.holdout_every, holdout_percent)
+    chosen = [row for number, row in enumerate(rows) if (number in heldout) == (split != "train")]
     if corpus.join > 1:
         rng.shuffle(chosen)
-    total, owed = sum(n_words[number] for number in chosen), 0.0
+    total, owed = sum(lengths[row] for row in chosen), 0.0
     for first in range(0, len(chosen), corpus.join):
-        numbers = tuple(chosen[first : first + corpus.join])
-        n_whole = sum(n_words[number] for number in numbers)
+        joined = tuple(chosen[first : first + corpus.join])
+        n_whole = sum(lengths[row] for row in joined)
         if budget is None or total <= budget:
-            yield Piece(numbers, n_whole)
+            yield Piece(joined, n_whole)
             continue
         owed += budget / total * n_whole
         n_taken = min(int(owed), n_whole)
         owed -= n_taken
-        yield Piece(numbers, n_taken, rng.randint(0, n_whole - n_taken))
+        yield Piece(joined, n_taken, rng.randint(0, n_whole - n_taken))
 
 
 def _budget(corpus: CorpusConfig, split: str, holdout_percent: float) -> int | None:

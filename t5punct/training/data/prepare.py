@@ -1,7 +1,7 @@
-"""`t5punct prepare`: corpora -> a `datasets` folder of (source, target) chunks, and a tokenizer if asked.
+"""`t5punct prepare`: corpora -> a `datasets` folder of (source, target) chunks.
 
 The folder has the splits `train` and `validation`, columns source, target, style, n_words; beside them the resolved
-config, a report (`report.md`, and for a model's card `report.json`), and `tokenizer/` where one was trained.
+config, and a report (`report.md`, and for a model's card `report.json`).
 
 `t5punct prepare --config configs/large-prepare.yaml output=prepared/data` makes one.
 """
@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import json
 import random
-import re
 import tempfile
 from bisect import bisect_left
 from collections import Counter
@@ -24,9 +23,9 @@ from typing import Any
 from ... import config as settings
 from ...config import check
 from ...errors import ConfigError, OutputError, refused_by_system
-from ...t5.task import ENCODER_TASK, TaskConfig, checked_pauses
+from ...t5.task import TaskConfig, checked_pauses
 from ...text.io.files import move, partial_folder
-from ...text.languages import is_unspaced, unspaced
+from ...text.languages import unspaced
 from ...text.marks import case_of
 from ...text.spelling_table import TABLE_FILE, write_table
 from ...text.words import split
@@ -35,18 +34,15 @@ from .chunks import Chunk, ChunkConfig, cut_into_chunks
 from .corpora import Documents, Piece, iter_texts, make_table, plan_pieces, read_documents
 from .readers import CorpusConfig
 from .spellings import learn_table
-from .vocabulary import VocabularyConfig, train_tokenizer
 
 SPLITS = ("train", "validation")
 LAST = "dataset_dict.json"  # what `datasets` looks for: the last file to appear
 COUNTS, SETTINGS, REPORT = "report.json", "prepare.yaml", "report.md"
-_MADE = (LAST, SETTINGS, REPORT, COUNTS, TABLE_FILE, "tokenizer", *SPLITS)  # what a data set's folder holds
+_MADE = (LAST, SETTINGS, REPORT, COUNTS, TABLE_FILE, *SPLITS)  # what a data set's folder holds
 _COUNTED_WORDS = 500_000  # of the training chunks, which are shuffled
 _EXAMPLES = 3  # of each style
 _SHOWN_CHARACTERS = 200  # of an example
 _LENGTH_BINS = (4, 8, 16, 32, 64, 128, 256)  # words: the upper ends of a chunk's
-_SAMPLED_CHARACTERS = 1000  # of each document, to tell whether it has marks and capitals
-_MARK = re.compile(r"[.,?!;:…](?=\s|$)")
 _FEWEST_MARKS = 0.02  # a word; speech and prose have 0.1 to 0.2
 _JUDGED_WORDS = 30  # a document with fewer may well have no mark
 _NAMED = 3  # files, at most
@@ -66,9 +62,8 @@ class PrepareConfig:
     long_pause_ms: int | None = None  # and those of a long silence, which becomes another token, e.g. 900
     holdout_percent: float = 1.0  # of each corpus's documents, the last ones, for validation; 0: none
     seed: int = 1  # the same seed makes the same data set
-    tokenizer: str | None = None  # a model, to count tokens with (chunks.max_tokens); `train` learns a new vocabulary
+    tokenizer: str | None = None  # a model, to count tokens with (chunks.max_tokens)
     workers: int = 1  # processes; with more of them the chunks are the same, in another order
-    vocabulary: VocabularyConfig = field(default_factory=VocabularyConfig)
 
     def __post_init__(self) -> None:
         settings.check_range(self, "", 0, "holdout_percent", below=100)
@@ -83,31 +78,6 @@ class PrepareConfig:
 
 
 @dataclass(frozen=True)
-class CorpusCount:
-    """What became of a corpus's documents."""
-
-    name: str
-    style: str
-    documents: int
-    held_out: int
-    words: int  # between white space, of what was taken for training
-    dropped_short: int  # with fewer words than a window has at least, stretches of a budget too
-    dropped_empty: int
-    notes: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class Content:
-    """Counts of training chunks, all of them or the first ones: how often each kind of marks, case and length is."""
-
-    n_words: int
-    marks: Mapping[str, int]  # the most frequent first, as cases
-    cases: Mapping[str, int]
-    lengths: Mapping[str, int]  # chunks by words: `9 to 16`
-    examples: tuple[Chunk, ...]
-
-
-@dataclass(frozen=True)
 class PrepareReport:
     """What was made."""
 
@@ -115,8 +85,12 @@ class PrepareReport:
     train_chunks: int
     train_words: int
     validation_chunks: int
-    corpora: tuple[CorpusCount, ...]
-    content: Content
+    # of each corpus its name, its style, and how many documents it has, are held out, words are taken for training
+    # (between white space), documents are shorter than a window (stretches of a budget too) or empty
+    corpora: tuple[Mapping[str, Any], ...]
+    # of training chunks, all or the first ones: how often each is; `marks` and `case` begin with the most frequent
+    counts: Mapping[str, Mapping[str, int]]
+    examples: tuple[Chunk, ...]
     warnings: tuple[str, ...]
     notes: tuple[str, ...]  # how many words are in no chunk, and of corpora: what was left out, and why
 
@@ -139,12 +113,9 @@ def prepare(config: PrepareConfig) -> PrepareReport:
         make_data_folder(Path(config.output)) as output,
         tempfile.TemporaryDirectory(dir=output, prefix=".cache-") as cache,
     ):
-        here = replace(config, output=str(output))
         documents = [read_documents(corpus, config.pauses_ms, cache, config.holdout_percent) for corpus in corpora]
         warnings = [warning for each in documents for warning in check_text(each, cased=config.cased)]
-        if config.tokenizer == "train":
-            _learn_vocabulary(here, output, documents)
-        splits = {name: _split(here, documents, name, cache) for name in SPLITS}
+        splits = {name: _split(config, documents, name, cache) for name in SPLITS}
         if not len(splits["train"]):
             raise _no_chunk(config, documents)
         DatasetDict(splits).save_to_disk(str(output))
@@ -195,34 +166,33 @@ def check_text(documents: Documents, *, cased: bool) -> list[str]:
 
     Raises InputError if most of it is in languages without spaces between words.
     """
-    n_words = n_marks = n_with_capitals = n_unspaced = 0
-    unmarked, shouted = list[str](), list[str]()  # the files of such documents
-    for row in documents.rows:
-        text = row["text"][:_SAMPLED_CHARACTERS]
-        n_text, n_found = len(text.split()), len(_MARK.findall(text))
-        n_words, n_marks = n_words + n_text, n_marks + n_found
-        n_with_capitals += text != text.lower()
-        n_unspaced += is_unspaced(text)
-        if n_text >= _JUDGED_WORDS and n_found < _FEWEST_MARKS * n_text:
-            unmarked.append(row["source"])
-        if n_text >= _JUDGED_WORDS and cased and text.isupper():
-            shouted.append(row["source"])
-    title, n_documents = documents.corpus.title, len(documents.numbers)
-    if 2 * n_unspaced > n_documents:
+    table, title, n_documents = (
+        documents.rows.remove_columns("text").to_pandas(),
+        documents.corpus.title,
+        len(documents.lengths),
+    )
+    if 2 * table.is_unspaced.sum() > n_documents:
         raise unspaced(title)
+    n_words, n_marks = table.sampled.sum(), table.marks.sum()
     if n_marks < _FEWEST_MARKS * n_words:
         return [
             f"{title}: {n_marks} marks in {n_words:,} words of samples; expected punctuated text, about one mark in "
             "eight words; leave it out, or check corpora.column"
         ]
-    if cased and not n_with_capitals:
+    if cased and not table.has_capitals.any():
         return [f"{title}: no capitals; expected text with its own case; leave it out, or set cased=false"]
-    warnings = list[str]()
+    judged, warnings = table[table.sampled >= _JUDGED_WORDS], list[str]()
     for files, what in (
-        (unmarked, "hardly a mark; expected punctuated text; leave them out"),
-        (shouted, "nothing but capitals; expected text with its own case; leave them out, or set cased=false"),
+        (
+            judged.source[judged.marks < _FEWEST_MARKS * judged.sampled],
+            "hardly a mark; expected punctuated text; leave them out",
+        ),
+        (
+            judged.source[judged.is_upper & cased],
+            "nothing but capitals; expected text with its own case; leave them out, or set cased=false",
+        ),
     ):
-        named = [Path(file).name for file in list(dict.fromkeys(files))[:_NAMED]]
+        named = [Path(file).name for file in files.unique()[:_NAMED]]
         named += ["..."] * (len(files) > len(named))
         if len(files) > _FEW_DOCUMENTS * n_documents:
             warnings.append(f"{title}: {len(files):,} of {n_documents:,} documents ({', '.join(named)}) have {what}")
@@ -236,7 +206,7 @@ def _plan(config: PrepareConfig, documents: Documents, name: str) -> Iterator[Pi
 
 def _no_chunk(config: PrepareConfig, documents: Sequence[Documents]) -> ConfigError:
     """Return the error that says why there is no chunk to train on."""
-    lengths = [n_words for each in documents for n_words in each.n_words]
+    lengths = [n_words for each in documents for n_words in each.lengths.values()]
     if not any(piece for each in documents for piece in _plan(config, each, "train")):
         return ConfigError(
             f"holdout_percent {config.holdout_percent:g}, which holds out all of {len(lengths)} documents",
@@ -251,10 +221,10 @@ def _no_chunk(config: PrepareConfig, documents: Sequence[Documents]) -> ConfigEr
 
 
 def _rows(
-    config: PrepareConfig, documents: Sequence[Documents], name: str, workers: Sequence[int], *, counts: bool = True
+    config: PrepareConfig, documents: Sequence[Documents], name: str, workers: Sequence[int]
 ) -> Iterator[dict[str, Any]]:
-    """Yield the chunks that some workers make of one split, corpus after corpus; `counts`: none has too many tokens."""
-    n_tokens = _token_counter(config) if counts else None
+    """Yield the chunks that some workers make of one split, corpus after corpus."""
+    n_tokens = _token_counter(config)
     for corpus, each in zip(config.corpora, documents, strict=True):
         for number, document in enumerate(iter_texts(each, _plan(config, each, name))):
             if number % config.workers not in workers:
@@ -277,41 +247,20 @@ def _split(config: PrepareConfig, documents: Sequence[Documents], name: str, cac
     return rows.shuffle(seed=config.seed)
 
 
-def _learn_vocabulary(config: PrepareConfig, output: Path, documents: Sequence[Documents]) -> None:
-    """Learn a vocabulary from sources and targets in turn, of chunks spread evenly over the corpora."""
-    n_words = sum(piece.n_words for each in documents for piece in _plan(config, each, "train"))
-    share = min(1.0, config.vocabulary.sample_words / max(1, n_words))
-    chunks_in_order = _rows(config, documents, "train", range(config.workers), counts=False)
-    # the floor of `share * number` grows by one where a chunk is due
-    sample = (chunk for number, chunk in enumerate(chunks_in_order) if int(share * (number + 1)) > int(share * number))
-    lines = (chunk["source"] if index % 2 else chunk["target"] for index, chunk in enumerate(sample))
-    train_tokenizer(lines, output / "tokenizer", config.vocabulary)
-
-
 def _task(config: PrepareConfig) -> TaskConfig:
     """Return the text form of the tokenizer's folder if it is a model's; else the default."""
     from ...model import find, read_task
 
-    if config.tokenizer in (None, "train"):
-        return TaskConfig()
-    return read_task(find(config.tokenizer, "tokenizer"))
+    return TaskConfig() if config.tokenizer is None else read_task(find(config.tokenizer, "tokenizer"))
 
 
 def _token_counter(config: PrepareConfig) -> Any:
     """Return a function from a chunk to the tokens of its longer side; None without a tokenizer."""
     if config.tokenizer is None:
         return None
-    from ...model import find, load_tokenizer
-    from ...t5.weights import is_encoder
-    from ..start.from_encoder import own_tokenizer, with_task_tokens
+    from ...model import load_tokenizer
 
-    source = str(Path(config.output) / "tokenizer") if config.tokenizer == "train" else config.tokenizer
-    folder = find(source, "tokenizer")
-    if (folder / "config.json").is_file() and is_encoder(folder):
-        own = own_tokenizer(folder)
-        tokenizer = with_task_tokens(own, own.backend_tokenizer, ENCODER_TASK)
-    else:
-        tokenizer = load_tokenizer(source, _task(config))
+    tokenizer = load_tokenizer(config.tokenizer, _task(config))
 
     def n_tokens(chunk: Chunk) -> int:
         target = tokenizer.encode_target(chunk.target)
@@ -321,76 +270,79 @@ def _token_counter(config: PrepareConfig) -> Any:
 
 
 def _report(
-    config: PrepareConfig, documents: Sequence[Documents], splits: Mapping[str, Any], warnings: Sequence[str]
+    config: PrepareConfig, documents: Sequence[Documents], splits: Mapping[str, Any], warnings: list[str]
 ) -> PrepareReport:
     """Return what was made of the corpora."""
-    train, min_words = splits["train"], config.chunks.min_words
-    corpora = tuple(_count_corpus(config, each) for each in documents)
-    n_words, n_taken = sum(train["n_words"][:]), sum(corpus.words for corpus in corpora)
-    notes = [f"{corpus.name}: {note}" for corpus in corpora for note in corpus.notes]
+    train, n_validation, min_words = splits["train"], len(splits["validation"]), config.chunks.min_words
+    corpora, notes = list[dict[str, Any]](), list[str]()
+    for each in documents:
+        lengths = [piece.n_words for piece in _plan(config, each, "train")]
+        n_held_out = sum(len(piece.rows) for piece in _plan(config, each, "validation"))
+        n_documents = len(each.lengths)
+        corpora.append({
+            "corpus": each.corpus.title, "style": each.corpus.style, "documents": n_documents, "held out": n_held_out,
+            "words": sum(lengths), "too short": sum(n_words < min_words for n_words in lengths),
+            "empty": len(each.rows) - n_documents,
+        })  # fmt: skip
+        is_single = n_documents == 1 and n_held_out > 0
+        left_out = (*each.left_out, *["one document, whose end is held out"] * is_single)
+        notes += [f"{each.corpus.title}: {note}" for note in left_out]
+    n_words, n_taken = sum(train["n_words"][:]), sum(corpus["words"] for corpus in corpora)
     if n_taken > n_words and not config.pauses_ms:  # tokens of silences are counted among a document's words
         notes.insert(
             0, f"left out: {n_taken - n_words:,} of {n_taken:,} words are in no chunk: those before the first, which "
             "begins anywhere in a document so that windows begin inside sentences too; rests of fewer than "
             f"{min_words} words (chunks.min_words); signs that stand alone",
         )  # fmt: skip
-    n_validation = len(splits["validation"])
     if not n_validation:
-        warnings = [
-            *warnings, f"no chunk to validate with; expected held-out documents of {min_words} words and more; "
-            "raise holdout_percent or add text",
-        ]  # fmt: skip
-    content = count_content(Chunk(**row) for row in train)
+        warnings.append(
+            f"no chunk to validate with; expected held-out documents of {min_words} words and more; "
+            "raise holdout_percent or add text"
+        )
+    counts, examples = count_content(Chunk(**row) for row in train)
     return PrepareReport(
-        config.output, len(train), n_words, n_validation, corpora, content, tuple(warnings), tuple(notes)
+        config.output,
+        len(train),
+        n_words,
+        n_validation,
+        tuple(corpora),
+        counts,
+        examples,
+        tuple(warnings),
+        tuple(notes),
     )
 
 
-def _count_corpus(config: PrepareConfig, documents: Documents) -> CorpusCount:
-    """Return what became of a corpus's documents."""
-    lengths = [piece.n_words for piece in _plan(config, documents, "train")]
-    n_held_out = sum(len(piece.documents) for piece in _plan(config, documents, "validation"))
-    is_single = len(documents.numbers) == 1 and n_held_out > 0
-    return CorpusCount(
-        documents.corpus.title, documents.corpus.style, documents=len(documents.numbers), held_out=n_held_out,
-        words=sum(lengths), dropped_short=sum(n_words < config.chunks.min_words for n_words in lengths),
-        dropped_empty=len(documents.rows) - len(documents.numbers),
-        notes=(*documents.left_out, *["one document, whose end is held out"] * is_single),
-    )  # fmt: skip
-
-
-def count_content(chunks: Iterable[Chunk]) -> Content:
-    """Return marks, case and lengths of chunks, as far as they are counted."""
-    marks, cases, bins = Counter[str](), Counter[str](), Counter[int]()
+def count_content(chunks: Iterable[Chunk]) -> tuple[dict[str, dict[str, int]], tuple[Chunk, ...]]:
+    """Return how often each kind of marks, case and length is in chunks, and some of each style."""
+    marks, cases, lengths = Counter[str](), Counter[str](), Counter[str]()
+    names = [f"{low + 1} to {high}" for low, high in pairwise((0, *_LENGTH_BINS))]
+    names.append(f"{_LENGTH_BINS[-1] + 1} and more")
     examples: dict[str, list[Chunk]] = {}
     for chunk in chunks:
         words = split(chunk.target).words
         marks.update(word.marks for word in words)
         cases.update(case_of(word.core).value for word in words)
-        bins[bisect_left(_LENGTH_BINS, chunk.n_words)] += 1
+        lengths[names[bisect_left(_LENGTH_BINS, chunk.n_words)]] += 1
         if len(examples.setdefault(chunk.style, [])) < _EXAMPLES:
             examples[chunk.style].append(chunk)
         if marks.total() >= _COUNTED_WORDS:
             break
-    names = [f"{low + 1} to {high}" for low, high in pairwise((0, *_LENGTH_BINS))]
-    names.append(f"{_LENGTH_BINS[-1] + 1} and more")
-    lengths = {names[number]: bins[number] for number in sorted(bins)}
-    shown = tuple(chain(*examples.values()))
-    return Content(marks.total(), _by_frequency(marks), _by_frequency(cases), lengths, shown)
-
-
-def _by_frequency(counts: Mapping[str, int]) -> dict[str, int]:
-    return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
+    in_order = {"words of a chunk": {name: lengths[name] for name in names if lengths[name]}}
+    frequent = {
+        name: dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
+        for name, counts in (("marks", marks), ("case", cases))
+    }
+    return frequent | in_order, tuple(chain(*examples.values()))
 
 
 def iter_summary(report: PrepareReport) -> Iterator[str]:
     """Yield the report in a few lines, for a terminal."""
-    content = report.content
-    n_short = sum(corpus.dropped_short for corpus in report.corpora)
-    n_empty = sum(corpus.dropped_empty for corpus in report.corpora)
+    n_short, n_empty = (sum(corpus[name] for corpus in report.corpora) for name in ("too short", "empty"))
     if n_short or n_empty:
         yield f"dropped: {n_short:,} documents with too few words for a window, {n_empty:,} empty rows"
-    shares = [f"{marks} {1000 * n / content.n_words:.1f}" for marks, n in content.marks.items() if marks][:8]
+    marks = report.counts["marks"]
+    shares = [f"{mark} {1000 * n / sum(marks.values()):.1f}" for mark, n in marks.items() if mark][:8]
     yield f"marks of 1,000 words: {', '.join(shares) or 'none'}"
     yield from report.notes
     yield f"more in {report.output}/{REPORT}"
@@ -398,16 +350,14 @@ def iter_summary(report: PrepareReport) -> Iterator[str]:
 
 def as_json(report: PrepareReport) -> str:
     """Return the counts of each corpus as json, in the settings' order."""
-    corpora = [
-        {"style": corpus.style, "documents": corpus.documents, "words": corpus.words} for corpus in report.corpora
-    ]
+    corpora = [{name: corpus[name] for name in ("style", "documents", "words")} for corpus in report.corpora]
     return json.dumps({"train_words": report.train_words, "corpora": corpora}, indent=2) + "\n"
 
 
 def as_text(report: PrepareReport) -> str:
     """Return the report as a page."""
-    content = report.content
-    counted = "all" if content.n_words >= report.train_words else f"a sample of {content.n_words:,}"
+    n_counted = sum(report.counts["marks"].values())
+    counted = "all" if n_counted >= report.train_words else f"a sample of {n_counted:,}"
     lines = [
         "# Data set",
         "",
@@ -421,25 +371,19 @@ def as_text(report: PrepareReport) -> str:
         "",
         *markdown_table(
             ("corpus", "style", "documents", "held out", "words taken", "too short", "empty"),
-            (tuple(asdict(corpus).values())[:-1] for corpus in report.corpora),
+            (tuple(corpus.values()) for corpus in report.corpora),
         ),
         *(f"## Marks, case and lengths of {counted} words", ""),
     ]
-    for name, counts in (("marks", content.marks), ("case", content.cases), ("words of a chunk", content.lengths)):
-        total = max(1, sum(counts.values()))
-        lines += markdown_table(
-            (name, "count", "of 1,000"), ((_shown(key), n, f"{1000 * n / total:.1f}") for key, n in counts.items())
-        )
+    for name, counts in report.counts.items():
+        shown = {key: "none" if not key else key if key[0].isalnum() else f"`{key}`" for key in counts}
+        rows = ((shown[key], n, f"{1000 * n / sum(counts.values()):.1f}") for key, n in counts.items())
+        lines += markdown_table((name, "count", "of 1,000"), rows)
     lines += ["## Examples", ""]
-    for chunk in content.examples:
+    for chunk in report.examples:
         source, target = (text[:_SHOWN_CHARACTERS] for text in (chunk.source, chunk.target))
         lines += [f"- {chunk.style}", f"  - `{source}`", f"  - `{target}`"]
     return "\n".join(lines) + "\n"
-
-
-def _shown(name: str) -> str:
-    """Return the name of what is counted, marks as code."""
-    return "none" if not name else name if name[0].isalnum() else f"`{name}`"
 
 
 def markdown_table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Iterator[str]:

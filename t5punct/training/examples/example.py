@@ -19,7 +19,7 @@ from ...config import check
 from ...t5.delay import NOBODY, token_words
 from ...t5.tagger import TAGGED_CASES
 from ...t5.task import inline_case_of
-from ...t5.tokenization import TaskTokenizer
+from ...t5.tokenization import Source, TaskTokenizer
 from ...text.marks import DISFLUENT, NO_MARKS, ends_sentence
 from ...text.words import split
 from ..config import DataConfig
@@ -101,19 +101,17 @@ class ChunkExamples(Dataset[Example]):
     def __getitem__(self, index: int) -> Example:
         row = self.rows[self.chunks[index]]
         rng = random.Random(f"example {self.seed} {self.epoch} {index}")
-        words = self._taught(self._words(row), self.chunks[index])
+        words = self._words(row, None if self.labels is None else self.labels.of_row(self.chunks[index]))
         if any(word.pause for word in words) and rng.random() < self.config.silent_share:
             words = [replace(word, pause=0) for word in words]
         if rng.random() < self.config.noise.share:
             other_words = self._other_words(rng)
             words = add_noise(words, self.config.noise, rng, lambda: rng.choice(other_words))
-        words = self._fitting(self._with_disfluencies(words, rng), row["style"])
+        words, source = self._fitting(self._with_disfluencies(words, rng), row["style"])
         if rng.random() < self.config.questions.share:
             return self._question(words, row["style"], rng)
         task, tokenizer = self.tokenizer.task, self.tokenizer
         marks_of_words = [word.marks for word in words]
-        read, pauses = [word.read for word in words], [word.pause for word in words]
-        source = tokenizer.source(read, row["style"], pauses=pauses)
         marks = tuple(1 + task.slot_marks.index(marks[0]) if marks else 0 for marks in marks_of_words)
         forms = self._forms(words)
         cases = tuple(TAGGED_CASES.index(inline_case_of(form)) for form in forms)
@@ -158,23 +156,16 @@ class ChunkExamples(Dataset[Example]):
         part = times % 1
         return int(times) + bool(part and random.Random(f"times {self.seed} {index}").random() < part)
 
-    def _words(self, row: Any) -> list[Written]:
+    def _words(self, row: Any, codes: Sequence[bytes] | None = None) -> list[Written]:
+        """Return the words of a chunk; `codes`: what the teacher says of each."""
         alphabet = self.tokenizer.task.alphabet  # the data may have more marks than the task
         words, pauses = without_pauses(row["source"])
-        triples = zip(words, split(row["target"]).words, pauses, strict=True)
-        return [
-            Written(read, word.with_opening(NO_MARKS).text, alphabet.marks_in(word.marks), pause, opening=word.opening)
-            for read, word, pause in triples
-        ]
-
-    def _taught(self, words: list[Written], row: int) -> list[Written]:
-        """Return the words with their teacher's labels."""
-        if self.labels is None:
-            return words
-        codes = self.labels.of_row(row)
-        return [
-            replace(word, taught=Taught(code, word.form, word.marks)) for word, code in zip(words, codes, strict=True)
-        ]
+        written = list[Written]()
+        for index, (read, word, pause) in enumerate(zip(words, split(row["target"]).words, pauses, strict=True)):
+            form, marks = word.with_opening(NO_MARKS).text, alphabet.marks_in(word.marks)
+            taught = None if codes is None else Taught(codes[index], form, marks)
+            written.append(Written(read, form, marks, pause, taught, word.opening))
+        return written
 
     def _with_disfluencies(self, words: list[Written], rng: random.Random) -> list[Written]:
         """Return a chunk with disfluencies; if the model learns the sign, also at those that were there already."""
@@ -187,13 +178,14 @@ class ChunkExamples(Dataset[Example]):
             words = add_disfluencies(words, config, rng, other_words, sign)
         return words
 
-    def _fitting(self, words: list[Written], style: str) -> list[Written]:
-        """Return the first words, as many as the model can read at once: some encoders have no positions beyond."""
+    def _fitting(self, words: list[Written], style: str) -> tuple[list[Written], Source]:
+        """Return the first words, as many as the model can read at once (some encoders have no positions beyond)."""
         source = self.tokenizer.source([word.read for word in words], style, pauses=[word.pause for word in words])
         longest, n_behind = self.tokenizer.task.max_tokens, 3  # a sentinel, a silence and the end
         if len(source.ids) + 1 <= longest:
-            return words
-        return words[: max(1, sum(end + 1 + n_behind <= longest for end in source.word_ends))]
+            return words, source
+        words = words[: max(1, sum(end + 1 + n_behind <= longest for end in source.word_ends))]
+        return words, self.tokenizer.source([word.read for word in words], style, pauses=[word.pause for word in words])
 
     def _other_words(self, rng: random.Random) -> list[Written]:
         """Return the words inside the sentences of a random chunk, so that frequent words come often."""

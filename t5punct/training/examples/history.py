@@ -12,12 +12,10 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import torch
-
 from ...t5.task import inline_case_of
 from ...t5.tokenization import TaskTokenizer
 from ...text.marks import DISFLUENT, NO_MARKS, Case, capitalise, ends_sentence
-from ..labels import probabilities_of
+from ..labels import WEIGHTS
 
 IGNORED = -100  # target positions that the loss leaves out
 
@@ -26,7 +24,8 @@ IGNORED = -100  # target positions that the loss leaves out
 class History:
     """A target's tokens: `written` are read, one behind the other, and at each place `target` is asked for.
 
-    next_word_ids, slot_starts: as in an `Example`, of the places in `written`.
+    next_word_ids: what would end the slot at each place, the next word in lower case or the end; IGNORED where nothing
+    is decided: inside of a word or a mark, and after a case token.  slot_starts: the place behind each word.
     """
 
     written: tuple[int, ...]
@@ -45,10 +44,26 @@ def make_history(
     """Return the tokens of words and the marks behind them; `drawn`: the marks that are read, if not the text's."""
     drawn = marks if drawn is None else drawn
     read = _follow(forms, marks, drawn)
-    written = tokenizer.target(read, drawn, openings)
-    starts = tokenizer.slot_starts(read, drawn, openings)
-    ids = tokenizer.next_word_ids(read, drawn, openings)
-    next_word_ids = [IGNORED if token is None else token for token in ids]
+    # the first token of each word in lower case, and of the end
+    next_words = [
+        *(tokenizer.word_ids(form.lower(), first=not index)[0] for index, form in enumerate(read)),
+        tokenizer.eos_id,
+    ]
+    written, next_word_ids, starts = list[int](), list[int](), list[int]()
+    for index, (form, own, opening) in enumerate(zip(read, drawn, openings, strict=True)):
+        ids = tokenizer.form_ids(form, index == 0, opening)
+        n_deciding = 1 + (
+            opening in tokenizer.opening_ids
+        )  # before a word: an opening mark or none, and a case or none
+        next_word_ids += [*[next_words[index]] * n_deciding, *[IGNORED] * (len(ids) - n_deciding)]
+        written += ids
+        starts.append(len(written))
+        for mark in own:
+            ids = tokenizer.mark_ids[mark]
+            next_word_ids += [next_words[index + 1], *[IGNORED] * (len(ids) - 1)]
+            written += ids
+    written.append(tokenizer.eos_id)
+    next_word_ids.append(tokenizer.eos_id)
     target = list(written)
     for index, start in enumerate(starts):
         is_last = index + 1 == len(forms)
@@ -61,7 +76,7 @@ def make_history(
         begins = len(written) - 1 if is_last else starts[index + 1] - len(tokenizer.word_ids(read[index + 1].lower()))
         for place in range(start + 1, begins + 1):
             target[place] = next_word_ids[place] = IGNORED
-    return History(written, tuple(target), tuple(next_word_ids), starts)
+    return History(tuple(written), tuple(target), tuple(next_word_ids), tuple(starts))
 
 
 def draw_marks(marks_of_words: Sequence[str], codes: Sequence[bytes], classes: str, rng: random.Random) -> list[str]:
@@ -69,13 +84,12 @@ def draw_marks(marks_of_words: Sequence[str], codes: Sequence[bytes], classes: s
 
     `classes`: the mark of each class of the codes, in order.  Several marks stay where their first is drawn.
     """
-    drawn = []
+    drawn, options = [], (NO_MARKS, *classes)
     for marks, code in zip(marks_of_words, codes, strict=True):
         if not code or DISFLUENT in marks:
             drawn.append(marks)
             continue
-        shares = probabilities_of(torch.frombuffer(bytearray(code[: len(classes) + 1]), dtype=torch.uint8)).tolist()
-        mark = rng.choices((NO_MARKS, *classes), shares)[0]
+        mark = rng.choices(options, [WEIGHTS[number] for number in code[: len(options)]])[0]
         drawn.append(marks if mark and marks.startswith(mark) else mark)
     return drawn
 

@@ -26,8 +26,7 @@ from ..checkpoint import TrainState
 from ..config import OptimConfig, TrainConfig
 from ..examples.batches import BatchSampler, chunks_fingerprint, load_data, load_split
 from ..examples.example import ChunkExamples
-from ..start.from_encoder import with_copier
-from ..start.starting_model import check_suitable, make_starting_model
+from ..starting_model import check_suitable, make_starting_model
 from ..tensors import PlainModel, add_adapters, check_sharded, restore_random_state, restore_tensors
 from .objective import Objective
 from .progress import tracker_settings
@@ -121,11 +120,9 @@ def _ready_model(config: TrainConfig, model: models.Model, examples: ChunkExampl
     if config.data.questions.share:
         model = model.with_task(classifies=True, unmarked_odds=examples.unmarked_odds())
     if not config.resume:
-        for warning in check_suitable(examples, config.init_from or str(config.tokenizer)):
+        for warning in check_suitable(examples, config.init_from):
             if accelerator.is_main_process:
                 _log.warning("%s", warning)
-        if config.fit.copier_words:
-            model = with_copier(model, examples, config.decoder, config.fit.copier_words)
     network: Any = model.network
     network.decoder.set_attn_implementation("eager")  # as in EncoderT5
     if accelerator.device.type == "cpu":  # with gradients a quarter faster there than torch's fused attention

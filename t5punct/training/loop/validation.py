@@ -6,6 +6,7 @@ training's `text_loss`.  The scores are those of `t5punct evaluate`.
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -74,18 +75,16 @@ class Validator:
         examples = ChunkExamples(self.rows, model.tokenizer)
         make = make_collator(model.tokenizer.pad_id)
         objective = Objective(model, LossConfig(tagger_weight=float(model.tagger is not None)))
-        text = tags = 0.0
-        n_tokens = n_slots = 0
+        sums, counts = defaultdict[str, float](float), Counter[str]()  # of tokens and slots
         for indices in batch_by_length(examples.lengths, self.config.data.batch_tokens):
             batch = make([examples[index] for index in indices]).to(model.device)
             losses = objective(batch)
-            n_batch_tokens, n_batch_slots = (
-                int((classes != IGNORED).sum()) for classes in (batch.targets, batch.marks)
-            )
-            text, n_tokens = text + float(losses.text) * n_batch_tokens, n_tokens + n_batch_tokens
-            tags, n_slots = tags + float(losses.tags) * n_batch_slots, n_slots + n_batch_slots
-        means = {"validation_loss": round(text / n_tokens, 4)}
-        return means if model.tagger is None else means | {"validation_tag_loss": round(tags / n_slots, 4)}
+            for name, loss, classes in (("loss", losses.text, batch.targets), ("tag_loss", losses.tags, batch.marks)):
+                n_classes = int((classes != IGNORED).sum())
+                counts[name] += n_classes
+                sums[name] += float(loss) * n_classes
+        names = ("loss",) if model.tagger is None else ("loss", "tag_loss")
+        return {LOGGED[name]: round(sums[name] / counts[name], 4) for name in names}
 
     def _scores(self, model: Model) -> dict[str, float]:
         """Return F1 with the decoder that is trained; empty without a file."""

@@ -1,4 +1,4 @@
-"""The model that a run starts from: another, or a fresh one, with the marks that it will learn.
+"""The model that a run starts from: another one, with the marks that it will learn.
 
 A new mark's embedding, and its class of the tagger, begin as the mean of those of the marks that are known.  So does
 the sign of disfluent words: as long as nobody asks for it, the model decides what it decided before.
@@ -15,23 +15,21 @@ from typing import Any
 
 import torch
 
-from ... import model as models
-from ...config import check
-from ...errors import ModelError
-from ...model import Model
-from ...t5.delay import LEFT_WORDS
-from ...t5.encoder import Encoder
-from ...t5.tagger import Tagger
-from ...t5.task import ENCODER_TASK, PAUSES, TaskConfig, task_token
-from ...t5.tokenization import TaskTokenizer
-from ...t5.weights import is_encoder
-from ...text.marks import DISFLUENT, NO_MARKS
-from ...text.spelling_table import read_table
-from ..config import TrainConfig, change_task
-from ..data.prepare import read_prepare_config
-from ..examples.disfluencies import DisfluencyConfig
-from ..examples.example import ChunkExamples
-from .from_encoder import from_encoder
+from .. import model as models
+from ..config import check
+from ..errors import ModelError
+from ..model import Model
+from ..t5.delay import LEFT_WORDS
+from ..t5.encoder import Encoder
+from ..t5.tagger import Tagger
+from ..t5.task import PAUSES, TaskConfig, task_token
+from ..t5.tokenization import TaskTokenizer
+from ..text.marks import DISFLUENT, NO_MARKS
+from ..text.spelling_table import read_table
+from .config import TrainConfig, change_task
+from .data.prepare import read_prepare_config
+from .examples.disfluencies import DisfluencyConfig
+from .examples.example import ChunkExamples
 
 _SAMPLED_CHUNKS = 300  # `prepare` has shuffled them
 _SAID_FROM = 0.01  # of the different words: names and emoji of any text are lost to some vocabularies
@@ -42,21 +40,19 @@ _log = logging.getLogger(__name__)
 
 
 def make_starting_model(config: TrainConfig) -> Model:
-    """Return the model of the checkpoint, of `init_from`, or a fresh one, with what it will learn of.
+    """Return the model of the checkpoint or of `init_from`, with what it will learn of.
 
     A run with adapters goes on with `init_from`'s network, which it does not change, and the checkpoint's tagger.
     """
-    if config.resume:
-        model = models.load(config.output)
-        if config.lora.r:
-            begun_from = match_disfluencies(_given(config), config.data.disfluencies)
-            model = replace(begun_from, tokenizer=model.tokenizer, tagger=model.tagger)
-    elif config.init_from is not None:
-        model = _given(config)
+    saved = models.load(config.output) if config.resume else None
+    if saved is None or config.lora.r:
+        model = models.load(config.init_from, revision=config.revision)
+        model = with_marks_of(model, change_task(model.task, config.task)) if config.task else model
+        if saved is not None:
+            begun = match_disfluencies(model, config.data.disfluencies)
+            model = replace(begun, tokenizer=saved.tokenizer, tagger=saved.tagger)
     else:
-        assert config.tokenizer is not None  # noqa: S101  (TrainConfig has checked it)
-        tokenizer = models.load_tokenizer(config.tokenizer, change_task(TaskConfig(), config.task))
-        model = models.fresh(config.shape, tokenizer)
+        model = saved
     model = match_disfluencies(model, config.data.disfluencies)
     delays = config.data.delays
     if delays.any:
@@ -79,25 +75,6 @@ def make_starting_model(config: TrainConfig) -> Model:
     if not data.pause_ms:
         return model
     return model.with_task(pause_ms=data.pause_ms, long_pause_ms=data.long_pause_ms)
-
-
-def _given(config: TrainConfig) -> Model:
-    """Return the model of `init_from`, with the task that is asked for."""
-    folder = models.find(config.init_from, revision=config.revision)
-    if is_encoder(folder):
-        model = from_encoder(folder, config.decoder, change_task(ENCODER_TASK, config.task))
-    else:
-        model = models.load(config.init_from, revision=config.revision)
-        model = with_marks_of(model, change_task(model.task, config.task)) if config.task else model
-        model = with_opening_tokens(model) if config.fit.copier_words else model
-    if config.tokenizer is not None:
-        check(  # for another one the embeddings would mean nothing
-            models.same_tokenizer(model.tokenizer, models.load_tokenizer(config.tokenizer, model.task)),
-            f"tokenizer {config.tokenizer}, which is not that of init_from {config.init_from}",
-            expected="the tokenizer that the model was trained with",
-            fix="drop tokenizer: it is for random weights",
-        )
-    return model
 
 
 def match_disfluencies(model: Model, config: DisfluencyConfig) -> Model:
@@ -124,17 +101,10 @@ def with_marks_of(model: Model, task: TaskConfig) -> Model:
     unknown = [mark for mark in task.slot_marks if mark not in model.task.slot_marks]
     marks = unknown if has_tokens else [mark for mark in unknown if mark == DISFLUENT]
     tagger = None if model.tagger is None else _with_classes(model.tagger, task)
-    return replace(_with_mark_tokens(model, task, marks), tagger=tagger)
+    return replace(with_mark_tokens(model, task, marks), tagger=tagger)
 
 
-def with_opening_tokens(model: Model) -> Model:
-    """Return the model with a token for each opening mark of its task, for a new decoder that shall write them."""
-    vocabulary = model.tokenizer.tokenizer.get_vocab()
-    marks = [mark for mark in model.task.opening if task_token(mark) not in vocabulary]
-    return _with_mark_tokens(model, model.task, marks)
-
-
-def _with_mark_tokens(model: Model, task: TaskConfig, marks: Sequence[str]) -> Model:
+def with_mark_tokens(model: Model, task: TaskConfig, marks: Sequence[str]) -> Model:
     """Return the model with a task, and with tokens for some marks, which begin as the mean of those it knows."""
     from tokenizers import AddedToken
 

@@ -1,12 +1,14 @@
-"""A fresh T5 decoder on a pre-trained encoder, which stays weight for weight and is ready to be trained (Rothe 2020).
+"""Put a fresh decoder on a model's encoder that copies words before it is trained.
 
-`from_encoder("bert-base-uncased", FreshDecoderConfig(), None)` makes a `Model` of an encoder-only model of transformers
-(BERT, MiniLM, MPNet, RoBERTa, XLM-R, E5, ..).  Its tokenizer gets a token for each style, mark and case.
+In: the settings of a run, as `train.py` takes them.  Out: in `output`, the model of `init_from` with such a decoder;
+`init_from` of the run names it then.
 
-`with_copier(model, examples, FreshDecoderConfig(), 10_000)` has a decoder that copies before it is trained.
-One with random weights would spend what it learns first on guessing words.  One layer of cross-attention copies, since
-the decoder's input says how many words' tokens are written (`t5/word_memory`): some heads look up the source token with
-this number and write its embedding; others read the states there and at the token before it, as a tagger does.
+    python recipes/copier.py --config configs/large-2-write.yaml init_from=runs/large-tag output=runs/large-copier
+
+A decoder with random weights would spend what it learns first on guessing words.  One layer of cross-attention copies,
+since the decoder's input says how many words' tokens are written (`t5/word_memory`): some heads look up the source
+token with this number and write its embedding; others read the states there and at the token before it, as a tagger
+does.
 
 Embeddings are whitened first, as frequent pieces share directions and would be taken for each other.  Words and
 positions have dimensions of their own, orthogonal to those in which states vary most and in which the tagger reads
@@ -15,34 +17,32 @@ them.  T5's attention has no scale, so the size of its queries is the temperatur
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import argparse
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import torch
+from from_encoder import decoder_shape
 
-from ...config import check
-from ...decoding.batching import batch_by_length
-from ...decoding.cached_decoder import output_scale
-from ...errors import ModelError, first_line
-from ...model import Model, compute_alone_after_fork, find
-from ...t5.encoder_t5 import EncoderT5, EncoderT5Config, start_decoder
-from ...t5.folder import ENCODER_T5
-from ...t5.task import CASE_TOKENS, ENCODER_TASK, PAUSES, SENTINEL, TaskConfig, task_token
-from ...t5.tokenization import TaskTokenizer
-from ...t5.weights import LOADING, broken_weights, kind_of, without_advice, without_bars
-from ...t5.word_memory import D_POSITION, embed_targets, frequencies
-from ...text.marks import DISFLUENT
-from ..config import FreshDecoderConfig
-from ..examples.batches import make_collator
-from ..examples.example import ChunkExamples
+from t5punct import model as models
+from t5punct.config import check, load
+from t5punct.decoding.batching import batch_by_length
+from t5punct.decoding.cached_decoder import output_scale
+from t5punct.errors import T5PunctError
+from t5punct.model import Model
+from t5punct.t5.encoder_t5 import EncoderT5, EncoderT5Config, start_decoder
+from t5punct.t5.folder import ENCODER_T5
+from t5punct.t5.task import PAUSES, SENTINEL, task_token
+from t5punct.t5.word_memory import D_POSITION, embed_targets, frequencies
+from t5punct.text.marks import DISFLUENT
+from t5punct.training.config import TrainConfig
+from t5punct.training.examples.batches import load_data, make_collator
+from t5punct.training.examples.example import ChunkExamples
+from t5punct.training.starting_model import make_starting_model, with_mark_tokens
 
 _Tensors = tuple[torch.Tensor, ...]
-_NOISE = 0.3  # of a new token's embedding, relative to the spread of all, so that those with one model differ
-_SPARE_POSITIONS = 2  # RoBERTa and MPNet begin to count there
-_DROPOUTS = ("hidden_dropout_prob", "attention_probs_dropout_prob")  # as BERT and its kin call them
-_EXPECTED = "an encoder such as a BERT, with model.safetensors and its tokenizer"
 _COPYING, _BEHIND, _HERE = range(3), range(3, 8), range(8, 12)  # heads of cross-attention
 _SIZE = 1.5  # of a word's part of the memory and of a position's, in standard deviations of the states
 _SURE = 30.0  # logit of cross-attention at the position looked for; others have a third of it at most
@@ -56,179 +56,25 @@ _KEPT = (
 _BATCH_TOKENS, _WORDS_COUNTED = 2048, 10  # so many times as many words are counted as are encoded
 
 
-def from_encoder(source: str | Path, decoder: FreshDecoderConfig, task: TaskConfig | None) -> Model:
-    """Return a model with a folder's or hub id's encoder; seed torch first for the same decoder twice.
-
-    Raises ModelError for anything but an encoder whose embeddings are as wide as its states, or for one without a
-    tokenizer that has an end and an opening token; ConfigError for a task in which the encoder cannot be used.
-    """
-    folder = find(source)
-    task = task or ENCODER_TASK
-    check(
-        task.inline_case and task.prefix == ENCODER_TASK.prefix,
-        f"a task with inline_case {task.inline_case} and prefix {task.prefix!r} for an encoder",
-        expected=f"inline_case true and prefix {ENCODER_TASK.prefix!r}",
-        fix="set task.inline_case and task.prefix",
-    )
-    encoder = read_encoder(folder, decoder.dropout_rate)
-    longest = encoder.config.max_position_embeddings - _SPARE_POSITIONS
-    task = replace(task, max_tokens=min(task.max_tokens, longest))
-    own = own_tokenizer(folder)
-    tokenizer = with_task_tokens(own, own.backend_tokenizer, task)
-    network = _decoded(encoder, tokenizer, decoder)
-    compute_alone_after_fork()
-    return Model(network.eval(), tokenizer, str(source), folder=folder)
-
-
-def read_encoder(folder: Path, dropout_rate: float) -> Any:
-    """Return a folder's encoder in float32, without the pooling layer that some have.
-
-    Raises ModelError for anything else, and for damaged weights.
-    """
-    kind = kind_of(folder)  # raises ModelError where none is stated
-    from transformers import MODEL_FOR_MASKED_LM_MAPPING, AutoConfig, AutoModel
-
-    read: dict[str, Any] = {"trust_remote_code": False, "use_safetensors": True, "dtype": torch.float32}
-    try:
-        config = AutoConfig.from_pretrained(str(folder), trust_remote_code=False)
-        if config.is_encoder_decoder or type(config) not in MODEL_FOR_MASKED_LM_MAPPING:
-            expected = "a T5, mT5, umT5 or byT5, or an encoder such as a BERT"
-            raise ModelError(f"{folder} holds a {config.model_type}", expected=expected, fix="name another model")
-        for name in _DROPOUTS:
-            setattr(config, name, dropout_rate)
-        read["config"] = config
-        with LOADING, without_bars(), without_advice():
-            try:
-                encoder, info = AutoModel.from_pretrained(
-                    str(folder), add_pooling_layer=False, output_loading_info=True, **read
-                )
-            except TypeError:  # this family has none
-                encoder, info = AutoModel.from_pretrained(str(folder), output_loading_info=True, **read)
-    except ModelError:
-        raise
-    except Exception as error:  # a damaged file raises errors without a common base class
-        mistake = f"{folder} cannot be loaded ({first_line(error)})"
-        raise ModelError(mistake, expected=_EXPECTED, fix="check init_from") from error
-    missing = [*info["missing_keys"], *broken_weights(encoder)]
-    if missing:
-        mistake = (
-            f"{folder}: a {kind} of which {len(missing)} weights are missing or not finite, such as {min(missing)}"
-        )
-        raise ModelError(mistake, expected=_EXPECTED, fix="copy the folder again")
-    width = encoder.get_input_embeddings().weight.shape[1]
-    mistake = f"{folder}: embeddings of {width} channels, states of {config.hidden_size}"
-    expected = "an encoder with one width, since the decoder writes with its embeddings"
-    check(width == config.hidden_size, mistake, expected=expected, fix="name another encoder", kind=ModelError)
-    return encoder
-
-
-def own_tokenizer(folder: Path) -> Any:
-    """Return the tokenizer of a folder as transformers has it.  Raises ModelError if it cannot be used here."""
-    from transformers import AutoTokenizer
-
-    try:
-        own = AutoTokenizer.from_pretrained(str(folder), trust_remote_code=False)
-        own.backend_tokenizer  # noqa: B018  (some have none)
-    except Exception as error:  # what a damaged file raises has no common base
-        mistake = f"no tokenizer in {folder} ({first_line(error)})"
-        raise ModelError(mistake, expected=_EXPECTED, fix="copy its files into the folder") from error
-    is_whole = None not in (*_ends(own), own.pad_token)
-    mistake = f"{folder}: a tokenizer without opening, end or pad token"
-    check(is_whole, mistake, expected=_EXPECTED, fix="name another encoder", kind=ModelError)
-    return own
-
-
-def _ends(own: Any) -> tuple[str | None, str | None]:
-    """Return the tokens before and behind a text."""
-    return own.cls_token or own.bos_token, own.eos_token or own.sep_token
-
-
-def with_task_tokens(own: Any, backend: Any, task: TaskConfig) -> TaskTokenizer:
-    """Return a tokenizer's pieces, whole or cut, and the task's tokens behind them."""
-    from tokenizers import AddedToken
-    from transformers import PreTrainedTokenizerFast
-
-    opening, end = _ends(own)
-    backend.no_padding()
-    backend.no_truncation()
-    tokenizer = PreTrainedTokenizerFast(
-        tokenizer_object=backend, model_max_length=task.max_tokens,
-        cls_token=opening, pad_token=own.pad_token, eos_token=end, unk_token=own.unk_token,
-    )  # fmt: skip
-    tokenizer.add_tokens([AddedToken(token, normalized=False) for token, _ in _task_tokens(task)])
-    sentinels = [AddedToken(token, normalized=False) for token in (SENTINEL, *PAUSES)]
-    tokenizer.add_special_tokens({"additional_special_tokens": sentinels})
-    return TaskTokenizer(tokenizer, task)
-
-
-def _task_tokens(task: TaskConfig) -> Iterator[tuple[str, str]]:
-    """Yield the task's own tokens, each with the text whose embedding it begins with; "" for the opening token."""
-    yield from ((task_token(style), "") for style in task.styles)
-    # the sign is there, if it is ever learned
-    yield from ((task_token(mark), mark) for mark in task.marks + DISFLUENT + task.opening)
-    yield from ((token, "the") for token in CASE_TOKENS.values())
-
-
-def _decoded(encoder: Any, tokenizer: TaskTokenizer, decoder: FreshDecoderConfig) -> Any:
-    """Return the encoder, its vocabulary grown by the task's tokens, under fresh decoder layers."""
-    config = encoder.config
-    n_pieces = max(len(tokenizer.tokenizer), encoder.get_input_embeddings().num_embeddings)
-    encoder.resize_token_embeddings(n_pieces, mean_resizing=False)
-    _start_rows(encoder.get_input_embeddings().weight.data, tokenizer)
-    spread = float(encoder.get_input_embeddings().weight.detach().std())
-    network = EncoderT5(
-        EncoderT5Config(
-            **_decoder_shape(decoder, config.hidden_size),
-            encoder=config.to_dict(),
-            vocab_size=n_pieces,
-            d_kv=config.hidden_size // config.num_attention_heads,
-            num_heads=config.num_attention_heads,
-            num_layers=config.num_hidden_layers,
-            pad_token_id=tokenizer.pad_id,
-            eos_token_id=tokenizer.eos_id,
-            decoder_start_token_id=tokenizer.pad_id,
-        )
-    )
-    network.encoder.load_state_dict(encoder.state_dict())
-    start_decoder(network, spread)
-    return network
-
-
-def _decoder_shape(decoder: FreshDecoderConfig, d_model: int) -> dict[str, Any]:
-    return {
-        "d_model": d_model, "num_decoder_layers": decoder.layers, "d_ff": 2 * d_model,
-        "feed_forward_proj": "gelu", "dropout_rate": decoder.dropout_rate,
-    }  # fmt: skip
-
-
-def _start_rows(weight: torch.Tensor, tokenizer: TaskTokenizer) -> None:
-    """Let the task's tokens begin like similar tokens, with a little noise; weight: (n_vocabulary, d_model)."""
-    own: Any = tokenizer.tokenizer
-    spread = float(weight.std())
-    opening = (own.cls_token_id,)
-    rows = [(token, own.encode(like, add_special_tokens=False) if like else opening)
-            for token, like in _task_tokens(tokenizer.task)]  # fmt: skip
-    for token, like in [*rows, *((token, opening) for token in (SENTINEL, *PAUSES))]:
-        row = own.convert_tokens_to_ids(token)
-        weight[row] = weight[list(like)].mean(0) + _NOISE * spread * torch.randn(weight.shape[1])
-
-
-def with_copier(model: Model, examples: ChunkExamples, shape: FreshDecoderConfig, n_words: int) -> Model:
+def with_copier(
+    model: Model, examples: ChunkExamples, n_words: int, *, layers: int = 1, dropout_rate: float = 0.0
+) -> Model:
     """Return a model with the same encoder and tagger under a fresh decoder that copies; seed torch for the same twice.
 
-    The states of the first examples that hold `n_words` words say where words can be written.  Raises ConfigError for
+    The states of the first examples that hold `n_words` words say where words can be written.  layers, dropout_rate: of
+    the decoder.  Raises ConfigError for
     a T5 or mT5, a network of fewer than 12 heads, or one whose marks take several tokens.
     """
     deciding = model.tokenizer.deciding_ids
     old = model.network.config
     check(
         old.model_type in (ENCODER_T5, "umt5") and deciding is not None and old.num_heads >= _HERE.stop,
-        f"fit.copier_words for {model.name}",
+        f"a decoder that copies for {model.name}",
         expected=f"a umT5 or an encoder such as a BERT, of {_HERE.stop} heads, and marks of one token",
-        fix="set fit.copier_words=0",
+        fix="train the decoder that it has",
     )
     config = EncoderT5Config(
-        **_decoder_shape(shape, old.d_model),
+        **decoder_shape(layers, dropout_rate, old.d_model),
         **{name: getattr(old, name) for name in _KEPT},
         encoder=old.encoder if old.model_type == ENCODER_T5 else old.to_dict(),
         d_code=len(_COPYING) * old.d_kv,
@@ -396,3 +242,34 @@ def _states(model: Model, examples: ChunkExamples, n_words: int) -> tuple[torch.
         states.append(encoded[batch.attention_mask.bool()].float())
     counted = [number for example in examples.first(_WORDS_COUNTED * n_words) for number in example.source]
     return torch.cat(states), torch.bincount(torch.tensor(counted), minlength=len(model.network.shared.weight)).float()
+
+
+def with_opening_tokens(model: Model) -> Model:
+    """Return the model with a token for each opening mark of its task, for a new decoder that shall write them."""
+    vocabulary = model.tokenizer.tokenizer.get_vocab()
+    marks = [mark for mark in model.task.opening if task_token(mark) not in vocabulary]
+    return with_mark_tokens(model, model.task, marks)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Read the command line, and write the model."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--config", type=Path, required=True)
+    parser.add_argument("--words", type=int, default=15_000, help="how many words' states are read, from the first on")
+    parser.add_argument("--layers", type=int, default=1, help="of the decoder")
+    parser.add_argument("--dropout-rate", type=float, default=0.0, help="for texts that are read more than once, 0.1")
+    parser.add_argument("overrides", nargs="*", help="settings, key=value")
+    options = parser.parse_args(arguments)
+    config = load(TrainConfig, options.config, options.overrides)
+    torch.manual_seed(config.seed)
+    model = with_opening_tokens(make_starting_model(config))
+    _, loader = load_data(config, model, 1)
+    shape = {"layers": options.layers, "dropout_rate": options.dropout_rate}
+    models.save(with_copier(model, loader.dataset, options.words, **shape), config.output)  # type: ignore[arg-type]
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except T5PunctError as error:
+        raise SystemExit(str(error)) from None

@@ -1,0 +1,102 @@
+"""A T5 with random weights: its vocabulary round-trips any text, and a run begins with it."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from from_scratch import Shape, fresh, iter_lines, main, train_tokenizer
+from hypothesis import assume, example, given
+from hypothesis import strategies as st
+from transformers import AutoTokenizer
+
+from t5punct import model as models
+from t5punct.errors import ConfigError, InputError
+from t5punct.model import Model
+from t5punct.t5.task import TaskConfig
+from t5punct.t5.tokenization import TaskTokenizer
+
+
+def test_a_fresh_model_is_the_same_for_the_same_seed(tiny_model: Model) -> None:
+    shape = Shape(d_model=16, d_kv=4, num_heads=2, d_ff=32, num_layers=1, num_decoder_layers=1)
+    weights = []
+    for seed in (1, 1, 2):
+        torch.manual_seed(seed)
+        weights.append(fresh(shape, tiny_model.tokenizer).network.state_dict()["shared.weight"])
+    assert torch.equal(weights[0], weights[1]) and not torch.equal(weights[0], weights[2])
+    shallow = fresh(replace(shape, num_layers=3), tiny_model.tokenizer).network
+    assert (len(shallow.encoder.block), len(shallow.decoder.block)) == (3, 1)
+
+
+MARKS = ",.?!:;-"
+
+
+@pytest.fixture(scope="module")
+def tokenizer(tiny_tokenizer_folder: Path) -> Any:
+    return AutoTokenizer.from_pretrained(str(tiny_tokenizer_folder))
+
+
+def test_the_folder_is_a_t5_tokenizer_with_all_sentinels_as_single_tokens_at_the_end(tokenizer: Any) -> None:
+    assert (tokenizer.pad_token_id, tokenizer.eos_token_id, tokenizer.unk_token_id) == (0, 1, 2)
+    assert tokenizer("we know").input_ids[-1] == 1
+    assert len(tokenizer) <= 500
+    sentinels = [f"<extra_id_{index}>" for index in range(100)]
+    ids = tokenizer.convert_tokens_to_ids(sentinels)
+    assert ids == list(range(len(tokenizer) - 1, len(tokenizer) - 101, -1))  # <extra_id_0> is the last, as in T5
+    assert tokenizer.encode("we <extra_id_7> know", add_special_tokens=False).count(ids[7]) == 1
+    assert tokenizer.decode(tokenizer.encode("we <extra_id_7> know"), skip_special_tokens=True).split() == [
+        "we",
+        "know",
+    ]
+
+
+@example("don't - wait... a‍b")
+@given(st.text(st.characters(exclude_categories=("Cs", "Cc", "Zs", "Zl", "Zp", "Cn", "Co", "Cf")), min_size=1))
+def test_byte_fallback_round_trips_any_text(tokenizer: Any, text: str) -> None:
+    # hypothesis tries strings of the loaded modules, `<unk>` among them, which any T5 reads as that token
+    assume(not any(name in text for name in tokenizer.all_special_tokens))
+    ids = tokenizer.encode(text, add_special_tokens=False)
+    normal = tokenizer.backend_tokenizer.normalizer.normalize_str(text)  # NFKC, as T5 has it
+    assert tokenizer.unk_token_id not in ids
+    assert tokenizer.decode(ids, clean_up_tokenization_spaces=False).split() == normal.split()
+
+
+def test_marks_are_pieces_of_their_own_and_mean_one_thing(tokenizer: Any) -> None:
+    marks = TaskTokenizer(tokenizer, TaskConfig()).mark_ids
+    assert list(marks) == list(MARKS)
+    assert len(set(marks.values())) == len(MARKS)
+    pieces = {mark: tokenizer.convert_ids_to_tokens(list(ids)) for mark, ids in marks.items()}
+    for mark in MARKS.replace("-", ""):
+        assert pieces[mark] == [mark]
+    assert "".join(pieces["-"]) == "▁-"
+    assert not any(piece.startswith("<0x") for mark_pieces in pieces.values() for piece in mark_pieces)
+
+
+def test_training_again_gives_the_same_vocabulary_with_marks_even_if_the_text_has_none(tmp_path: Path) -> None:
+    lines = ["we know that this is right", "how are you today", "well stop now"] * 20
+    for name in ("one", "two"):
+        train_tokenizer(lines, tmp_path / name, 420)
+    first, second = ((tmp_path / name / "tokenizer.json").read_bytes() for name in ("one", "two"))
+    assert first == second
+    marks = TaskTokenizer(AutoTokenizer.from_pretrained(str(tmp_path / "one")), TaskConfig()).mark_ids
+    assert all(len(ids) == 1 for mark, ids in marks.items() if mark != "-")
+
+
+@pytest.mark.parametrize(("lines", "size"), [([], 420), (["we know"] * 20, 150), (["we know"] * 20, 100)])
+def test_too_little_text_and_too_small_a_size_are_refused(tmp_path: Path, lines: list[str], size: int) -> None:
+    with pytest.raises(InputError, match=rf"a vocabulary of {size} pieces cannot be learned .*--pieces"):
+        train_tokenizer(lines, tmp_path, size)
+
+
+def test_main__model_that_a_run_begins_with(tiny_data: Path, tmp_path: Path) -> None:
+    main([str(tiny_data), str(tmp_path / "start"), "--pieces", "450", "d_model=32", "num_layers=1"])
+    model = models.load(tmp_path / "start")
+    assert len(model.tokenizer.tokenizer) <= 450 and model.network.config.d_model == 32
+    with pytest.raises(ConfigError, match="unknown setting 'd_modle'"):
+        main([str(tiny_data), str(tmp_path / "other"), "d_modle=32"])
+
+
+def test_iter_lines__as_many_words_as_are_asked_for() -> None:
+    rows = [{"source": f"s{number}", "target": f"t{number}", "n_words": 2} for number in range(9)]
+    assert [*iter_lines(rows, 5)] == ["t0", "s1", "t2"]
