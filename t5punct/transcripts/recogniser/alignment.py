@@ -1,12 +1,12 @@
 """The words of one list of a recogniser's json, found in another that holds the same words.
 
-In: two lists of words, each with its time and channel if they are known.  Out: `Match`es: which word stands where.
+In: two lists of words, each with its time and channel if they are known.  Out: which word stands where.
 
 A word that stands in pieces in one of them is found too: Whisper splits `1,000` into `1` and `,000`.
 
 >>> ours, theirs = (tuple(map(HeardWord, text.split())) for text in ("it's 1,000", "so it's 1 ,000"))
 >>> align_words(ours, theirs)
-[Match(ours=(0,), theirs=(1,)), Match(ours=(1,), theirs=(2, 3))]
+[((0,), (1,)), ((1,), (2, 3))]
 """
 
 from __future__ import annotations
@@ -40,20 +40,15 @@ class HeardWord:
     end_ms: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Match:
-    """The places of a word in two lists: several in the one in which it stands in pieces."""
+def align_words(
+    ours: Sequence[HeardWord], theirs: Sequence[HeardWord]
+) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
+    """Return which words of `theirs` are which of `ours`, by their indices, in the order in which most are found.
 
-    ours: tuple[int, ...]
-    theirs: tuple[int, ...]
-
-
-def align_words(ours: Sequence[HeardWord], theirs: Sequence[HeardWord]) -> list[Match]:
-    """Return which words of `theirs` are which of `ours`, in the order of both in which most are found.
-
-    A word without letters is none.
+    Each pair is one word; it has several indices in the list in which it stands in pieces.  A word without letters is
+    none.
     """
-    best, n_most, tried = list[Match](), -1, list[tuple[list[int], list[int]]]()
+    best, n_most, tried = list[tuple[tuple[int, ...], tuple[int, ...]]](), -1, list[tuple[list[int], list[int]]]()
     # both in the same order, if they tell it; else each in any that it tells
     for keys, their_keys in sorted(product(_ORDERS, _ORDERS), key=lambda pair: pair[0] != pair[1]):
         order, their_order = _order(ours, keys), _order(theirs, their_keys)
@@ -61,31 +56,31 @@ def align_words(ours: Sequence[HeardWord], theirs: Sequence[HeardWord]) -> list[
             continue
         tried.append((order, their_order))
         spans = _same_words([ours[n].normal for n in order], [theirs[n].normal for n in their_order])
-        matches = [Match((*order[here],), (*their_order[there],)) for here, there in spans]
-        n_found = sum(len(match.theirs) for match in matches)
-        if n_found > n_most:
-            best, n_most = matches, n_found
-        if n_found == len(their_order):
+        matches = [((*order[here],), (*their_order[there],)) for here, there in spans]
+        n_matched = sum(len(there) for _, there in matches)
+        if n_matched > n_most:
+            best, n_most = matches, n_matched
+        if n_matched == len(their_order):
             break
     return best
 
 
 def _order(words: Sequence[HeardWord], keys: Sequence[str]) -> list[int] | None:
-    """Return the places of a list's words, sorted; None: some do not tell by what."""
-    places = [place for place, word in enumerate(words) if word.normal]
-    if any(getattr(words[place], key) in (None, "") for key in keys for place in places):
+    """Return the indices of a list's words, sorted; None: some do not tell by what."""
+    indices = [index for index, word in enumerate(words) if word.normal]
+    if any(getattr(words[index], key) in (None, "") for key in keys for index in indices):
         return None
     by_keys: Any = attrgetter(*keys) if keys else None
-    return sorted(places, key=lambda place: by_keys(words[place])) if keys else places
+    return sorted(indices, key=lambda index: by_keys(words[index])) if keys else indices
 
 
 def _same_words(ours: Sequence[str], theirs: Sequence[str]) -> Iterator[tuple[slice, slice]]:
     """Yield the stretches of two lists that are one word each, in order."""
-    begin = their_begin = 0
-    for begin_here, there in _same_letters(ours, slice(0, len(ours)), theirs, slice(0, len(theirs))):
-        yield begin_here, there
-        begin, their_begin = begin_here.stop, there.stop
-    end, their_end = begin, their_begin  # of what was looked at; mostly that is all
+    end = their_end = 0  # of what was looked at; mostly that is all
+    for here, there in _same_letters(ours, slice(0, len(ours)), theirs, slice(0, len(theirs))):
+        yield here, there
+        end, their_end = here.stop, there.stop
+    begin, their_begin = end, their_end
     for block in Levenshtein.opcodes(ours[begin:], theirs[their_begin:]).as_matching_blocks():
         start, their_start = begin + block.a, their_begin + block.b
         yield from _same_letters(ours, slice(end, start), theirs, slice(their_end, their_start))
@@ -115,7 +110,5 @@ def _same_letters(
 
 
 def _letters(word: str) -> str:
-    """Return a word without full stops, as the last one of `u` `.s.` is read as a mark, and without apostrophes around
-    it.
-    """
+    """Return a word without full stops, as the last one of `u` `.s.` is read as a mark, and apostrophes around it."""
     return word.replace(".", "").strip(APOSTROPHES) or word
