@@ -281,7 +281,10 @@ _ERRORS = {
     422: "A field that is unknown or has no such value.",
     503: "More work than the service takes; Retry-After says when to come again.",
 }
-_WARNING = "That the model does not know the language of the text.  Answers to `text` and `texts` of json have `warnings`, too."
+_WARNING = (
+    "That the model does not know the language of the text.  Answers to `text` and `texts` of json have `warnings`, "
+    "too."
+)
 _STRING: dict[str, Any] = {"schema": {"type": "string"}}
 
 

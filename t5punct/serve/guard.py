@@ -1,4 +1,4 @@
-"""What is refused before anything else: foreign names and pages, and missing tokens; and how a refusal reads.
+"""What is refused before anything else: foreign names and pages, missing tokens, large bodies; and how a refusal reads.
 
 In: an ASGI application and the service's config.  Out: one that such requests do not reach.
 
@@ -6,9 +6,9 @@ In: an ASGI application and the service's config.  Out: one that such requests d
 - A page of another site may not use the service unless it is named: browsers let any page open a WebSocket.
 - A token is compared in constant time.  Browsers cannot send one with a WebSocket, so there it may be a subprotocol,
   `bearer.TOKEN`, beside `t5punct`.
+- A body whose length is said is refused before it is sent; Starlette counts the bytes of others.
 
-Starlette's middleware limits bodies and tells browsers of other sites; its check of names knows neither WebSockets'
-refusals nor errors as json.
+Starlette's own middleware for names and limits answers in plain text, where clients are promised json.
 """
 
 from __future__ import annotations
@@ -89,7 +89,11 @@ class Guard:
         if origin is not None and origin not in self._config.origins and urlsplit(origin).netloc != host:
             return HTTPStatus.FORBIDDEN
         is_open = self._config.token is None or scope["path"] in _OPEN_PATHS
-        return None if is_open or self._has_token(headers) else HTTPStatus.UNAUTHORIZED
+        if not is_open and not self._has_token(headers):
+            return HTTPStatus.UNAUTHORIZED
+        length = headers.get("content-length", "0")
+        is_large = length.isdecimal() and int(length[:20]) > self._config.max_body_bytes
+        return HTTPStatus.REQUEST_ENTITY_TOO_LARGE if is_large else None
 
     def _has_token(self, headers: Headers) -> bool:
         kind, _, token = headers.get("authorization", "").partition(" ")
