@@ -38,7 +38,8 @@ from ..transcripts.writers import WriterConfig
 from ..windows.presets import PRESET_SUFFIXES
 
 Options = TypeVar("Options", bound=ModelOptions)
-ORDERS = ("flush", "end")  # a silence: all that was heard becomes final; the end of the stream
+# a silence: all that was heard becomes final; captions that were told are shown no more; the end of the stream
+ORDERS = ("flush", "clear", "end")
 FLUSH, END = ('{"flush": true}', '{"end": true}')  # a client's messages that say so
 
 
