@@ -9,12 +9,11 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from chance import bare, by_chance, punctuated, reading, rewritten, spoken, unchanged
+from chance import bare, by_chance, punctuated, reading, spoken, unchanged
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from promises import letters
 from proportion import peak_bytes
-from recognised import whisper
 from strategies import texts
 
 from t5punct.errors import InputError
@@ -133,29 +132,6 @@ def test_a_closing_quote_stays_where_it_stood_among_the_tags(text: str, new: str
     (word,) = spoken(reading(source, "srt").items)
     before = "<i>" if text.startswith("<i>") else ""
     assert before + word.with_text(new) == expected + "\n"
-
-
-WORDS = st.lists(st.sampled_from(["how", "are", "you", "U.S.", "don't", "é", '"so"', "a/b"]), min_size=1, max_size=5)
-
-
-@st.composite
-def whisper_files(draw: st.DrawFn) -> str:
-    """Json as Whisper writes it, in any layout."""
-    value = {**whisper(draw(st.lists(WORDS, min_size=1, max_size=4))), "language": "en"}
-    indent, is_ascii = draw(st.sampled_from([None, 1, "\t"])), draw(st.booleans())
-    return json.dumps(value, indent=indent, ensure_ascii=is_ascii) + draw(st.sampled_from(["", "\n"]))
-
-
-@given(whisper_files(), st.integers(0, 2**16))
-def test_json_says_the_same_everywhere_and_keeps_its_layout(text: str, seed: int) -> None:
-    words = spoken(reading(text, "json").items)
-    assert all(word.start_ms is not None and word.end_ms is not None for word in words)
-    assert rewritten(text, "json") == text
-    new_text, expected = by_chance(text, "json", seed)
-    value = json.loads(new_text)
-    assert value["text"].split() == " ".join(expected).split()
-    assert [word["word"].strip() for segment in value["segments"] for word in segment["words"]] == expected
-    assert " ".join(segment["text"].strip() for segment in value["segments"]).split() == value["text"].split()
 
 
 @example('{"a": "\\u00e9\\/", "b" : [1.50, 1e400, "x", true ] }')
