@@ -171,7 +171,8 @@ def _labelled(written: Iterable[WrittenItem]) -> Iterator[_Shown]:
             kept += [item] if item.shown else []
             opens = opens or item.breaks
             continue
-        cue, following = word and word.spoken.cue, item and item.spoken.cue
+        cue = word.spoken.cue if word else None
+        following = item.spoken.cue if item else None
         alone = [part for part in kept if _has_own_cue(part, cue, following)]
         kept = [part for part in kept if part not in alone]
         if word:

@@ -65,10 +65,11 @@ class Spelling:
         """
         word = word if self.opening is None else word.with_opening(self.opening)
         core, lead, tail = _parts(word)
-        [(letters, marks)] = self._cut([core]) or [(self.letters, None)]
-        stops = "" if marks is None else core[len(letters) :]  # of the place: `U.S.` where the word is `U.S`
-        stem = lead + (core if self.stays and marks is not None else letters + stops) + tail
-        marks = ((marks or "") + self.marks).removeprefix(stops)
+        cut = self._cut([core])
+        letters, marks = cut[0] if cut else (self.letters, "")  # else as a user spells it
+        stops = core[len(letters) :] if cut else ""  # of the place: `U.S.` where the word is `U.S`
+        stem = lead + (core if self.stays and cut else letters + stops) + tail
+        marks = (marks + self.marks).removeprefix(stops)
         closers = word.text[word.n_stem :]
         inside, dash, behind = marks.partition(DASH_APART)
         return (stem + inside + closers, dash + behind) if closers else (stem, marks)
@@ -124,7 +125,7 @@ class Changes:
     lists: dict[int, list[Any]] = field(default_factory=dict)
 
     def write(self, place: JsonPlace, new: Sequence[Spelling | None], *, has_typed_marks: bool) -> None:
-        """Note how the words of a place are written.  `has_typed_marks`: whether marks have items of their own there."""
+        """Note how the words of a place are written.  `has_typed_marks`: whether marks have items there."""
         text, marks, after = _written(place.items, new)
         is_typed = has_typed_marks and bool(place.type)
         if not place.marks and (not is_typed or text + marks + after == place.text):
@@ -166,8 +167,8 @@ class Changes:
             self.lists[id(listed)] = [new for number in listed for new in ids.get(number, [number])]
         for elements in (item.elements or () for item in typed):
             if id(elements) not in self.lists:
-                instead = (self.elements.get(id(element), [element]) for element in elements)
-                self.lists[id(elements)] = [*chain.from_iterable(instead)]
+                parts = (self.elements.get(id(element), [element]) for element in elements)
+                self.lists[id(elements)] = [*chain.from_iterable(parts)]
 
 
 def _respelled_mark(old: str, new: str) -> str:
