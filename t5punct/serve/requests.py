@@ -32,8 +32,8 @@ from ..options import ModelOptions, StreamOptions, TranscriptOptions, check_need
 from ..punctuator import PunctuatorConfig
 from ..streaming import StreamConfig, StreamState, TimedWord
 from ..text.io.live import timed_word
+from ..transcripts.items import seconds
 from ..transcripts.terms import Terms
-from ..transcripts.words_out import seconds
 from ..transcripts.writers import WriterConfig
 from ..windows.presets import PRESET_SUFFIXES
 

@@ -24,12 +24,11 @@ from ..text.render import AnnotatedWord
 from ..text.words import Word
 from .heads import Heads, label_of
 from .items import Item, Kept, SpokenWord, WrittenItem, WrittenWord, iter_pieces, numbered_texts, written_items
-from .recogniser.recording import RecogniserJson
+from .recogniser.recording import RecogniserJson, write_json
 from .review import review_page
 from .speech import join_same_speakers, read_plain, read_utterances
 from .subtitles import TIMING, WrittenCue, read_ass, read_srt, read_vtt, write_ass, write_srt, write_vtt
-from .tables import are_ctm, read_csv, read_ctm, read_table, write_cells
-from .words_out import write_csv, write_ctm, write_json, write_text, write_tsv
+from .tables import are_ctm, read_csv, read_ctm, read_table, write_cells, write_csv, write_ctm, write_tsv
 
 _SRT_BEGINS = re.compile(rf"(\d+\s*\n)?{TIMING.pattern}[ \t]*(\r|\n|$|\w+:)")  # `position:50%`
 _ASS_BEGINS = re.compile(r"\[Script Info\]", re.IGNORECASE)
@@ -66,7 +65,14 @@ _JSON = (".json", ".jsonl", ".ndjson", ".json3")
 FORMATS = {
     format.name: format
     for format in (
-        Format("text", (".txt", ".text", ".stm"), ("text/plain",), read_plain, write_text, is_plain=True),
+        Format(
+            "text",
+            (".txt", ".text", ".stm"),
+            ("text/plain",),
+            read_plain,
+            lambda written, _: iter_pieces(written),
+            is_plain=True,
+        ),
         Format("lines", (), ("text/plain",), read_utterances, is_plain=True),
         Format("srt", (".srt",), ("application/x-subrip", "text/srt"), read_srt, None, _SRT_BEGINS, write_srt),
         Format("vtt", (".vtt",), ("text/vtt",), read_vtt, None, re.compile(r"WEBVTT\b"), write_vtt),

@@ -1,6 +1,7 @@
 """Tables of words or segments: NIST's CTM, and values separated by tabs or by commas.
 
-In: the lines of a file, with their ends.  Out: items; of each row all but its words is kept.
+In: the lines of a file, with their ends.  Out: items; of each row all but its words is kept.  Or the written items of
+any transcript, and the rows of a table.
 
 >>> rows = ["talk 1 0.5 0.2 so\\n", "talk 1 0.7 0.1 ,\\n", "talk 1 0.9 0.3 what\\n"]
 >>> words = [item for item in read_ctm(rows) if isinstance(item, SpokenWord)]
@@ -15,11 +16,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from pathlib import PurePath
 
 from ..errors import InputError
 from ..text.marks import DASH, DASH_APART, Alphabet
 from ..text.words import ALL_MARKS, opening_apart, words_of
-from .items import Cue, Item, Kept, Role, SpokenWord, WrittenItem, speaker_label, without_spaces
+from .items import Cue, Item, Kept, Role, SpokenWord, WrittenItem, WrittenWord, speaker_label, without_spaces
 from .speech import read_line, set_cue_times
 
 _FIELD = re.compile(r"\S+")
@@ -351,3 +353,36 @@ def _seconds_ms(text: str, scale: int = _MS) -> int | None:
         return round(scale * float(text))
     except (ValueError, OverflowError):
         return None
+
+
+def write_ctm(written: Iterable[WrittenItem], source: str) -> Iterator[str]:
+    """Write NIST's CTM.  Raises InputError for a word without times."""
+    name = "_".join(PurePath(source).name.split(".")[0].split()) or "-"  # white space would begin another field
+    for item in _words(written):
+        start_ms, end_ms = item.spoken.start_ms, item.spoken.end_ms
+        if start_ms is None or end_ms is None:
+            raise InputError(
+                f"no time for the word {item.annotated.word!r}",
+                expected="words with start and end",
+                fix="write another format",
+            )
+        yield f"{name} 1 {start_ms / 1000:.3f} {(end_ms - start_ms) / 1000:.3f} {without_spaces(item.annotated.text)}\n"
+
+
+def write_tsv(written: Iterable[WrittenItem], source: str) -> Iterator[str]:
+    """Yield a table with the header `word`, `start`, `end`; times in seconds, empty where they are not known."""
+    yield "word\tstart\tend\n"
+    for item in _words(written):
+        times = ("" if ms is None else f"{ms / 1000:.3f}" for ms in (item.spoken.start_ms, item.spoken.end_ms))
+        yield "\t".join([item.annotated.text, *times]) + "\n"
+
+
+def write_csv(written: Iterable[WrittenItem], source: str) -> Iterator[str]:
+    """Yield the same table with commas, and quotes where they are needed."""
+    for row in write_tsv(written, source):
+        cells = row.rstrip("\n").split("\t")
+        yield ",".join(f'"{cell}"' if "," in cell else cell for cell in cells) + "\n"
+
+
+def _words(written: Iterable[WrittenItem]) -> Iterator[WrittenWord]:
+    return (item for item in written if isinstance(item, WrittenWord))

@@ -17,17 +17,30 @@ the others are aligned with it, so that none is forgotten, and strings that say 
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
+from itertools import islice, product
+from operator import attrgetter
 from typing import Any
+
+from rapidfuzz.distance import Levenshtein
 
 from ...errors import InputError
 from ...text.marks import Alphabet
 from ...text.words import APOSTROPHES, CLOSERS, OPENERS, Word
-from ..items import Cue, Item, Kept, SpokenWord, WrittenWord, speaker_label
-from .alignment import HeardWord, align_words
+from ..items import (
+    Cue,
+    Item,
+    Kept,
+    SpokenWord,
+    WrittenItem,
+    WrittenWord,
+    leave_out_removed,
+    seconds,
+    speaker_label,
+)  # fmt: skip
 from .places import JsonPlace, places_in_lists, places_of, with_words
 from .spelling import Changes, Spelling
 from .values import parse_json, written_json
@@ -39,8 +52,25 @@ _TOKEN = re.compile(r"\[_\w+\]")  # of whisper.cpp, which nobody says
 _FIELD = re.compile(r'"([^"\\]{1,30})"\s*:')
 _SEARCHED_CHARS, _NAMED_FIELDS = 10_000, 6  # of a json without words, so that a misspelt field is seen
 _QUOTES = "".join(char for char in OPENERS + CLOSERS if char not in APOSTROPHES)  # which stand inside words, too
+_MOST_PIECES = 20  # of a word
+_ORDERS = (("channel", "order_ms"), ("channel",), ("order_ms",), ())  # by what of its words a list may be sorted
 # what holds nothing when nothing was said
 _HOLDERS = ("text", "transcript", "segments", "words", "results", "transcription", "utterances", "channels")
+
+
+@dataclass(frozen=True, slots=True)
+class HeardWord:
+    """A word as the model reads it; when, by whom and in which channel it was said, as far as that is known.
+
+    order_ms: when the string in which it stands was begun, or the word itself.
+    """
+
+    normal: str
+    channel: str = ""
+    order_ms: int | None = None
+    speaker: str = ""
+    start_ms: int | None = None
+    end_ms: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,3 +266,109 @@ def _says_nothing(value: object) -> bool:
     if not isinstance(value, dict):
         return False
     return any(key in value and value[key] in ([], None) for key in _HOLDERS) or any(map(_says_nothing, value.values()))
+
+
+def align_words(
+    ours: Sequence[HeardWord], theirs: Sequence[HeardWord]
+) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
+    """Return which words of `theirs` are which of `ours`, by their indices, in the order in which most are found.
+
+    Each pair is one word; it has several indices in the list in which it stands in pieces: Whisper splits `1,000` into
+    `1` and `,000`.  A word without letters is none.
+
+    >>> ours, theirs = (tuple(map(HeardWord, text.split())) for text in ("it's 1,000", "so it's 1 ,000"))
+    >>> align_words(ours, theirs)
+    [((0,), (1,)), ((1,), (2, 3))]
+    """
+    best, n_most, tried = list[tuple[tuple[int, ...], tuple[int, ...]]](), -1, list[tuple[list[int], list[int]]]()
+    # both in the same order, if they tell it; else each in any that it tells
+    for keys, their_keys in sorted(product(_ORDERS, _ORDERS), key=lambda pair: pair[0] != pair[1]):
+        order, their_order = _order(ours, keys), _order(theirs, their_keys)
+        if order is None or their_order is None or (order, their_order) in tried:
+            continue
+        tried.append((order, their_order))
+        spans = _same_words([ours[n].normal for n in order], [theirs[n].normal for n in their_order])
+        matches = [((*order[here],), (*their_order[there],)) for here, there in spans]
+        n_matched = sum(len(there) for _, there in matches)
+        if n_matched > n_most:
+            best, n_most = matches, n_matched
+        if n_matched == len(their_order):
+            break
+    return best
+
+
+def _order(words: Sequence[HeardWord], keys: Sequence[str]) -> list[int] | None:
+    """Return the indices of a list's words, sorted; None: some do not tell by what."""
+    indices = [index for index, word in enumerate(words) if word.normal]
+    if any(getattr(words[index], key) in (None, "") for key in keys for index in indices):
+        return None
+    by_keys: Any = attrgetter(*keys) if keys else None
+    return sorted(indices, key=lambda index: by_keys(words[index])) if keys else indices
+
+
+def _same_words(ours: Sequence[str], theirs: Sequence[str]) -> Iterator[tuple[slice, slice]]:
+    """Yield the stretches of two lists that are one word each, in order."""
+    end = their_end = 0  # of what was looked at; mostly that is all
+    for here, there in _same_letters(ours, slice(0, len(ours)), theirs, slice(0, len(theirs))):
+        yield here, there
+        end, their_end = here.stop, there.stop
+    begin, their_begin = end, their_end
+    for block in Levenshtein.opcodes(ours[begin:], theirs[their_begin:]).as_matching_blocks():
+        start, their_start = begin + block.a, their_begin + block.b
+        yield from _same_letters(ours, slice(end, start), theirs, slice(their_end, their_start))
+        end, their_end = start + block.size, their_start + block.size
+        for n in range(block.size):
+            yield slice(start + n, start + n + 1), slice(their_start + n, their_start + n + 1)
+
+
+def _same_letters(
+    ours: Sequence[str], here: slice, theirs: Sequence[str], there: slice
+) -> Iterator[tuple[slice, slice]]:
+    """From the start of two stretches: a word of one, and the pieces that make it up in the other."""
+    i, j = here.start, there.start
+    while i < here.stop and j < there.stop:
+        k, m, our, their = i + 1, j + 1, ours[i], theirs[j]
+        while (letters := _letters(our)) != (their_letters := _letters(their)):
+            if max(k - i, m - j) > _MOST_PIECES:
+                return
+            if len(letters) < len(their_letters) and k < here.stop:
+                our, k = our + ours[k], k + 1
+            elif len(their_letters) < len(letters) and m < there.stop:
+                their, m = their + theirs[m], m + 1
+            else:
+                return
+        yield slice(i, k), slice(j, m)
+        i, j = k, m
+
+
+def _letters(word: str) -> str:
+    """Return a word without full stops, as the last one of `u` `.s.` is read as a mark, and apostrophes around it."""
+    return word.replace(".", "").strip(APOSTROPHES) or word
+
+
+def write_json(written: Sequence[WrittenItem], source: str) -> Iterator[str]:
+    """Yield a line of json.
+
+    start, end: seconds, if the input has times; start_char, end_char: where the word stands in what `punctuate` makes
+    of the input in its own format (of json: in its words, with their white space).  Words that were removed are listed
+    behind the others, if there are some.
+    """
+    yield f'{{"source": {json.dumps(source, ensure_ascii=False)}, "words": ['
+    place, comma = 0, ""
+    for item in leave_out_removed(written):
+        if isinstance(item, Kept):
+            place += len(item.text)
+            continue
+        spoken, stop = item.spoken, place + len(item.in_file)
+        times = seconds(spoken.start_ms, spoken.end_ms)
+        word_values = {**item.annotated.as_dict(), **times, "start_char": place, "end_char": stop - len(spoken.after)}
+        yield comma + json.dumps(word_values, ensure_ascii=False)
+        place, comma = stop, ", "
+    removed = [
+        json.dumps(
+            {"word": item.annotated.word, **seconds(item.spoken.start_ms, item.spoken.end_ms)}, ensure_ascii=False
+        )
+        for item in written
+        if isinstance(item, WrittenWord) and item.is_removed
+    ]
+    yield f'], "removed": [{", ".join(removed)}]}}\n' if removed else "]}\n"
