@@ -39,6 +39,7 @@ from websockets.exceptions import ConnectionClosed
 from t5punct.options import ModelOptions
 from t5punct.punctuator import Punctuator
 from t5punct.serve.client import RemoteStream, stream_address
+from t5punct.serve.requests import stream_request
 from t5punct.streaming import StreamingPunctuator
 from t5punct.text.words import words_of
 
@@ -135,11 +136,8 @@ def serve_streams(options: argparse.Namespace) -> None:
     changed = sum(
         _bare(text) != _bare(word) for stream in whole for text, word in zip(stream.texts, stream.words, strict=False)
     )
-    settings = (
-        ModelOptions(model=options.model)
-        .stream({"policy": options.policy, "lookahead": str(options.lookahead)})
-        .settings
-    )
+    asked = {"policy": options.policy, "lookahead": str(options.lookahead)}
+    settings, _ = stream_request(asked, ModelOptions(model=options.model))
     punctuator = Punctuator.from_pretrained(options.model, settings.config)
     alone = [_alone(punctuator, settings.stream, stream.words) for stream in whole[:10]]
     n_other = sum(
@@ -295,11 +293,8 @@ def restart(options: argparse.Namespace) -> None:
         with service(options, first.port, Path(folder) / "second"):
             for thread in talks:
                 thread.join(300)
-    settings = (
-        ModelOptions(model=options.model)
-        .stream({"policy": options.policy, "lookahead": str(options.lookahead)})
-        .settings
-    )
+    asked = {"policy": options.policy, "lookahead": str(options.lookahead)}
+    settings, _ = stream_request(asked, ModelOptions(model=options.model))
     punctuator = Punctuator.from_pretrained(options.model, settings.config)
     same = sum(_alone(punctuator, settings.stream, said) == texts for said, texts in zip(stretches, heard, strict=True))
     whole = sum(

@@ -25,7 +25,8 @@ import asyncio
 import math
 import socket
 import time
-from collections.abc import Callable, Container, Iterable
+from collections.abc import Callable, Container, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from http import HTTPStatus
@@ -50,14 +51,13 @@ from ..options import ModelOptions, TranscriptOptions
 from ..punctuator import Punctuator
 from .config import ServeConfig
 from .engine import Engine
-from .guard import SUBPROTOCOL, TOO_LARGE, Guard, error_body
+from .guard import REFUSALS, SUBPROTOCOL, Guard, refusal
 from .live import BUSY, RESTARTING, UNFIT, LiveStream, Watchers, close
 from .metrics import Metrics
 from .page import page, reference_page
 from .requests import FieldError, schema_of, stream_request, text_request
 from .texts import FORMAT_OF_TYPE, WRITTEN_TYPES, Body, TooLongError, answer_of, texts_of_json
 
-_RETRY_S = "2"
 WARNING_HEADER = "T5punct-Warning"
 _STATUSES: dict[type[T5PunctError], HTTPStatus] = {
     TooLongError: HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
@@ -85,6 +85,15 @@ class Service:
         """Whether no stream is open, and no text under way."""
         return not self.n_streams and not self.n_texts
 
+    @contextmanager
+    def counted(self, name: str) -> Iterator[None]:
+        """Count one more of `n_streams`, `n_watchers` or `n_texts` while a block runs."""
+        setattr(self, name, getattr(self, name) + 1)
+        try:
+            yield
+        finally:
+            setattr(self, name, getattr(self, name) - 1)
+
 
 def make_app(service: Service) -> FastAPI:
     """Return the application."""
@@ -106,7 +115,7 @@ def make_app(service: Service) -> FastAPI:
             allow_methods=["*"],
             expose_headers=[WARNING_HEADER],
         )
-    app.add_exception_handler(HTTPException, _answer_http_error)
+    app.add_exception_handler(HTTPException, _refused)
     _add_texts(app, service)
     _add_streams(app, service)
     _add_pages(app, service)
@@ -117,18 +126,31 @@ def _add_texts(app: FastAPI, service: Service) -> None:
     @app.post("/v1/punctuate", openapi_extra=_punctuate_schema(_TEXT_FIELDS), response_class=Response)
     async def punctuate(request: Request) -> Response:
         """Put marks and capitals into a text or a file; the answer is what `t5punct punctuate` would write."""
-        started = time.monotonic()
-        service.n_texts += 1
-        try:
-            response = await _punctuated(request, service, started)
-        except BaseException as error:
-            service.n_texts -= 1
-            response = _refusal(error)
-        service.metrics.requests.labels(str(response.status_code)).inc()
-        return response
+        return _TextAnswer(request, service)
 
 
-async def _punctuated(request: Request, service: Service, started: float) -> Response:
+class _TextAnswer(Response):
+    """The answer to a text, which begins while the text is still decided."""
+
+    def __init__(self, request: Request, service: Service) -> None:
+        super().__init__()
+        self._request, self._service = request, service
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Read the request and answer it; it is under way until its last piece is sent, or its client has gone."""
+        started, metrics = time.monotonic(), self._service.metrics
+        with self._service.counted("n_texts"):
+            try:
+                response = await _punctuated(self._request, self._service)
+            except (T5PunctError, HTTPException, ClientDisconnect) as error:
+                response = await _refused(self._request, error)
+            metrics.requests.labels(str(response.status_code)).inc()
+            await response(scope, receive, send)
+        if response.status_code == HTTPStatus.OK:
+            metrics.text_seconds.observe(time.monotonic() - started)
+
+
+async def _punctuated(request: Request, service: Service) -> Response:
     """Return the answer to a text; the first piece is there, the others come as they are decided."""
     if service.stopping.is_set() or service.engine.n_waiting_words >= service.config.max_waiting_words:
         raise HTTPException(HTTPStatus.SERVICE_UNAVAILABLE)
@@ -136,31 +158,10 @@ async def _punctuated(request: Request, service: Service, started: float) -> Res
     asked = text_request(values, service.options)
     answer = await run_in_threadpool(answer_of, body, asked, service.engine, service.config.max_words)
     first = await run_in_threadpool(next, answer.pieces, "")
-
-    def end() -> None:
-        service.n_texts -= 1
-        service.metrics.text_words.inc(answer.n_words)
-        service.metrics.text_seconds.observe(time.monotonic() - started)
-
+    service.metrics.text_words.inc(answer.n_words)
     headers = {WARNING_HEADER: "; ".join(answer.warnings)} if answer.warnings else None
-    return _Streamed(chain([first], answer.pieces), answer.content_type, headers, end)
-
-
-class _Streamed(StreamingResponse):
-    """Pieces of text as they are decided; `on_end` is called once, however the client behaves."""
-
-    def __init__(
-        self, pieces: Iterable[str], content_type: str, headers: dict[str, str] | None, on_end: Callable[[], None]
-    ) -> None:
-        encoded = (piece.encode(errors="backslashreplace") for piece in pieces)
-        super().__init__(iterate_in_threadpool(encoded), headers=headers, media_type=content_type)
-        self._on_end = on_end
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        try:
-            await super().__call__(scope, receive, send)
-        finally:
-            self._on_end()
+    encoded = (piece.encode(errors="backslashreplace") for piece in chain([first], answer.pieces))
+    return StreamingResponse(iterate_in_threadpool(encoded), headers=headers, media_type=answer.content_type)
 
 
 async def _read(request: Request, names: Container[str]) -> tuple[Body, dict[str, Any]]:
@@ -176,37 +177,29 @@ async def _read(request: Request, names: Container[str]) -> tuple[Body, dict[str
         file, text = form.get("file"), form.get("text")
         values |= {name: value for name, value in form.multi_items() if name not in ("file", "text")}
         if isinstance(file, UploadFile):
-            body = Body(await file.read(), file.content_type or "", file.filename or "")
-        elif isinstance(text, str):
-            body = Body(text.encode(errors="surrogatepass"))
-        else:
-            raise FieldError("a form without a file or a text", expected="one of them", fix="add file or text")
-    return body, values
+            return Body(await file.read(), file.content_type or "", file.filename or ""), values
+        if isinstance(text, str):
+            return Body(text.encode(errors="surrogatepass")), values
+    raise FieldError("a form without a file or a text", expected="one of them", fix="add file or text")
 
 
-def _refusal(error: BaseException) -> Response:
+async def _refused(request: Request, error: Exception) -> Response:
     """Return the answer to a request that cannot be served.  An unexpected error is raised again, for the log."""
     match error:
         case T5PunctError():
             status = _STATUSES.get(type(error), HTTPStatus.BAD_REQUEST)
-            return JSONResponse(error_body(error.found, error.expected, error.fix), status)
-        case HTTPException(status_code=HTTPStatus.REQUEST_ENTITY_TOO_LARGE):
-            return JSONResponse(error_body(*TOO_LARGE), HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
-        case HTTPException(status_code=HTTPStatus.SERVICE_UNAVAILABLE):
-            body = error_body("a busy service, or one that is ending", "room for the work", "try again later")
-            return JSONResponse(body, HTTPStatus.SERVICE_UNAVAILABLE, {"Retry-After": _RETRY_S})
+            return refusal(status, error.found, error.expected, error.fix)
+        case HTTPException(status_code=status) if status in REFUSALS:
+            return refusal(status)
+        case HTTPException():
+            what = f"{request.method} {request.url.path}: {error.detail}"
+            answer = refusal(error.status_code, what, "a request that /openapi.json describes", "see there")
+            answer.headers.update(error.headers or {})
+            return answer
         case ClientDisconnect():  # inside its body; nobody hears the answer
             return Response(status_code=HTTPStatus.BAD_REQUEST)
         case _:
             raise error
-
-
-async def _answer_http_error(request: Request, error: Exception) -> Response:
-    if not isinstance(error, HTTPException):
-        raise error
-    what = f"{request.method} {request.url.path}: {error.detail}"
-    body = error_body(what, "a request that /openapi.json describes", "see there")
-    return JSONResponse(body, error.status_code, error.headers)
 
 
 def _add_streams(app: FastAPI, service: Service) -> None:
@@ -214,30 +207,26 @@ def _add_streams(app: FastAPI, service: Service) -> None:
     async def stream(connection: WebSocket) -> None:
         if await _is_refused(connection, service.n_streams, service):
             return
-        service.n_streams += 1
         service.metrics.streams_opened.inc()
-        try:
-            settings, asked = stream_request(dict(connection.query_params), service.options)
-            await run_in_threadpool(service.engine.streams, settings)  # a mistake is said before a word is heard
-            on_event = partial(service.watchers.tell, asked.show) if asked.show else None
-            idle_s = service.config.idle_s
-            live = LiveStream(connection, service.engine, settings, asked, service.metrics, idle_s, on_event)
-            await live.run(service.stopping)
-        except T5PunctError as error:
-            await close(connection, UNFIT, str(error))
-        finally:
-            service.n_streams -= 1
+        with service.counted("n_streams"):
+            try:
+                settings, asked = stream_request(dict(connection.query_params), service.options)
+                await run_in_threadpool(service.engine.streams, settings)  # a mistake is said before a word is heard
+                on_event = partial(service.watchers.tell, asked.show) if asked.show else None
+                live = LiveStream(
+                    connection, service.engine, settings, asked, service.metrics, service.config.idle_s, on_event
+                )
+                await live.run(service.stopping)
+            except T5PunctError as error:
+                await close(connection, UNFIT, str(error))
 
     @app.websocket("/v1/watch")
     async def watch(connection: WebSocket) -> None:
         if await _is_refused(connection, service.n_watchers, service):
             return
-        service.n_watchers += 1
-        try:
+        with service.counted("n_watchers"):
             await service.watchers.watch(connection, connection.query_params.get("show", ""), service.stopping)
             await close(connection, RESTARTING, "the service is ending")
-        finally:
-            service.n_watchers -= 1
 
 
 async def _is_refused(connection: WebSocket, n_open: int, service: Service) -> bool:
@@ -265,19 +254,15 @@ def _add_pages(app: FastAPI, service: Service) -> None:
         service.metrics.waiting_words.set(service.engine.n_waiting_words)
         return Response(service.metrics.text(), media_type="text/plain; version=0.0.4")
 
-    def closed_page(text: str, policy: str) -> HTMLResponse:
-        """Return a page that loads nothing from other sites, and tells them nothing."""
-        return HTMLResponse(text, headers={"Content-Security-Policy": policy, "Referrer-Policy": "no-referrer"})
-
     @app.get("/docs", response_class=HTMLResponse)
     async def docs() -> HTMLResponse:
         """Return the addresses of the service, in words."""
-        return closed_page(*reference_page(app.openapi()))
+        return reference_page(app.openapi())
 
     @app.get("/", response_class=HTMLResponse)
     async def show() -> HTMLResponse:
         """Return the page: punctuate a text, or see live captions."""
-        return closed_page(*page())
+        return page()
 
 
 _ERROR = {
@@ -287,10 +272,20 @@ _ERROR = {
     },
     "required": ["error"],
 }
-
-
-def _error(description: str) -> dict[str, Any]:
-    return {"description": description, "content": {"application/json": {"schema": _ERROR}}}
+_ERRORS = {
+    400: "A body that cannot be read, or fields that do not agree.",
+    401: "No token, or a wrong one.",
+    403: "A page of another site.",
+    413: "More bytes or words than the service takes.",
+    421: "A name that the service does not have.",
+    422: "A field that is unknown or has no such value.",
+    503: "More work than the service takes; Retry-After says when to come again.",
+}
+_WARNING = (
+    "That the model does not know the language of the text.  Answers to `text` and `texts` of json have `warnings`, "
+    "too."
+)
+_STRING: dict[str, Any] = {"schema": {"type": "string"}}
 
 
 def _punctuate_schema(fields: dict[str, Any]) -> dict[str, Any]:
@@ -304,42 +299,34 @@ def _punctuate_schema(fields: dict[str, Any]) -> dict[str, Any]:
         },
         "anyOf": [{"required": ["file"]}, {"required": ["text"]}],
     }
-    parameters = [
-        {"name": name, "in": "query", "required": False, "schema": schema, "description": schema.get("description", "")}
-        for name, schema in fields.items()
-    ]
-    content: dict[str, Any] = {kind: {"schema": {"type": "string"}} for kind in FORMAT_OF_TYPE}
-    content["text/plain"]["example"] = "how are you today"
-    content["application/json"] = {"schema": {}, "example": {"texts": ["how are you", "so what"], "style": "talk"}}
-    content["multipart/form-data"] = {"schema": form, "example": {"text": "how are you today", "to": "json"}}
-    body = {"required": True, "content": content}
-    return {"parameters": parameters, "requestBody": body, "responses": _RESPONSES}
-
-
-_RESPONSES = {
-    "200": {
+    sent = {
+        **dict.fromkeys(FORMAT_OF_TYPE, _STRING),
+        "text/plain": {**_STRING, "example": "how are you today"},
+        "application/json": {"schema": {}, "example": {"texts": ["how are you", "so what"], "style": "talk"}},
+        "multipart/form-data": {"schema": form, "example": {"text": "how are you today", "to": "json"}},
+    }
+    answered = {
+        **dict.fromkeys(sorted(WRITTEN_TYPES), _STRING),
+        "text/plain": {**_STRING, "example": "How are you today?"},
+        "application/json": {"schema": {}},
+    }
+    answer = {
         "description": "The same with marks and capitals, as `t5punct punctuate` writes it.",
-        "content": {
-            **{kind: {"schema": {"type": "string"}} for kind in sorted(WRITTEN_TYPES)},
-            "text/plain": {"schema": {"type": "string"}, "example": "How are you today?"},
-            "application/json": {"schema": {}},
+        "content": answered,
+        "headers": {WARNING_HEADER: {**_STRING, "description": _WARNING}},
+    }
+    error = {"content": {"application/json": {"schema": _ERROR}}}
+    return {
+        "parameters": [
+            {"name": name, "in": "query", "required": False, "schema": schema, "description": schema["description"]}
+            for name, schema in fields.items()
+        ],
+        "requestBody": {"required": True, "content": sent},
+        "responses": {
+            "200": answer,
+            **{str(status): {"description": said, **error} for status, said in _ERRORS.items()},
         },
-        "headers": {
-            WARNING_HEADER: {
-                "schema": {"type": "string"},
-                "description": "That the model does not know the language of the text.  Answers to `text` and `texts` "
-                "of json have `warnings`, too.",
-            }
-        },
-    },
-    "400": _error("A body that cannot be read, or fields that do not agree."),
-    "401": _error("No token, or a wrong one."),
-    "403": _error("A page of another site."),
-    "413": _error("More bytes or words than the service takes."),
-    "421": _error("A name that the service does not have."),
-    "422": _error("A field that is unknown or has no such value."),
-    "503": _error("More work than the service takes; Retry-After says when to come again."),
-}
+    }
 
 
 class Server(uvicorn.Server):

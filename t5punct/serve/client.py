@@ -67,6 +67,7 @@ class RemoteStream:
         self._n_sent = self._n_told = self._n_passed = 0  # of messages; words told; words to pass over
         self._state: Event | None = None
         self._warnings = set[str]()  # told once, however many connections tell them
+        self._pauses = iter(_PAUSES_S)
         self._is_over = False
         self._error: Exception | None = None
         self._changed = threading.Condition()
@@ -101,18 +102,17 @@ class RemoteStream:
     def _run(self) -> None:
         """Hear events, on one connection after the other."""
         held_at = time.monotonic()
-        pauses = iter(_PAUSES_S)
         try:
             while not self._is_over:
                 began = time.monotonic()
                 if self._hear() or time.monotonic() - began > self._patience_s:  # nothing may be said for long
                     held_at = time.monotonic()
-                    pauses = iter(_PAUSES_S)
+                    self._pauses = iter(_PAUSES_S)
                 if self._is_over:
                     return
                 if time.monotonic() - held_at > self._patience_s:
                     raise self._refused()
-                time.sleep(next(pauses, _PAUSES_S[-1]))
+                time.sleep(next(self._pauses, _PAUSES_S[-1]))
                 self._begin(self._connect(self._patience_s))
         except Exception as error:
             self._error = error
@@ -188,7 +188,6 @@ class RemoteStream:
     def _connect(self, tries_s: float) -> ClientConnection:
         """Return a connection; tries for a while.  Raises InputError if there is none."""
         ends = time.monotonic() + tries_s
-        pauses = iter(_PAUSES_S)
         headers = {"Authorization": f"Bearer {self._token}"} if self._token else None
         while True:
             try:
@@ -200,4 +199,4 @@ class RemoteStream:
                         expected="one that was started by `t5punct serve`",
                         fix="check --server, and its token in T5PUNCT_TOKEN",
                     ) from None
-            time.sleep(next(pauses, _PAUSES_S[-1]))
+            time.sleep(next(self._pauses, _PAUSES_S[-1]))

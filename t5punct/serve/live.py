@@ -45,17 +45,18 @@ class _Inbox:
 
     def __init__(self, socket: WebSocket) -> None:
         self._socket = socket
-        self._messages = asyncio.Queue[str | bytes | None]()  # None: the service ends
+        self._messages = asyncio.Queue[str | None]()
         self._n_chars = 0
         self._room = asyncio.Event()
 
     async def fill(self) -> None:
-        """Read messages until the client leaves."""
+        """Read messages until the client leaves.  Raises InputError for one that is no text."""
         with suppress(RuntimeError):  # it has left before
             while (received := await self._socket.receive())["type"] != "websocket.disconnect":
-                text = received.get("text")
-                self._n_chars += len(text or "")
-                self._messages.put_nowait(b"" if text is None else text)
+                if (text := received.get("text")) is None:
+                    raise InputError("bytes", expected="text messages", fix="send words as text")
+                self._n_chars += len(text)
+                self._messages.put_nowait(text)
                 while self._n_chars > _READ_AHEAD:
                     self._room.clear()
                     await self._room.wait()
@@ -65,10 +66,8 @@ class _Inbox:
         self._messages.put_nowait(None)
 
     async def next(self) -> str | None:
-        """Return the next message, or None where there is no other.  Raises InputError for one that is no text."""
+        """Return the next message, or None where there is no other."""
         message = await self._messages.get()
-        if isinstance(message, bytes):
-            raise InputError("bytes", expected="text messages", fix="send words as text")
         self._n_chars -= len(message or "")
         self._room.set()
         return message
@@ -95,11 +94,23 @@ class LiveStream:
         self._language = LanguageWatch(self.engine.model.name)
 
     async def run(self, stopping: asyncio.Event) -> None:
-        """Serve the stream to its end; once the service is stopping, the last words are committed and told."""
+        """Serve the stream to its end; once the service is stopping, the last words are committed and told.
+
+        A client that leaves is let go: what it has said before is dropped.
+        """
         code = BROKEN
         reason = ""
+        inbox = _Inbox(self.socket)
+        answering = asyncio.ensure_future(self._answer(inbox))
+        reading = asyncio.ensure_future(inbox.fill())
+        stop = asyncio.ensure_future(stopping.wait())
+        stop.add_done_callback(lambda _: inbox.end())
         try:
-            code, reason = await self._serve(stopping)
+            done, _ = await asyncio.wait({answering, reading}, return_when=asyncio.FIRST_COMPLETED)
+            if answering not in done:
+                reading.result()
+                return
+            code, reason = answering.result()
         except WebSocketDisconnect:  # nobody is there to be told
             return
         except TimeoutError:
@@ -109,37 +120,20 @@ class LiveStream:
             code = UNFIT
             reason = str(error)
         finally:
+            for task in (answering, reading, stop):
+                task.cancel()
+            await asyncio.wait({answering, reading, stop})
             await close(self.socket, code, reason)
 
-    async def _serve(self, stopping: asyncio.Event) -> tuple[int, str]:
-        """Serve the client until it has gone.  Raises WebSocketDisconnect then: what it has said before is dropped."""
-        inbox = _Inbox(self.socket)
-        reading = asyncio.ensure_future(inbox.fill())
-        serving = asyncio.ensure_future(self._answer(inbox, stopping))
-        try:
-            await asyncio.wait({serving, reading}, return_when=asyncio.FIRST_COMPLETED)
-            if serving.done():
-                return serving.result()
-            raise WebSocketDisconnect
-        finally:
-            serving.cancel()
-            reading.cancel()
-            await asyncio.wait({serving, reading})
-
-    async def _answer(self, inbox: _Inbox, stopping: asyncio.Event) -> tuple[int, str]:
+    async def _answer(self, inbox: _Inbox) -> tuple[int, str]:
         """Answer the messages one by one; the code and the reason by which the stream ends."""
-        stop = asyncio.ensure_future(stopping.wait())
-        stop.add_done_callback(lambda _: inbox.end())
-        try:
-            while (text := await asyncio.wait_for(inbox.next(), self.idle_s)) is not None:
-                self._n_messages += 1
-                message = message_of(text)
-                if message.order == "end":
-                    await self._finish()
-                    return ENDED, ""
-                await self._take(message)
-        finally:
-            stop.cancel()
+        while (text := await asyncio.wait_for(inbox.next(), self.idle_s)) is not None:
+            self._n_messages += 1
+            message = message_of(text)
+            if message.order == "end":
+                await self._finish()
+                return ENDED, ""
+            await self._take(message)
         if self.fields.state_every:  # a client that can go on elsewhere is told where it is
             await self._tell_state()
         else:
@@ -153,6 +147,9 @@ class LiveStream:
                 raise InputError("a state in the midst of a stream", expected="it first", fix="open a new stream")
             self._state, self._n_chars = message.saved
             self._n_told = self._state.n_committed
+            return
+        if message.order == "clear":
+            await self._send({"clear": True})
             return
         for words in in_steps(message.words) or [()]:
             started = time.perf_counter()

@@ -32,13 +32,14 @@ from ..options import ModelOptions, StreamOptions, TranscriptOptions, check_need
 from ..punctuator import PunctuatorConfig
 from ..streaming import StreamConfig, StreamState, TimedWord
 from ..text.io.live import timed_word
+from ..transcripts.items import seconds
 from ..transcripts.terms import Terms
-from ..transcripts.words_out import seconds
 from ..transcripts.writers import WriterConfig
 from ..windows.presets import PRESET_SUFFIXES
 
 Options = TypeVar("Options", bound=ModelOptions)
-ORDERS = ("flush", "end")  # a silence: all that was heard becomes final; the end of the stream
+# a silence: all that was heard becomes final; captions that were told are shown no more; the end of the stream
+ORDERS = ("flush", "clear", "end")
 FLUSH, END = ('{"flush": true}', '{"end": true}')  # a client's messages that say so
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
@@ -18,7 +18,6 @@ from typing import Any
 from ..config import check
 from ..errors import InputError
 from ..model import language_warning, unknown_language
-from ..punctuator import Punctuator
 from ..text.io.files import decode
 from ..text.words import checked_text
 from ..transcripts.formats import FORMATS, INPUTS, Transcript
@@ -101,7 +100,7 @@ class Answer:
 
 
 def answer_of(body: Body, request: TextRequest, engine: Engine, max_words: int) -> Answer:
-    """Return the answer to a request.
+    """Return the answer to a request; texts of a json are answered as json, in their order.
 
     Raises ConfigError or InputError for what cannot be, TooLongError for too many words.
     """
@@ -112,66 +111,61 @@ def answer_of(body: Body, request: TextRequest, engine: Engine, max_words: int) 
         expected=f"each word read at most {_MOST_READS} times",
         fix="raise stride, or take another preset",
     )
-    asked = engine.punctuator(request.config)  # a mistake is said before anything waits
-    name = body.name or "the text"
-    if body.asked is not None:
-        return _answer_in_json(body.asked, request, asked, engine, max_words)
-    lines = decode(io.BytesIO(body.data), name, keep_bom=True)
-    shown = FORMAT_OF_TYPE.get(body.content_type.partition(";")[0].strip().lower())
-    # of `text/plain` the name tells, and what is no text is refused as one
-    format = request.format or (None if shown == "text" else shown)
-    transcript = asked.read_file(name, format, request.writer, request.terms, lines)
-    texts = transcript.texts
+    punctuator = engine.punctuator(request.config)  # a mistake is said before anything waits
+    read = [
+        (name, punctuator.read_file(name, format, request.writer, request.terms, lines))
+        for name, format, lines in _sources(body, request)
+    ]
+    texts = [text for _, transcript in read for text in transcript.texts]
     n_words = sum(map(len, texts))
-    check(
-        n_words <= max_words,
-        f"{n_words} words",
-        expected=f"at most {max_words}",
-        fix="send it in parts",
-        kind=TooLongError,
-    )
-    pieces = iter(asked.file_pieces(transcript, engine.annotate(texts, request.config), request.writer, name))
-    content_type = f"{FORMATS[request.writer.format or transcript.format].mimes[0]}; charset=utf-8"
-    return Answer(pieces, content_type, n_words, _warnings(asked.model.name, [transcript]))
+    mistake, expected = f"{n_words} words", f"at most {max_words}"
+    check(n_words <= max_words, mistake, expected=expected, fix="send it in parts", kind=TooLongError)
+    words = engine.annotate(texts, request.config)
+    warnings = _warnings(punctuator.model.name, read)
+    if body.asked is None:
+        [(name, transcript)] = read
+        pieces = iter(punctuator.file_pieces(transcript, words, request.writer, name))
+        content_type = FORMATS[request.writer.format or transcript.format].mimes[0]
+    else:
+        own_words = ([*islice(words, sum(map(len, transcript.texts)))] for _, transcript in read)
+        written = (
+            "".join(punctuator.file_pieces(transcript, own, request.writer, name))
+            for (name, transcript), own in zip(read, own_words, strict=False)
+        )
+        pieces = _json_pieces(written, warnings, is_one=body.asked.is_one)
+        content_type = "application/json"
+    return Answer(pieces, f"{content_type}; charset=utf-8", n_words, warnings)
 
 
-def _answer_in_json(
-    asked: JsonTexts, request: TextRequest, punctuator: Punctuator, engine: Engine, max_words: int
-) -> Answer:
-    """Yield the answer to texts of a json: `{"texts": [..]}`, in their order; they are decided together."""
+def _sources(body: Body, request: TextRequest) -> Iterator[tuple[str, str | None, Iterable[str]]]:
+    """Yield the name, the format and the lines of each text."""
+    if body.asked is None:
+        name = body.name or "the text"
+        shown = FORMAT_OF_TYPE.get(body.content_type.partition(";")[0].strip().lower())
+        # of `text/plain` the name tells, and what is no text is refused as one
+        format = request.format or (None if shown == "text" else shown)
+        yield name, format, decode(io.BytesIO(body.data), name, keep_bom=True)
+        return
     is_text = request.format in (None, "text", "lines") and request.writer.format in (None, "text")
     mistake, fix = "texts with another format", "send them one by one"
     check(is_text, mistake, expected="format and to of text", fix=fix, kind=FieldError)
-    read = [
-        punctuator.read_file(f"text {number}", request.format or "text", request.writer, request.terms, lines)
-        for number, text in enumerate(asked.texts, start=1)
-        for lines in [io.StringIO(checked_text(text), newline="\n")]
-    ]
-    parts = [part for transcript in read for part in transcript.texts]
-    n_words = sum(map(len, parts))
-    fix = "send them in parts"
-    check(n_words <= max_words, f"{n_words} words", expected=f"at most {max_words}", fix=fix, kind=TooLongError)
-    words = engine.annotate(parts, request.config)
-    warnings = _warnings(punctuator.model.name, read)
-
-    def pieces() -> Iterator[str]:
-        yield '{"text": ' if asked.is_one else '{"texts": ['
-        for number, transcript in enumerate(read):
-            own = list(islice(words, sum(map(len, transcript.texts))))
-            written = "".join(punctuator.file_pieces(transcript, own, request.writer, f"text {number + 1}"))
-            yield ", " * bool(number) + json.dumps(written, ensure_ascii=False)
-        yield "" if asked.is_one else "]"
-        yield f', "warnings": {json.dumps(warnings)}}}\n' if warnings else "}\n"
-
-    return Answer(pieces(), "application/json; charset=utf-8", n_words, warnings)
+    for number, text in enumerate(body.asked.texts, start=1):
+        yield f"text {number}", request.format or "text", io.StringIO(checked_text(text), newline="\n")
 
 
-def _warnings(model: str, transcripts: Sequence[Transcript]) -> tuple[str, ...]:
-    """Warnings of languages that the model does not know, as the command gives them; of each language the first."""
+def _json_pieces(texts: Iterable[str], warnings: Sequence[str], *, is_one: bool) -> Iterator[str]:
+    yield '{"text": ' if is_one else '{"texts": ['
+    for number, text in enumerate(texts):
+        yield ", " * bool(number) + json.dumps(text, ensure_ascii=False)
+    yield "" if is_one else "]"
+    yield f', "warnings": {json.dumps(warnings)}}}\n' if warnings else "}\n"
+
+
+def _warnings(model: str, read: Sequence[tuple[str, Transcript]]) -> tuple[str, ...]:
+    """Return warnings of languages that the model does not know, as the command gives them; of each the first."""
     warnings = dict[str, str]()  # by language
-    for number, transcript in enumerate(transcripts, start=1):
+    for name, transcript in read:
         language = unknown_language(model, transcript.normal_words)
         if language is not None and language not in warnings:
-            source = "the text" if len(transcripts) == 1 else f"text {number}"
-            warnings[language] = language_warning(model, language, source)
+            warnings[language] = language_warning(model, language, "the text" if len(read) == 1 else name)
     return tuple(warnings.values())

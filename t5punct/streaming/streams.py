@@ -21,8 +21,7 @@ from ..punctuator import Punctuator, SentencePosition
 from ..text.io.live import TimedWord, whole_ms
 from ..text.render import AnnotatedWord, Decision
 from ..text.words import Word, checked_text, words_of
-from ..transcripts.items import pause_of
-from ..transcripts.words_out import seconds
+from ..transcripts.items import pause_of, seconds
 from ..windows.plan import View, Window
 from ..windows.votes import Vote
 from .deciding import Decider, DelayDecider, Look, make_decider

@@ -3,5 +3,5 @@
 What it is: items (words, what is between, silences), formats (the table of them all, and which a file has).
 Readers: speech (also of plain text; tags), heads (what opens lines), subtitles, tables; recogniser/ (json).
 From list to list: terms, resegment.
-Writers: writers (any format; paragraphs), subtitles, words_out (tables of words), review (a page).
+Writers: writers (any format; paragraphs), subtitles, tables, recogniser/ (words as json), review (a page).
 """

@@ -1,7 +1,8 @@
 """The table of formats: their names, how they are read and written; and which of them a file has.
 
 In: a file's name, or a format's.  Out: its `Transcript`, a value; with its words as a punctuator decides them
-(`transcript.with_words(words)`), `writers` makes a file of it.
+(`transcript.with_words(words)`), `writers` makes a file of it.  A new format is a file with its reader and writer, and
+a row of `FORMATS`.
 
 >>> format_of("talk.en.vtt.gz"), format_of("talk.md"), format_of("-")
 ('vtt', 'text', 'text')
@@ -23,18 +24,17 @@ from ..text.render import AnnotatedWord
 from ..text.words import Word
 from .heads import Heads, label_of
 from .items import Item, Kept, SpokenWord, WrittenItem, WrittenWord, iter_pieces, numbered_texts, written_items
-from .recogniser.recording import RecogniserJson
+from .recogniser.recording import RecogniserJson, write_json
 from .review import review_page
 from .speech import join_same_speakers, read_plain, read_utterances
-from .subtitles import TIMING, read_ass, read_srt, read_vtt
-from .tables import are_ctm, read_csv, read_ctm, read_table, write_cells
-from .words_out import write_csv, write_ctm, write_json, write_text, write_tsv
+from .subtitles import TIMING, WrittenCue, read_ass, read_srt, read_vtt, write_ass, write_srt, write_vtt
+from .tables import are_ctm, read_csv, read_ctm, read_table, write_cells, write_csv, write_ctm, write_tsv
 
 _SRT_BEGINS = re.compile(rf"(\d+\s*\n)?{TIMING.pattern}[ \t]*(\r|\n|$|\w+:)")  # `position:50%`
 _ASS_BEGINS = re.compile(r"\[Script Info\]", re.IGNORECASE)
 _JSON_BEGINS = re.compile(r'[{\[][{\[\s]*"[^"\n]+"\s*:\s*(["{\[\d-]|(true|false|null)\b|$)')
 
-Reader = Callable[[Iterable[str], Alphabet | None], Iterator[Item]]
+Reader = Callable[[Iterable[str], Alphabet | None], Iterable[Item]]
 Writer = Callable[[Sequence[WrittenItem], str], Iterable[str]]
 
 
@@ -42,8 +42,10 @@ Writer = Callable[[Sequence[WrittenItem], str], Iterable[str]]
 class Format:
     """A kind of file.
 
-    suffixes: the ends of its names; mimes: its content types, the first of which is written; reader: of its lines;
-    writer: of the items of any transcript, with the name of its file; begins: how it begins, where that is no text.
+    suffixes: the ends of its names; mimes: its content types, the first of which is written; reader: of its lines, and
+    json_reader: of json, which is read as a whole; writer: of the items of any transcript, with the name of its file,
+    and cue_writer: of cues; rewriter: of the items of a file of this format; begins: how it begins, where that is no
+    text.
     """
 
     name: str
@@ -52,32 +54,40 @@ class Format:
     reader: Reader | None = None
     writer: Writer | None = None
     begins: re.Pattern[str] | None = None
-    is_read: bool = True
+    cue_writer: Callable[[Sequence[WrittenCue]], str] | None = None
+    rewriter: Callable[[Iterable[WrittenItem]], Iterator[str]] = iter_pieces
+    json_reader: Callable[[str, Alphabet | None, str], RecogniserJson] | None = None
     is_plain: bool = False  # a text already: with no times or tags
     is_table: bool = False  # of words alone; one that goes would leave half a line
-    has_cues: bool = False
 
 
+_JSON = (".json", ".jsonl", ".ndjson", ".json3")
 FORMATS = {
     format.name: format
     for format in (
-        Format("text", (".txt", ".text", ".stm"), ("text/plain",), read_plain, write_text, is_plain=True),
+        Format(
+            "text",
+            (".txt", ".text", ".stm"),
+            ("text/plain",),
+            read_plain,
+            lambda written, _: iter_pieces(written),
+            is_plain=True,
+        ),
         Format("lines", (), ("text/plain",), read_utterances, is_plain=True),
-        Format("srt", (".srt",), ("application/x-subrip", "text/srt"), read_srt, begins=_SRT_BEGINS, has_cues=True),
-        Format("vtt", (".vtt",), ("text/vtt",), read_vtt, begins=re.compile(r"WEBVTT\b"), has_cues=True),
-        Format("ass", (".ass", ".ssa"), ("text/x-ssa",), read_ass, begins=_ASS_BEGINS, has_cues=True),
+        Format("srt", (".srt",), ("application/x-subrip", "text/srt"), read_srt, None, _SRT_BEGINS, write_srt),
+        Format("vtt", (".vtt",), ("text/vtt",), read_vtt, None, re.compile(r"WEBVTT\b"), write_vtt),
+        Format("ass", (".ass", ".ssa"), ("text/x-ssa",), read_ass, None, _ASS_BEGINS, write_ass),
         Format("ctm", (".ctm",), ("text/plain",), read_ctm, write_ctm, is_table=True),
         Format("tsv", (".tsv",), ("text/tab-separated-values",), read_table, write_tsv, is_table=True),
-        Format("csv", (".csv",), ("text/csv",), read_csv, write_csv, is_table=True),
-        Format(  # read as a whole
-            "json", (".json", ".jsonl", ".ndjson", ".json3"), ("application/json",), None, write_json, _JSON_BEGINS
-        ),
-        Format("html", (".html", ".htm"), ("text/html",), None, review_page, is_read=False),
+        Format("csv", (".csv",), ("text/csv",), read_csv, write_csv, rewriter=write_cells, is_table=True),
+        Format("json", _JSON, ("application/json",), None, write_json, _JSON_BEGINS, json_reader=RecogniserJson.read),
+        Format("html", (".html", ".htm"), ("text/html",), None, review_page),
     )
 }
-INPUTS = tuple(format.name for format in FORMATS.values() if format.is_read)
-OUTPUTS = tuple(format.name for format in FORMATS.values() if format.writer or format.has_cues)
-SUFFIXES = {suffix: format.name for format in FORMATS.values() if format.is_read for suffix in format.suffixes}
+_READ = [format for format in FORMATS.values() if format.reader or format.json_reader]
+INPUTS = tuple(format.name for format in _READ)
+OUTPUTS = tuple(format.name for format in FORMATS.values() if format.writer or format.cue_writer)
+SUFFIXES = {suffix: format.name for format in _READ for suffix in format.suffixes}
 RECORDINGS = (
     ".mp3", ".wav", ".m4a", ".flac", ".ogg", ".opus", ".aac", ".wma", ".aiff", ".amr",
     ".mp4", ".mkv", ".mov", ".webm", ".avi", ".mpg", ".mpeg", ".wmv",
@@ -136,7 +146,7 @@ class Transcript:
     def pieces(self, written: Iterable[WrittenItem]) -> Iterator[str]:
         """Return the file in its own format, in pieces."""
         if self.json is None:
-            return write_cells(written) if self.format == "csv" else iter_pieces(written)
+            return FORMATS[self.format].rewriter(written)
         return self.json.pieces(item for item in written if isinstance(item, WrittenWord))
 
 
@@ -180,11 +190,11 @@ def transcript_of(
         format = "ctm" if are_ctm(lines) else "tsv" if _are_table(lines) else format
     if format not in INPUTS:
         raise ConfigError(f"format {format!r}", expected=f"one of {', '.join(INPUTS)}", fix="check --format")
-    reader = FORMATS[format].reader
-    if reader is None:
-        json = RecogniserJson.read("".join(lines), alphabet, name)
+    reader, json_reader = FORMATS[format].reader, FORMATS[format].json_reader
+    if json_reader:
+        json = json_reader("".join(lines), alphabet, name)
         transcript, has_text = Transcript([*join_same_speakers(json.items)], format, json), True
-    else:
+    elif reader:
         lines = iter(lines)
         first = next(lines, "")
         body = chain([first.removeprefix(BOM)] * bool(first), lines)
@@ -218,17 +228,18 @@ def _that_are_text(lines: Iterable[str], name: str) -> Iterator[str]:
         if not _OPENS.fullmatch(line.removeprefix(BOM)):
             break
     begun = "".join(first).removeprefix(BOM).lstrip()
+    source = "standard input" if name == STANDARD else name
     if _CHAT.match(begun):
         raise InputError(
-            f"CHAT in {'standard input' if name == STANDARD else name}, whose codes stand inside words",
+            f"CHAT in {source}, whose codes stand inside words",
             expected="text",
             fix="export it as plain text (CLAN's flo does), or say --format text if it is text all the same",
         )
-    for known_format in FORMATS.values():
-        if known_format.begins and known_format.begins.match(begun):
+    for format in FORMATS.values():
+        if format.begins and format.begins.match(begun):
             raise InputError(
-                f"{known_format.name} in {'standard input' if name == STANDARD else name}",
+                f"{format.name} in {source}",
                 expected="text",
-                fix=f"use --format {known_format.name}, or --format text if it is one all the same",
+                fix=f"use --format {format.name}, or --format text if it is one all the same",
             )
     yield from chain(first, lines)

@@ -126,10 +126,11 @@ class Heads:
         spoken = [line[:_OPENING_CHARS] for line in lines if not line.isspace()]
         structure = cls(
             has_ids=_have_ids([match[1] for line in spoken if (match := _ID.match(line))], len(spoken)),
-            has_times=_have_times(spoken),
+            # most lines: then `10:30` is a time, too, and no spoken word
+            has_times=sum(_ANY_TIME.match(line) is not None for line in spoken) > max(1, len(spoken) // 2),
             is_stm=_are_stm(spoken),
             has_numbers=_are_counted(spoken),
-            has_list=_have_list(spoken),
+            has_list=(1, 2) in pairwise(int(match[1]) for line in spoken if (match := _LIST_NUMBER.match(line))),
             bullets=_bullets_of(spoken),
             has_ids_behind=_have_ids([match[1] for line in lines if (match := _id_behind(line))], len(spoken)),
         )
@@ -144,7 +145,10 @@ class Heads:
             return Head(match.end(), _RUNNING.sub("", match[1]))
         if _TIME_LINE.fullmatch(line):
             return Head(len(line))
-        if item := self._item_of(line):
+        item = _LIST_NUMBER.match(line) if self.has_list else None
+        bullet = _BULLET.match(line)
+        item = bullet if bullet and bullet[1] in self.bullets else item
+        if item:
             return Head(item.end(), begins=True)
         if self.has_ids_behind and (match := _id_behind(line)):
             return Head(0, _RUNNING.sub("", match[1]), behind=len(line) - len(line[: match.start()].rstrip()))
@@ -154,13 +158,6 @@ class Heads:
             or (_ANY_TIME.match(line) if self.has_times else None)
         )
         return Head(match.end()) if match else Head()
-
-    def _item_of(self, line: str) -> re.Match[str] | None:
-        """Return the number or bullet of an item in a list."""
-        if self.has_list and (match := _LIST_NUMBER.match(line)):
-            return match
-        match = _BULLET.match(line) if self.bullets else None
-        return match if match and match[1] in self.bullets else None
 
 
 def labels_of(lines: Iterable[str]) -> frozenset[str]:
@@ -243,25 +240,11 @@ def _are_counted(lines: Sequence[str]) -> bool:
     )
 
 
-def _have_list(lines: Sequence[str]) -> bool:
-    """Return whether numbers with a full stop or bracket open some lines, and count from 1: the items of a list."""
-    numbers = [int(match[1]) for line in lines if (match := _LIST_NUMBER.match(line))]
-    return any(pair == (1, 2) for pair in pairwise(numbers))
-
-
 def _bullets_of(lines: Sequence[str]) -> frozenset[str]:
     """Return the bullets that open two lines in a row; lines that are indented go on with an item."""
-    marks = [bullet[1] if (bullet := _BULLET.match(line)) else "" for line in lines if not _goes_on(line)]
+    bullets = ((line, _BULLET.match(line)) for line in lines)
+    marks = [bullet[1] if bullet else "" for line, bullet in bullets if bullet or not line[:1].isspace()]
     return frozenset(mark for mark, after in pairwise(marks) if mark and mark == after)
-
-
-def _goes_on(line: str) -> bool:
-    return line[:1].isspace() and not _BULLET.match(line)
-
-
-def _have_times(lines: Sequence[str]) -> bool:
-    """Return whether times open most lines: then `10:30` is a time, too, and no spoken word."""
-    return sum(_ANY_TIME.match(line) is not None for line in lines) > max(1, len(lines) // 2)
 
 
 def _are_stm(lines: Sequence[str]) -> bool:

@@ -205,6 +205,11 @@ def written_items(items: Iterable[Item], words: Iterable[AnnotatedWord]) -> Iter
             yield item
 
 
+def seconds(start_ms: int | None, end_ms: int | None) -> dict[str, float]:
+    """Return the times of a word as json has them, those that are known."""
+    return {name: ms / 1000 for name, ms in (("start", start_ms), ("end", end_ms)) if ms is not None}
+
+
 def iter_pieces(written: Iterable[WrittenItem]) -> Iterator[str]:
     """Return the file that the items are, in pieces."""
     return (item.text if isinstance(item, Kept) else item.spoken.with_text(item.annotated.text) for item in written)

@@ -16,7 +16,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import accumulate, groupby, zip_longest
+from itertools import accumulate, groupby, pairwise, zip_longest
 
 from ..errors import ConfigError, InputError
 from ..text.marks import NO_MARKS, ends_sentence
@@ -63,25 +63,19 @@ class ResegmentConfig:
         return round(min(self.max_duration_ms, max(self.least_ms, by_chars, by_words)))
 
 
-@dataclass(slots=True)
-class _Labelled:
+@dataclass(frozen=True, slots=True)
+class _Shown:
     """A written word with the labels before it; `opens`: whether a speaker begins with it."""
 
+    text: str
+    marks: str
+    opens: bool
     spoken: SpokenWord
-    text: str
-    marks: str
-    opens: bool
+    start_ms: int = 0
+    end_ms: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class _TimedPiece:
-    """The same with its times."""
-
-    text: str
-    marks: str
-    start_ms: int
-    end_ms: int
-    opens: bool
+_Cue = list[_Shown]
 
 
 def sentence_cues(written: Iterable[WrittenItem], config: ResegmentConfig) -> list[WrittenCue]:
@@ -89,25 +83,14 @@ def sentence_cues(written: Iterable[WrittenItem], config: ResegmentConfig) -> li
 
     Raises InputError for words without times in no cue with times.
     """
-    cues = list[list[_TimedPiece]]()
-    for sentence in _sentences(_timed(_label(written)), config):
+    cues = list[_Cue]()
+    for sentence in _sentences(_timed(_labelled(written)), config):
         for part in _parts(sentence, config):
             if cues and _joins(cues[-1], part, config):
                 cues[-1] = cues[-1] + part
             else:
                 cues.append(part)
-    return _readable(
-        [
-            WrittenCue(cue[0].start_ms, max(piece.end_ms for piece in cue), _lines(_joined(cue), config))
-            for cue in _shared_out(cues, config)
-        ],
-        config,
-    )
-
-
-def _shared_out(cues: Sequence[list[_TimedPiece]], config: ResegmentConfig) -> list[list[_TimedPiece]]:
-    """Cues of which those that are too short, and cannot be shown for longer, have words of a neighbour."""
-    shared = list[list[_TimedPiece]]()
+    shared = list[_Cue]()  # those that are too short, and cannot be shown for longer, have words of a neighbour
     for cue in cues:
         before = shared[-1] if shared else []
         is_next = bool(before) and not cue[0].opens and _is_next(before[-1], cue[0], config)
@@ -115,41 +98,40 @@ def _shared_out(cues: Sequence[list[_TimedPiece]], config: ResegmentConfig) -> l
             shared[-1:] = _cut_in_two(before + cue, config) or [before, cue]
         else:
             shared.append(cue)
-    return shared
+    return _readable(
+        [WrittenCue(cue[0].start_ms, max(word.end_ms for word in cue), _lines(_joined(cue), config)) for cue in shared],
+        config,
+    )
 
 
-def _is_brief(cue: Sequence[_TimedPiece], until_ms: int | None, config: ResegmentConfig) -> bool:
+def _is_brief(cue: Sequence[_Shown], until_ms: int | None, config: ResegmentConfig) -> bool:
     """Return whether a cue is too short, even if it is shown until then; None: until it ends."""
     end_ms = cue[-1].end_ms if until_ms is None else max(until_ms, cue[-1].end_ms)
     return end_ms - cue[0].start_ms < config.least_ms
 
 
-def _cut_in_two(pieces: list[_TimedPiece], config: ResegmentConfig) -> list[list[_TimedPiece]] | None:
-    """Return words as two cues that fit and are long enough, cut behind a mark if that is possible; None: there is no
-    way.
-    """
-    half = len(_joined(pieces)) / 2
+def _cut_in_two(words: _Cue, config: ResegmentConfig) -> list[_Cue] | None:
+    """Return words as two cues that fit and are long enough, cut behind a mark if possible; None: there is no way."""
+    half = len(_joined(words)) / 2
     cuts = list[tuple[bool, float, int]]()
-    for place in range(1, len(pieces)):
-        first, second = pieces[:place], pieces[place:]
-        if all(_fits(part, config) for part in (first, second)) and not (
-            _is_brief(first, second[0].start_ms, config) or _is_brief(second, None, config)
-        ):
-            cuts.append((not first[-1].marks, abs(len(_joined(first)) - half), place))
+    for index in range(1, len(words)):
+        first, second = words[:index], words[index:]
+        is_brief = _is_brief(first, second[0].start_ms, config) or _is_brief(second, None, config)
+        if _fits(first, config) and _fits(second, config) and not is_brief:
+            cuts.append((not first[-1].marks, abs(len(_joined(first)) - half), index))
     if not cuts:
         return None
-    *_, place = min(cuts)
-    return [pieces[:place], pieces[place:]]
+    *_, index = min(cuts)
+    return [words[:index], words[index:]]
 
 
 def _readable(cues: Sequence[WrittenCue], config: ResegmentConfig) -> list[WrittenCue]:
-    """Cues that are shown for as long as it takes to read them, where there is time."""
+    """Return cues that are shown for as long as it takes to read them, where there is time."""
     shown = list[WrittenCue]()
-    for number, cue in enumerate(cues):
-        following = cues[number + 1].start_ms if number + 1 < len(cues) else None
+    for cue, following in zip_longest(cues, cues[1:]):
         end_ms = cue.start_ms + config.reading_ms(cue.text)
-        if following is not None and following >= cue.start_ms:  # where times go back, a new channel begins
-            end_ms = min(end_ms, following)
+        if following and following.start_ms >= cue.start_ms:  # where times go back, a new channel begins
+            end_ms = min(end_ms, following.start_ms)
         shown.append(replace(cue, end_ms=max(cue.end_ms, end_ms)))
     for number, cue in enumerate(shown):
         if cue.end_ms - cue.start_ms < config.least_ms:
@@ -176,70 +158,57 @@ def _lend_time(cues: list[WrittenCue], number: int, config: ResegmentConfig) -> 
     cues[number] = cue
 
 
-def _label(written: Iterable[WrittenItem]) -> Iterator[_Labelled]:
-    """Written words, each with the speaker labels and stage directions before it; the last also with those behind.
+def _labelled(written: Iterable[WrittenItem]) -> Iterator[_Shown]:
+    """Yield written words, each with the labels and stage directions before it; the last also with those behind.
 
     A direction at the end of a line, or of a cue, goes with the word before it; one that has a cue to itself stays
     there.
     """
     kept, opens = list[Kept](), True  # since the last word
-    held: _Labelled | None = None
-    for item in written:
+    word: _Shown | None = None
+    for item in [*written, None]:
         if isinstance(item, Kept):
             kept += [item] if item.shown else []
             opens = opens or item.breaks
             continue
-        alone, kept = _share_out(kept, held, item.spoken.cue)
-        if held:
-            n_behind = _n_behind(kept, held.spoken.cue, item.spoken.cue)
-            held.text = " ".join([held.text, *(part.shown for part in kept[:n_behind])])
+        cue = word.spoken.cue if word else None
+        following = item.spoken.cue if item else None
+        alone = [part for part in kept if _has_own_cue(part, cue, following)]
+        kept = [part for part in kept if part not in alone]
+        if word:
+            n_behind = _n_behind(kept, cue, following) if item else len(kept)
+            yield replace(word, text=" ".join([word.text, *(part.shown for part in kept[:n_behind])]))
             kept = kept[n_behind:]
-            yield held
-        yield from _in_own_cues(alone)
-        text = " ".join([*(part.shown for part in kept), item.annotated.text])
-        held = _Labelled(item.spoken, text, item.separator, opens)
-        kept, opens = [], False
-    alone, kept = _share_out(kept, held, None)
-    if held:
-        held.text = " ".join([held.text, *(part.shown for part in kept)])
-        yield held
-        kept = []
-    yield from _in_own_cues([*alone, *kept])
+        for own_cue, group in groupby(alone if item else alone + kept, key=lambda part: part.cue):
+            if own_cue and own_cue.has_times:  # without times it is left out
+                text = " ".join(part.shown for part in group)
+                spoken = SpokenWord(Word(text), cue=own_cue, start_ms=own_cue.start_ms, end_ms=own_cue.end_ms)
+                yield _Shown(text, NO_MARKS, True, spoken)
+        if item:
+            text = " ".join([*(part.shown for part in kept), item.annotated.text])
+            word = _Shown(text, item.separator, opens, item.spoken)
+            kept, opens = [], False
 
 
-def _share_out(kept: Iterable[Kept], held: _Labelled | None, following: Cue | None) -> tuple[list[Kept], list[Kept]]:
-    """Stage directions that no sentence goes on over and that have a cue to themselves; and what is with words."""
-    alone, with_words = list[Kept](), list[Kept]()
-    for part in kept:
-        is_between = part.cue not in (held and held.spoken.cue, following)
-        is_alone = part.role is Role.DIRECTION and part.breaks and is_between and part.cue and part.cue.has_times
-        (alone if is_alone else with_words).append(part)
-    return alone, with_words
-
-
-def _in_own_cues(kept: Iterable[Kept]) -> Iterator[_Labelled]:
-    """Yield the text of cues without words, as a word that takes as long as its cue; without times it is left out."""
-    for cue, group in groupby(kept, key=lambda part: part.cue):
-        text = " ".join(part.shown for part in group)
-        if cue is not None and cue.has_times:
-            spoken = SpokenWord(Word(text), cue=cue, start_ms=cue.start_ms, end_ms=cue.end_ms)
-            yield _Labelled(spoken, text, NO_MARKS, opens=True)
+def _has_own_cue(part: Kept, cue: Cue | None, following: Cue | None) -> bool:
+    """Return whether a stage direction that no sentence goes on over has a cue to itself, between these two."""
+    is_between = part.cue is not None and part.cue.has_times and part.cue not in (cue, following)
+    return part.role is Role.DIRECTION and part.breaks and is_between
 
 
 def _n_behind(kept: Sequence[Kept], cue: Cue | None, following: Cue | None) -> int:
     """Return how many labels and directions between two words, from the first on, go with the word before them."""
+    ends_cue = (part.cue is not None and part.cue == cue != following for part in kept)
+    behind = [
+        part.role is Role.DIRECTION and (ends or "\n" in part.text) for part, ends in zip(kept, ends_cue, strict=True)
+    ]
+    return [*behind, False].index(False)
 
-    def is_behind(part: Kept) -> bool:
-        ends_cue = part.cue is not None and part.cue == cue != following
-        return part.role is Role.DIRECTION and (ends_cue or "\n" in part.text)
 
-    return next((number for number, part in enumerate(kept) if not is_behind(part)), len(kept))
-
-
-def _timed(shown: Iterable[_Labelled]) -> Iterator[_TimedPiece]:
-    """Written words with times; those that have none share what their cue or their neighbours leave them."""
+def _timed(shown: Iterable[_Shown]) -> Iterator[_Shown]:
+    """Yield words with times; those that have none share what their cue or their neighbours leave them."""
     for cue, group in groupby(shown, key=lambda word: word.spoken.cue):
-        words, untimed, start_ms = list(group), list[_Labelled](), cue.start_ms if cue else None
+        words, untimed, start_ms = list(group), list[_Shown](), cue.start_ms if cue else None
         for word, following in zip_longest(words, words[1:]):
             start_ms = start_ms if untimed or word.spoken.start_ms is None else word.spoken.start_ms
             untimed.append(word)
@@ -251,7 +220,7 @@ def _timed(shown: Iterable[_Labelled]) -> Iterator[_TimedPiece]:
                 untimed, start_ms = [], end_ms
 
 
-def _share_time(words: Sequence[_Labelled], start_ms: int | None, end_ms: int | None) -> Iterator[_TimedPiece]:
+def _share_time(words: Sequence[_Shown], start_ms: int | None, end_ms: int | None) -> Iterator[_Shown]:
     """Yield words that share out the time that there is by their letters."""
     if start_ms is None or end_ms is None:
         raise InputError(
@@ -259,31 +228,40 @@ def _share_time(words: Sequence[_Labelled], start_ms: int | None, end_ms: int | 
             expected="words or cues with times",
             fix="write another format",
         )
-    places = [*accumulate((len(word.text) + 1 for word in words), initial=0)]
-    times = [start_ms + (end_ms - start_ms) * place // places[-1] for place in places]
-    for word, begin_ms, stop_ms in zip(words, times, times[1:], strict=False):
-        yield _TimedPiece(word.text, word.marks, begin_ms, stop_ms, word.opens)
+    offsets = [*accumulate((len(word.text) + 1 for word in words), initial=0)]
+    times = pairwise(start_ms + (end_ms - start_ms) * offset // offsets[-1] for offset in offsets)
+    for word, (begin_ms, stop_ms) in zip(words, times, strict=True):
+        yield replace(word, start_ms=begin_ms, end_ms=stop_ms)
 
 
-def _sentences(pieces: Iterable[_TimedPiece], config: ResegmentConfig) -> Iterator[list[_TimedPiece]]:
-    held = list[_TimedPiece]()
-    for piece in pieces:
-        if held and (piece.opens or not _is_next(held[-1], piece, config)):
-            yield held
-            held = []
-        held.append(piece)
-        if ends_sentence(piece.marks):
-            yield held
-            held = []
-    if held:
-        yield held
+def _sentences(words: Iterable[_Shown], config: ResegmentConfig) -> Iterator[_Cue]:
+    sentence = _Cue()
+    for word in words:
+        if sentence and (word.opens or not _is_next(sentence[-1], word, config)):
+            yield sentence
+            sentence = []
+        sentence.append(word)
+        if ends_sentence(word.marks):
+            yield sentence
+            sentence = []
+    if sentence:
+        yield sentence
 
 
-def _parts(sentence: list[_TimedPiece], config: ResegmentConfig) -> Iterator[list[_TimedPiece]]:
-    """Yield a sentence in parts that fit, cut behind a mark if the second half of the room has one."""
+def _parts(sentence: _Cue, config: ResegmentConfig) -> Iterator[_Cue]:
+    """Yield a sentence in parts that fit, cut behind a mark if the second half of the room has one.
+
+    A word that does not fit is a part.
+    """
     begin = 0
     while begin < len(sentence):
-        end = _last_fitting(sentence, begin, config)
+        end, n_chars = begin + 1, len(sentence[begin].text)
+        while end < len(sentence):
+            n_chars += 1 + len(sentence[end].text)
+            lasts_ms = sentence[end].end_ms - sentence[begin].start_ms
+            if n_chars > config.max_chars or lasts_ms > config.max_duration_ms:
+                break
+            end += 1
         if end < len(sentence):
             marked = [index for index in range((begin + end) // 2, end) if sentence[index].marks]
             end = marked[-1] + 1 if marked else end
@@ -291,36 +269,24 @@ def _parts(sentence: list[_TimedPiece], config: ResegmentConfig) -> Iterator[lis
         begin = end
 
 
-def _last_fitting(sentence: Sequence[_TimedPiece], begin: int, config: ResegmentConfig) -> int:
-    """Return where the longest part of a sentence that begins there and fits ends; one word is always a part."""
-    end, n_chars = begin + 1, len(sentence[begin].text)
-    while end < len(sentence):
-        n_chars += 1 + len(sentence[end].text)
-        lasts_ms = sentence[end].end_ms - sentence[begin].start_ms
-        if n_chars > config.max_chars or lasts_ms > config.max_duration_ms:
-            break
-        end += 1
-    return end
-
-
-def _joins(before: list[_TimedPiece], part: list[_TimedPiece], config: ResegmentConfig) -> bool:
+def _joins(before: _Cue, part: _Cue, config: ResegmentConfig) -> bool:
     is_short = min(len(_joined(before)), len(_joined(part))) < config.min_chars
     is_next = _is_next(before[-1], part[0], config) and not part[0].opens
     return is_short and is_next and _fits(before + part, config)
 
 
-def _is_next(before: _TimedPiece, piece: _TimedPiece, config: ResegmentConfig) -> bool:
-    """Return whether a piece follows without a long silence.  Where times go back, a new channel begins."""
-    return piece.start_ms >= before.start_ms and piece.start_ms - before.end_ms <= config.max_gap_ms
+def _is_next(before: _Shown, word: _Shown, config: ResegmentConfig) -> bool:
+    """Return whether a word follows without a long silence.  Where times go back, a new channel begins."""
+    return word.start_ms >= before.start_ms and word.start_ms - before.end_ms <= config.max_gap_ms
 
 
-def _fits(pieces: Sequence[_TimedPiece], config: ResegmentConfig) -> bool:
-    lasts_ms = pieces[-1].end_ms - pieces[0].start_ms
-    return len(_joined(pieces)) <= config.max_chars and lasts_ms <= config.max_duration_ms
+def _fits(words: _Cue, config: ResegmentConfig) -> bool:
+    lasts_ms = words[-1].end_ms - words[0].start_ms
+    return len(_joined(words)) <= config.max_chars and lasts_ms <= config.max_duration_ms
 
 
-def _joined(pieces: Sequence[_TimedPiece]) -> str:
-    return " ".join(piece.text for piece in pieces)
+def _joined(words: _Cue) -> str:
+    return " ".join(word.text for word in words)
 
 
 def _lines(text: str, config: ResegmentConfig) -> str:

@@ -39,7 +39,9 @@ def review_page(written: Iterable[WrittenItem], name: str) -> Iterator[str]:
     """Yield the page.  `written`: items that are the text, one after the other; `name`: of the input."""
     title = "standard input" if name == STANDARD else PurePath(name).name
     stem = "transcript" if name == STANDARD else PurePath(unpacked_name(name)).stem
-    values = {"title": _escaped(title), "save": _escaped(f"{stem}.txt"), **_styles_and_script()}
+    values = {"title": _escaped(title), "save": _escaped(f"{stem}.txt")}
+    for kind, text in zip(("style", "script"), review_texts(), strict=True):  # a browser runs and uses no others
+        values |= {kind: text, f"{kind}_hash": content_hash(text)}
     for number, piece in enumerate(re.split(r"\{\{(\w+)\}\}", _data("page.html"))):
         if number % 2 and piece == "text":
             yield from _lines(written)
@@ -50,13 +52,6 @@ def review_page(written: Iterable[WrittenItem], name: str) -> Iterator[str]:
 def review_texts() -> tuple[str, str]:
     """Return the styles and the script of every page for review, for the policy of a page that shows one."""
     return _data("page.css"), _data("page.js")
-
-
-@cache
-def _styles_and_script() -> dict[str, str]:
-    """Both, and their hashes: a browser runs no script and uses no style but those that the page began with."""
-    texts = {"style": _data("page.css"), "script": _data("page.js")}
-    return texts | {f"{name}_hash": content_hash(text) for name, text in texts.items()}
 
 
 def content_hash(text: str) -> str:
@@ -76,7 +71,9 @@ def _lines(written: Iterable[WrittenItem]) -> Iterator[str]:
     lead = ""  # white space that the next line opens with
     begin_ms: int | None = None  # when the paragraph was begun to be spoken
     for item in written:
-        start_ms = _start_ms(item)
+        start_ms = None if isinstance(item, Kept) else item.spoken.start_ms
+        if start_ms is None and not isinstance(item, Kept) and item.spoken.cue:
+            start_ms = item.spoken.cue.start_ms
         is_long = ends and start_ms is not None and begin_ms is not None and start_ms - begin_ms >= _PART_MS
         if is_over or is_long:
             yield _BREAK + _escaped(lead)
@@ -94,13 +91,6 @@ def _lines(written: Iterable[WrittenItem]) -> Iterator[str]:
     yield _escaped(lead) + "</p>"
 
 
-def _start_ms(item: WrittenItem) -> int | None:
-    if isinstance(item, Kept):
-        return None
-    spoken = item.spoken
-    return spoken.cue.start_ms if spoken.start_ms is None and spoken.cue else spoken.start_ms
-
-
 def _span(item: WrittenWord) -> str:
     """Return a word with its confidences, as far as they are shown."""
     word, said = item.spoken.word, item.annotated
@@ -112,7 +102,10 @@ def _span(item: WrittenWord) -> str:
     if said.text[: len(stem)].lower() == stem.lower():  # mixed case that the model knows: `iPhone`
         stem = said.text[: len(stem)]
     sign = DISFLUENT if said.disfluent and said.text.startswith(stem + DISFLUENT) else ""
-    forms = [form + sign for form in _forms(word)]
+    # in lower case, as a sentence begins with it, and in capitals; the same thrice if its letters stay
+    begun = Case.CAPITALISED if takes_capital(word.core) else Case.LOWER
+    cases = [Case.VERBATIM] * 3 if keeps_letters(word.core) else [Case.LOWER, begun, Case.UPPER]
+    forms = [_stem(word, case) + sign for case in cases]
     sure, case_sure = round(100 * said.confidence), round(100 * said.case_confidence)
     alternatives = [(alternative.marks, round(100 * alternative.probability)) for alternative in said.alternatives]
     start_ms = item.spoken.start_ms
@@ -133,15 +126,6 @@ def _span(item: WrittenWord) -> str:
 def _stem(word: Word, case: Case) -> str:
     """Return what stands before marks and closing quotes, with a full stop that belongs to the word."""
     return word.with_marks(NO_MARKS, case).removesuffix(word.text[word.n_stem :])
-
-
-def _forms(word: Word) -> list[str]:
-    """Return the word in lower case, as a sentence begins with it, and in capitals; the same thrice if its letters
-    stay.
-    """
-    begun = Case.CAPITALISED if takes_capital(word.core) else Case.LOWER
-    cases = [Case.VERBATIM] * 3 if keeps_letters(word.core) else [Case.LOWER, begun, Case.UPPER]
-    return [_stem(word, case) for case in cases]
 
 
 def _escaped(text: str) -> str:

@@ -14,6 +14,7 @@ import re
 from array import array
 from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import accumulate, chain
 
 from ..text.marks import DASH_APART, OPENING, Alphabet
@@ -36,27 +37,18 @@ _DIRECTION = re.compile(
 _IS_UNHEARD = re.compile(rf"[\[(](?:{_UNHEARD})\b", re.IGNORECASE)
 
 
-def read_plain(lines: Iterable[str], alphabet: Alphabet | None = None) -> Iterator[Item]:
+def read_plain(lines: Iterable[str], alphabet: Alphabet | None = None, *, are_apart: bool = False) -> Iterator[Item]:
     """Read plain text; line ends and empty lines are white space between words.
 
-    What opens lines and is not said is kept: ids, times, speakers' labels (`heads.py`).
+    What opens lines and is not said is kept: ids, times, speakers' labels (`heads.py`).  `are_apart`: no sentence goes
+    on from one line to the next.
     """
-    return _read_lines(lines, alphabet, are_apart=False)
-
-
-def read_utterances(lines: Iterable[str], alphabet: Alphabet | None = None) -> Iterator[Item]:
-    """Read plain text of which each line is a text of its own."""
-    return _read_lines(lines, alphabet, are_apart=True)
-
-
-def _read_lines(lines: Iterable[str], alphabet: Alphabet | None, *, are_apart: bool) -> Iterator[Item]:
-    """Return the items of lines; `are_apart`: no sentence goes on from one to the next."""
     left = [*lines]
-    heads, number, group = Heads.of(left), 0, ""
+    heads, group = Heads.of(left), ""
     left.reverse()
     items = list[Item]()
-    while left:  # so that a long text is not held twice
-        line = left.pop()
+    for number in range(len(left)):
+        line = left.pop()  # so that a long text is not held twice
         head = heads.head_of(line)
         if head.length or head.behind:
             is_other = bool(group) and head.group not in ("", group)
@@ -69,8 +61,10 @@ def _read_lines(lines: Iterable[str], alphabet: Alphabet | None, *, are_apart: b
         items += read_line(line[head.length : stop], alphabet=alphabet, cue=cue, known_labels=heads.labels)
         if head.behind:
             items.append(Kept(line[stop:]))
-        number += 1
     return join_same_speakers(items)
+
+
+read_utterances = partial(read_plain, are_apart=True)  # of which each line is a text of its own
 
 
 def join_same_speakers(items: Iterable[Item]) -> Iterator[Item]:
@@ -150,11 +144,11 @@ def _words(
 def set_cue_times(items: Iterable[Item], cue: Cue) -> list[Item]:
     """Return the items of a cue, whose first word begins with the cue and whose last word ends with it."""
     timed = list(items)
-    places = [place for place, item in enumerate(timed) if isinstance(item, SpokenWord)]
-    for place, times in (
-        ((places[0], {"start_ms": cue.start_ms}), (places[-1], {"end_ms": cue.end_ms})) if places else ()
+    indices = [index for index, item in enumerate(timed) if isinstance(item, SpokenWord)]
+    for index, name, ms in (
+        ((indices[0], "start_ms", cue.start_ms), (indices[-1], "end_ms", cue.end_ms)) if indices else ()
     ):
-        timed[place] = replace(timed[place], **times)  # type: ignore[arg-type]
+        timed[index] = replace(timed[index], **{name: ms})  # type: ignore[arg-type]
     return timed
 
 

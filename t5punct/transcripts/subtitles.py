@@ -43,9 +43,13 @@ _DRAWING = re.compile(r"\{[^{}]*\\p[1-9]")  # from the last brace before it: fro
 
 
 def read_ass(lines: Iterable[str], alphabet: Alphabet | None = None) -> Iterator[Item]:
-    """Read Advanced SubStation Alpha: the text of its `Dialogue` lines."""
+    """Read Advanced SubStation Alpha: the text of its `Dialogue` lines.
+
+    A sentence goes on over events of other styles, and over those that are shown beside.  An actor who speaks again
+    when another one of the same style has spoken begins a sentence.
+    """
     names = ["layer", "start", "end", "style", "name", "marginl", "marginr", "marginv", "effect", "text"]
-    streams, speaker = _Streams(), ""
+    ends_ms, last, speaker = dict[str, int | None](), dict[str, str](), ""  # of streams; by style its last one
     for number, line in enumerate(lines):
         kind, _, rest = line.partition(":")
         if kind.strip() == "Format" and "text" in rest.lower():
@@ -54,43 +58,26 @@ def read_ass(lines: Iterable[str], alphabet: Alphabet | None = None) -> Iterator
         if kind.strip() != "Dialogue" or len(fields) < len(names) or _DRAWING.search(fields[-1]):
             yield Kept(line)
             continue
-        values = dict(zip(names, fields, strict=True))
-        name = values.get("name", "").strip()
-        start_ms, end_ms = (_ass_ms(values.get(which, "")) for which in ("start", "end"))
-        stream = f"{values.get('style', '').strip()},{name}"
-        cue, begins = Cue(number, start_ms, end_ms, name, stream), streams.begin_anew(stream, start_ms, end_ms)
-        yield Kept(line[: len(line) - len(fields[-1])])
-        label = speaker_label(name if name != speaker else "", cue)
-        yield replace(label, breaks=begins, cue=cue)
-        speaker = name
-        yield from set_cue_times(_ass_text(fields[-1], alphabet, cue), cue)
-
-
-class _Streams:
-    """Who speaks in which style: a sentence goes on over events of other styles, and over those that are shown beside.
-
-    An actor who speaks again when another one of the same style has spoken begins a sentence.
-    """
-
-    def __init__(self) -> None:
-        self._ends_ms: dict[str, int | None] = {}  # of the streams that go on
-        self._last: dict[str, str] = {}  # by style: the stream of the last event
-
-    def begin_anew(self, stream: str, start_ms: int | None, end_ms: int | None) -> bool:
-        """Return whether an event begins a sentence in its stream, and remember it."""
-        style = stream.partition(",")[0]
-        before_ms, is_last = self._ends_ms.get(stream), self._last.get(style, stream) == stream
+        values = {name: field.strip() for name, field in zip(names, fields, strict=True)}
+        name, style = values.get("name", ""), values.get("style", "")
+        times = (re.fullmatch(_TIME, values.get(which, "")) for which in ("start", "end"))
+        start_ms, end_ms = (_ms(*match.groups()) if match else None for match in times)
+        stream = f"{style},{name}"
+        before_ms, is_last = ends_ms.get(stream), last.get(style, stream) == stream
         is_near = before_ms is not None and start_ms is not None and start_ms - before_ms <= _BESIDE_MS
-        self._ends_ms[stream], self._last[style] = end_ms, stream
-        return not is_last and not is_near
-
-
-def _ass_text(text: str, alphabet: Alphabet | None, cue: Cue) -> Iterator[Item]:
-    for piece in _BREAK.split(text):
-        if _BREAK.fullmatch(piece):
-            yield Kept(piece)
-        else:
-            yield from read_line(piece, alphabet=alphabet, cue=cue, markup=OVERRIDES, dashes=True)
+        ends_ms[stream], last[style] = end_ms, stream
+        cue = Cue(number, start_ms, end_ms, name, stream)
+        label = speaker_label(name if name != speaker else "", cue)
+        speaker = name
+        yield Kept(line[: len(line) - len(fields[-1])])
+        yield replace(label, breaks=not is_last and not is_near, cue=cue)
+        pieces = (
+            [Kept(piece)]
+            if _BREAK.fullmatch(piece)
+            else read_line(piece, alphabet=alphabet, cue=cue, markup=OVERRIDES, dashes=True)
+            for piece in _BREAK.split(fields[-1])
+        )
+        yield from set_cue_times(chain.from_iterable(pieces), cue)
 
 
 def _read_cues(lines: Iterable[str], alphabet: Alphabet | None = None, *, is_vtt: bool) -> Iterator[Item]:
@@ -148,13 +135,15 @@ def _closed(lines: list[list[Item]], cue: Cue | None, rolling: Rolling) -> Itera
         yield from chain.from_iterable(lines)
         return
     is_built_up = any(_INLINE_TIME.search(_behind(item)) for line in lines for item in line)
-    items = set_cue_times(chain.from_iterable(rolling.read_cue(lines, cue, is_built_up=is_built_up)), cue)
     before = ""
-    for item in items:
-        is_word = isinstance(item, SpokenWord)
-        times = _INLINE_TIME.findall(before) if is_word else []
-        yield replace(item, start_ms=_ms(*times[-1])) if isinstance(item, SpokenWord) and times else item
-        before = _behind(item) if is_word else before + _behind(item)
+    for item in set_cue_times(chain.from_iterable(rolling.read_cue(lines, cue, is_built_up=is_built_up)), cue):
+        if not isinstance(item, SpokenWord):
+            before += _behind(item)
+            yield item
+            continue
+        times = _INLINE_TIME.findall(before)
+        before = item.after
+        yield replace(item, start_ms=_ms(*times[-1])) if times else item
 
 
 def _behind(item: Item) -> str:
@@ -167,8 +156,8 @@ def _looking_ahead(lines: Iterable[str]) -> Iterator[tuple[str, str, str]]:
     waiting = list[str]()
     for line in chain(lines, [None]):
         if line is None or line.strip():
-            following = [*waiting[1:], line or ""]
-            yield from ((held, after, line or "") for held, after in zip(waiting, following, strict=False))
+            for index, before in enumerate(waiting):
+                yield before, waiting[index + 1] if index + 1 < len(waiting) else line or "", line or ""
             waiting = []
         if line is not None:
             waiting.append(line)
@@ -222,23 +211,24 @@ class Rolling:
         ]
         shown, before = [text for text in texts if text], [text for text, _ in self._shown]
         # how many of the first lines are the last ones of the cue before, shown once more
-        left = next((n for n in range(min(len(shown), len(before)), 0, -1) if shown[:n] == before[-n:]), 0)
-        is_all = left == len(shown)
+        n_again = next((n for n in range(min(len(shown), len(before)), 0, -1) if shown[:n] == before[-n:]), 0)
+        is_all = n_again == len(shown)
         is_rolling = self._was_short or (is_short and is_all) or (is_built_up and not is_all)
-        first = next((place for _, places in self._shown for place in places), self._n_words)
+        first = next((index for _, indices in self._shown for index in indices), self._n_words)
         is_far = self._end_ms is None or cue.start_ms is None or abs(cue.start_ms - self._end_ms) > _GAP_MS
         if is_far or not is_rolling or self._n_words - first >= ECHOED_WORDS:
-            left = 0
-        kept, now = list[list[Item]](), list[tuple[str, range]]()
+            n_again = 0
+        again = iter(self._shown[len(self._shown) - n_again :])
+        read, now = list[list[Item]](), list[tuple[str, range]]()
         for line, text in zip(lines, texts, strict=True):
-            if text and len(now) < left:
-                now.append(self._shown[len(self._shown) - left + len(now)])
-                words = iter(now[-1][1])
-                kept.append(
+            if text and len(now) < n_again:
+                now.append(next(again))
+                indices = iter(now[-1][1])
+                read.append(
                     [
                         Kept(item.text)
                         if isinstance(item, Kept)
-                        else Echo(item.raw + item.after, spoken=item, place=next(words))
+                        else Echo(item.raw + item.after, spoken=item, place=next(indices))
                         for item in line
                     ]
                 )
@@ -247,18 +237,13 @@ class Rolling:
                 begin = self._n_words
                 self._n_words += sum(isinstance(item, SpokenWord) for item in line)
                 now.append((text, range(begin, self._n_words)))
-            kept.append([*line])
+            read.append([*line])
         self._shown, self._end_ms, self._was_short = now, cue.end_ms, is_short
-        return kept
+        return read
 
 
 def _ms(hours: str | None, minutes: str, seconds: str, fraction: str | None) -> int:
     return ((int(hours or 0) * 60 + int(minutes)) * 60 + int(seconds)) * 1000 + int((fraction or "").ljust(3, "0"))
-
-
-def _ass_ms(text: str) -> int | None:
-    match = re.fullmatch(_TIME, text.strip())
-    return _ms(*match.groups()) if match else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -306,40 +291,39 @@ def _pieces_shown(written: Iterable[WrittenItem]) -> Iterator[tuple[Cue | None, 
         yield held
 
 
-def write_cues(cues: Iterable[WrittenCue], format: str) -> str:
-    """Write cues as a file: srt, vtt or ass.
-
-    pysubs2 writes ASS.  In the others it would read `{x}` and `C:\\New` as codes of ASS, and drop them.
-    """
-    if format == "ass":
-        from pysubs2 import SSAEvent, SSAFile  # only those who write ASS wait for it
-
-        file = SSAFile()
-        file.events = [SSAEvent(cue.start_ms, cue.end_ms, _spell_ass(cue.text)) for cue in cues]
-        return file.to_string(format)
-    blocks = "".join(_block(number, cue, format) for number, cue in enumerate(cues, start=1))
-    return f"WEBVTT\n\n{blocks}" if format == "vtt" else blocks
+def write_srt(cues: Sequence[WrittenCue]) -> str:
+    """Write cues as SubRip; where something in a text would be read as a tag or an entity, all of it is escaped."""
+    texts = (
+        html.escape(cue.text, quote=False).replace("{", "&#123;") if TAGS.search(cue.text) else cue.text for cue in cues
+    )
+    return _blocks(cues, texts, ",")
 
 
-def _block(number: int, cue: WrittenCue, format: str) -> str:
-    """Return a cue as SRT and WebVTT have it."""
-    if format == "vtt":  # where a brace and a backslash would be read as a tag of SRT, as players do
-        point, text = ".", html.escape(cue.text, quote=False).replace("{\\", "&#123;\\")
-    else:
-        point, text = ",", _spell_srt(cue.text)
-    return f"{number}\n{_clock(cue.start_ms, point)} --> {_clock(cue.end_ms, point)}\n{text}\n\n"
+def write_vtt(cues: Sequence[WrittenCue]) -> str:
+    """Write cues as WebVTT; players read a brace and a backslash as a tag of SRT."""
+    texts = (html.escape(cue.text, quote=False).replace("{\\", "&#123;\\") for cue in cues)
+    return "WEBVTT\n\n" + _blocks(cues, texts, ".")
+
+
+def _blocks(cues: Sequence[WrittenCue], texts: Iterable[str], point: str) -> str:
+    """Return cues as SRT and WebVTT have them; pysubs2 would read `{x}` and `C:\\New` as codes of ASS."""
+    return "".join(
+        f"{number}\n{_clock(cue.start_ms, point)} --> {_clock(cue.end_ms, point)}\n{text}\n\n"
+        for number, (cue, text) in enumerate(zip(cues, texts, strict=True), start=1)
+    )
+
+
+def write_ass(cues: Sequence[WrittenCue]) -> str:
+    """Write cues as ASS: braces escaped, backslashes kept off letters."""
+    from pysubs2 import SSAEvent, SSAFile  # only those who write ASS wait for it
+
+    file = SSAFile()
+    for cue in cues:
+        text = re.sub(r"([{}])", r"\\\1", cue.text.replace("\\", "\\\u2060")).replace("\n", "\\N")
+        file.append(SSAEvent(cue.start_ms, cue.end_ms, text))
+    return file.to_string("ass")
 
 
 def _clock(time_ms: int, point: str) -> str:
     seconds, ms = divmod(time_ms, 1000)
     return f"{seconds // 3600:02}:{seconds // 60 % 60:02}:{seconds % 60:02}{point}{ms:03}"
-
-
-def _spell_srt(text: str) -> str:
-    """Return the text of a cue; where something in it would be read as a tag or an entity, all is escaped."""
-    return html.escape(text, quote=False).replace("{", "&#123;") if TAGS.search(text) else text
-
-
-def _spell_ass(text: str) -> str:
-    """Return the text of a cue, escaped for ASS: braces with a backslash, backslashes kept off letters."""
-    return re.sub(r"([{}])", r"\\\1", text.replace("\\", "\\\u2060")).replace("\n", "\\N")

@@ -1,6 +1,7 @@
 """Tables of words or segments: NIST's CTM, and values separated by tabs or by commas.
 
-In: the lines of a file, with their ends.  Out: items; of each row all but its words is kept.
+In: the lines of a file, with their ends.  Out: items; of each row all but its words is kept.  Or the written items of
+any transcript, and the rows of a table.
 
 >>> rows = ["talk 1 0.5 0.2 so\\n", "talk 1 0.7 0.1 ,\\n", "talk 1 0.9 0.3 what\\n"]
 >>> words = [item for item in read_ctm(rows) if isinstance(item, SpokenWord)]
@@ -15,11 +16,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from pathlib import PurePath
 
 from ..errors import InputError
 from ..text.marks import DASH, DASH_APART, Alphabet
 from ..text.words import ALL_MARKS, opening_apart, words_of
-from .items import Cue, Item, Kept, Role, SpokenWord, WrittenItem, speaker_label, without_spaces
+from .items import Cue, Item, Kept, Role, SpokenWord, WrittenItem, WrittenWord, speaker_label, without_spaces
 from .speech import read_line, set_cue_times
 
 _FIELD = re.compile(r"\S+")
@@ -104,24 +106,16 @@ def are_ctm(lines: Iterable[str]) -> bool:
     >>> are_ctm(["talk 1 0.5 0.2 so\\n", "talk 1 0.7 0.1 what 0.9\\n"]), are_ctm(["we met 3 4 times\\n", "so\\n"])
     (True, False)
     """
-    n_rows = 0
-    for line in lines:
-        if line.isspace() or line.startswith(";;"):
-            continue
-        row = line.split()
-        if len(row) not in (5, 6) or None in map(_seconds_ms, row[2:4] + row[5:]):
-            return False
-        n_rows += 1
-    return n_rows >= _FEWEST_ROWS
+    rows = [line.split() for line in lines if not line.isspace() and not line.startswith(";;")]
+    are_rows = all(len(row) in (5, 6) and None not in map(_seconds_ms, row[2:4] + row[5:]) for row in rows)
+    return are_rows and len(rows) >= _FEWEST_ROWS
 
 
 def _ctm_row(line: str) -> TableRow | str:
-    """Return a line that states no word stays as it is."""
     fields = list(_FIELD.finditer(line))
-    times = [_seconds_ms(field[0]) for field in fields[2:4]]
-    if line.startswith(";;") or len(fields) < 5 or None in times:
+    start_ms, duration_ms = [*(_seconds_ms(field[0]) for field in fields[2:4]), None, None][:2]
+    if line.startswith(";;") or len(fields) < 5 or start_ms is None or duration_ms is None:
         return line
-    start_ms, duration_ms = (time or 0 for time in times)
     source = (fields[0][0], fields[1][0])
     return TableRow(line, *fields[4].span(), start_ms, start_ms + duration_ms, source=source)
 
@@ -135,13 +129,7 @@ def read_table(lines: Iterable[str], alphabet: Alphabet | None = None) -> Iterat
     words come before their times, and segments behind them, as Audacity's labels do.  Raises InputError where it is
     not clear which column holds the words.
     """
-    rows = [(line, list(_CELL.finditer(line))) for line in lines]
-    columns = _columns([[cell[0].strip().strip('"') for cell in cells] for _, cells in rows if cells])
-    return _items(
-        (_table_row(number, line, cells, columns) for number, (line, cells) in enumerate(rows)),
-        alphabet,
-        in_field=False,
-    )
+    return _items(_rows([(line, list(_CELL.finditer(line))) for line in lines]), alphabet, in_field=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,27 +144,22 @@ def read_csv(lines: Iterable[str], alphabet: Alphabet | None = None) -> Iterator
 
     Raises InputError as that does.
     """
-    rows = [*_whole_rows(lines)]
-    delimiter = ";" if rows and rows[0].count(";") > rows[0].count(",") else ","
+    lines = [*_whole_rows(lines)]
+    delimiter = ";" if lines and lines[0].count(";") > lines[0].count(",") else ","
     pattern = re.compile(rf'(?:(?<=^)|(?<={delimiter}))(?:"(?:[^"]|"")*"|[^"{delimiter}\r\n][^{delimiter}\r\n]*|)')
-    cells = [[*pattern.finditer(row.rstrip("\r\n"))] for row in rows]
-    columns = _columns([[cell[0].strip().strip('"') for cell in row] for row in cells if row])
     speaker = ""
-    for number, (line, row_cells) in enumerate(zip(rows, cells, strict=True)):
-        row = _table_row(number, line, row_cells, columns)
+    for number, row in enumerate(_rows([(line, [*pattern.finditer(line.rstrip("\r\n"))]) for line in lines])):
         if isinstance(row, str):
             yield Kept(row)
             continue
-        is_quoted = line[: row.begin].endswith('"')
-        yield Kept(line[: row.begin])
+        is_quoted = row.line[: row.begin].endswith('"')
         edge = [] if is_quoted else [CellEdge("", delimiter=delimiter)]
-        yield from edge
         cue = row.cue or Cue(number, row.start_ms, row.end_ms, row.speaker)
+        yield from (Kept(row.line[: row.begin]), *edge)
         if row.speaker != speaker:
             yield speaker_label(speaker := row.speaker, cue)
-        yield from set_cue_times(read_line(row.text, alphabet=alphabet, cue=cue), cue)
-        yield from edge
-        yield Kept(line[row.end :])
+        yield from (*set_cue_times(read_line(row.text, alphabet=alphabet, cue=cue), cue), *edge)
+        yield Kept(row.line[row.end :])
 
 
 def write_cells(written: Iterable[WrittenItem]) -> Iterator[str]:
@@ -199,22 +182,22 @@ def write_cells(written: Iterable[WrittenItem]) -> Iterator[str]:
 
 
 def _whole_rows(lines: Iterable[str]) -> Iterator[str]:
-    """Yield rows of a csv; one whose quotes are open goes on in the next line.  Raises InputError for one that stays
-    open.
+    """Yield rows of a csv; one whose quotes are open goes on in the next line.
+
+    Raises InputError for one that stays open.
     """
-    held = ""
-    first = 0
+    row, first = "", 0
     for number, line in enumerate(lines, start=1):
-        is_open = bool(held) or _OPENING_QUOTE.search(line)  # the quote of `5" wide` opens no cell
-        first = first if held else number
-        held += line
-        if is_open and held.count('"') % 2:
+        is_open = bool(row) or _OPENING_QUOTE.search(line)  # the quote of `5" wide` opens no cell
+        first = first if row else number
+        row += line
+        if is_open and row.count('"') % 2:
             continue
-        if number > first and _LATE_QUOTE.search(held):  # it closed another cell
+        if number > first and _LATE_QUOTE.search(row):  # it closed another cell
             break
-        yield held
-        held = ""
-    if held:
+        yield row
+        row = ""
+    if row:
         expected = 'quotes around whole cells, and "" for a quote inside one'
         raise InputError(f'line {first}: a " that is not closed', expected=expected, fix="close it, or drop it")
 
@@ -233,19 +216,18 @@ class _Columns:
 
 
 def _columns(rows: Sequence[Sequence[str]]) -> _Columns:
-    """Find the columns of a table by its header, or by what they hold."""
+    """Find the columns of a table by its header, or by what they hold; rows of marks do not count, as they may go."""
     header = [name.lower() for name in rows[0]] if rows else []
+    with_words = [row for row in rows if not any(map(_is_marks, row))]
     if names := [name for name in _COLUMNS if name in header]:
-        # R names no column of row names; rows of marks do not count, as they come and go
-        n_more = {len(row) for row in rows[1:] if not any(map(_is_marks, row))} == {len(header) + 1}
-        place = {name: number + n_more for number, name in reversed([*enumerate(header)])}
+        n_more = {len(row) for row in with_words if row is not rows[0]} == {len(header) + 1}  # R names no row names
+        index = {name: number + n_more for number, name in reversed([*enumerate(header)])}
         is_segment = names[0] in _TEXT_COLUMNS
-        start, end = place.get("start"), place.get("end")
+        start, end = index.get("start"), index.get("end")
         times = [row[column] for row in rows[1:] for column in (start, end) if column is not None and column < len(row)]
         are_ms = is_segment and not any("." in time for time in times)
-        return _Columns(place[names[0]], start, end, 1 if are_ms else _MS, is_segment, True, place.get("speaker"))
-    # rows of marks do not count here either
-    n_columns = max((len(row) for row in rows if not any(map(_is_marks, row))), default=1)
+        return _Columns(index[names[0]], start, end, 1 if are_ms else _MS, is_segment, True, index.get("speaker"))
+    n_columns = max(map(len, with_words), default=1)
     with_text = [number for number in range(n_columns) if not _are_numbers(row[number : number + 1] for row in rows)]
     said = [_bare(row[0]) for row in rows if not _is_marks(row[0])]
     is_of_times = n_columns == 1 and bool(said) and all(map(_CLOCK.fullmatch, said[1:] or said))
@@ -263,7 +245,7 @@ def _columns(rows: Sequence[Sequence[str]]) -> _Columns:
 
 
 def _are_numbers(cells: Iterable[Sequence[str]]) -> bool:
-    """Return whether cells are numbers or blank; a row of a mark alone does not count, as it may go."""
+    """Return whether cells are numbers or blank."""
     said = (cell[0] for cell in cells if cell and cell[0].lower() not in _BLANK and not _is_marks(cell[0]))
     return all(_seconds_ms(_bare(cell)) is not None for cell in said)
 
@@ -273,24 +255,32 @@ def _bare(cell: str) -> str:
     return cell.rstrip(ALL_MARKS.characters + " ")
 
 
-def _table_row(number: int, line: str, cells: Sequence[re.Match[str]], columns: _Columns) -> TableRow | str:
-    is_header = columns.has_header and not number
-    if is_header or len(cells) <= columns.text or not cells[columns.text][0].strip():
-        return line
-    cell = cells[columns.text]
-    begin, end = cell.span()
-    if quoted := _QUOTED.fullmatch(cell[0]):
-        begin, end = begin + quoted.start(1), begin + quoted.end(1)
-    start_ms, end_ms = (
-        _seconds_ms(cells[place][0].strip().strip('"'), columns.scale)
-        if place is not None and place < len(cells)
-        else None
-        for place in (columns.start, columns.end)
-    )
-    speakers = cells[columns.speaker : columns.speaker + 1] if columns.speaker is not None else []
-    speaker = "".join(cell[0].strip().strip('"') for cell in speakers)
-    cue = Cue(number, start_ms, end_ms, speaker) if columns.is_segment else None
-    return TableRow(line, begin, end, start_ms, end_ms, cue, speaker=speaker)
+def _rows(lines: Sequence[tuple[str, Sequence[re.Match[str]]]]) -> Iterator[TableRow | str]:
+    """Yield the rows of lines that are cut into cells; a line without words stays as it is.
+
+    Raises InputError where it is not clear which column holds the words.
+    """
+    columns = _columns([[_plain(cell) for cell in cells] for _, cells in lines if cells])
+    for number, (line, cells) in enumerate(lines):
+        is_header = columns.has_header and not number
+        if is_header or len(cells) <= columns.text or not cells[columns.text][0].strip():
+            yield line
+            continue
+        start, end, speaker = (
+            "" if index is None or index >= len(cells) else _plain(cells[index])
+            for index in (columns.start, columns.end, columns.speaker)
+        )
+        start_ms, end_ms = _seconds_ms(start, columns.scale), _seconds_ms(end, columns.scale)
+        cell = cells[columns.text]
+        quoted = _QUOTED.fullmatch(cell[0])
+        text_begin, text_end = quoted.span(1) if quoted else (0, len(cell[0]))
+        cue = Cue(number, start_ms, end_ms, speaker) if columns.is_segment else None
+        begin = cell.start()
+        yield TableRow(line, begin + text_begin, begin + text_end, start_ms, end_ms, cue, speaker=speaker)
+
+
+def _plain(cell: re.Match[str]) -> str:
+    return cell[0].strip().strip('"')
 
 
 def _items(rows: Iterable[TableRow | str], alphabet: Alphabet | None, *, in_field: bool) -> Iterator[Item]:
@@ -314,21 +304,19 @@ def _items(rows: Iterable[TableRow | str], alphabet: Alphabet | None, *, in_fiel
 
 
 def _row_items(row: TableRow, alphabet: Alphabet | None, in_field: bool) -> Iterator[Item]:
-    line, begin, end = row.line, row.begin, row.end
+    begin = row.begin if row.cue else row.end - len(row.text.lstrip())
+    text = row.line[begin : row.end]
+    yield Kept(row.line[:begin])
     if row.cue:
-        yield Kept(line[:begin])
-        yield from set_cue_times(read_line(row.text, alphabet=alphabet, cue=row.cue), row.cue)
-        yield Kept(line[end:])
-        return
-    begin += len(row.text) - len(row.text.lstrip())
-    yield Kept(line[:begin])
-    if _SOUND.fullmatch(sound := line[begin:end].rstrip()):  # it may be heard inside a sentence
+        yield from set_cue_times(read_line(text, alphabet=alphabet, cue=row.cue), row.cue)
+    elif _SOUND.fullmatch(sound := text.rstrip()):  # it may be heard inside a sentence
         yield Kept(sound, role=Role.DIRECTION)
-        yield Kept(line[begin + len(sound) :])
+        yield Kept(text[len(sound) :] + row.line[row.end :])
         return
-    for word in words_of(line[begin:end], alphabet, opens_line=False):
-        yield SpokenWord(word, word.space, start_ms=row.start_ms, end_ms=row.end_ms, in_field=in_field)
-    yield Kept(line[end:])
+    else:
+        for word in words_of(text, alphabet, opens_line=False):
+            yield SpokenWord(word, word.space, start_ms=row.start_ms, end_ms=row.end_ms, in_field=in_field)
+    yield Kept(row.line[row.end :])
 
 
 def _with_mark(held: Sequence[Item], row: TableRow, alphabet: Alphabet) -> list[Item] | None:
@@ -365,3 +353,36 @@ def _seconds_ms(text: str, scale: int = _MS) -> int | None:
         return round(scale * float(text))
     except (ValueError, OverflowError):
         return None
+
+
+def write_ctm(written: Iterable[WrittenItem], source: str) -> Iterator[str]:
+    """Write NIST's CTM.  Raises InputError for a word without times."""
+    name = "_".join(PurePath(source).name.split(".")[0].split()) or "-"  # white space would begin another field
+    for item in _words(written):
+        start_ms, end_ms = item.spoken.start_ms, item.spoken.end_ms
+        if start_ms is None or end_ms is None:
+            raise InputError(
+                f"no time for the word {item.annotated.word!r}",
+                expected="words with start and end",
+                fix="write another format",
+            )
+        yield f"{name} 1 {start_ms / 1000:.3f} {(end_ms - start_ms) / 1000:.3f} {without_spaces(item.annotated.text)}\n"
+
+
+def write_tsv(written: Iterable[WrittenItem], source: str) -> Iterator[str]:
+    """Yield a table with the header `word`, `start`, `end`; times in seconds, empty where they are not known."""
+    yield "word\tstart\tend\n"
+    for item in _words(written):
+        times = ("" if ms is None else f"{ms / 1000:.3f}" for ms in (item.spoken.start_ms, item.spoken.end_ms))
+        yield "\t".join([item.annotated.text, *times]) + "\n"
+
+
+def write_csv(written: Iterable[WrittenItem], source: str) -> Iterator[str]:
+    """Yield the same table with commas, and quotes where they are needed."""
+    for row in write_tsv(written, source):
+        cells = row.rstrip("\n").split("\t")
+        yield ",".join(f'"{cell}"' if "," in cell else cell for cell in cells) + "\n"
+
+
+def _words(written: Iterable[WrittenItem]) -> Iterator[WrittenWord]:
+    return (item for item in written if isinstance(item, WrittenWord))

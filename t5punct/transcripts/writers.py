@@ -18,7 +18,7 @@ from ..text.spelling import precedes_name
 from .formats import FORMATS, OTHER_SUFFIXES, OUTPUTS, Transcript
 from .items import Kept, Role, SpokenWord, WrittenItem, WrittenWord, leave_out_removed
 from .resegment import ResegmentConfig, sentence_cues
-from .subtitles import own_cues, write_cues
+from .subtitles import own_cues
 
 
 def format_named_by(output: Path | None) -> str | None:
@@ -70,26 +70,24 @@ def written_pieces(
             written = running_text(written)
         if config.paragraphs:
             written = add_paragraphs(written, config.paragraphs, transcript.line_end if transcript.is_plain else "\n")
-    pieces = _pieces(transcript, written, config, name)
+    if config.format is None:
+        pieces: Iterable[str] = transcript.pieces(written)
+    elif writer := FORMATS[config.format].writer:
+        pieces = writer(written, name)
+    else:
+        resegment = config.resegment or (ResegmentConfig() if _has_no_lines(transcript) else None)
+        cues = sentence_cues(written, resegment) if resegment else own_cues(written)
+        cue_writer = FORMATS[config.format].cue_writer
+        pieces = [cue_writer(cues)] if cue_writer else []
     if transcript.is_plain or config.format not in ("text", transcript.format):
         return pieces
     return (piece.replace("\n", transcript.line_end) for piece in pieces)
 
 
-def _pieces(transcript: Transcript, written: Sequence[WrittenItem], config: WriterConfig, name: str) -> Iterable[str]:
-    if config.format is None:
-        return transcript.pieces(written)
-    if writer := FORMATS[config.format].writer:
-        return writer(written, name)
-    resegment = config.resegment or (ResegmentConfig() if _has_no_lines(transcript) else None)
-    cues = sentence_cues(written, resegment) if resegment else own_cues(written)
-    return [write_cues(cues, config.format)]
-
-
 def _has_no_lines(transcript: Transcript) -> bool:
     """Return whether a file that is no subtitles has times of words alone, and each word would be a cue."""
     words = [item for item in transcript.items if isinstance(item, SpokenWord)]
-    if FORMATS[transcript.format].has_cues or not any(word.start_ms is not None for word in words):
+    if FORMATS[transcript.format].cue_writer or not any(word.start_ms is not None for word in words):
         return False
     return all(word.cue is None or word.cue != following.cue for word, following in pairwise(words))
 
@@ -118,7 +116,7 @@ def check_writable(transcript: Transcript, config: WriterConfig, name: str, *, r
 
 def _shows_without_words(item: Kept, format: str) -> bool:
     """Return whether a format shows something that was not said, such as `[Music]`."""
-    has_place = not FORMATS[format].has_cues or (item.cue is not None and item.cue.has_times)
+    has_place = not FORMATS[format].cue_writer or (item.cue is not None and item.cue.has_times)
     return bool(item.shown) and not FORMATS[format].is_table and has_place
 
 
@@ -158,12 +156,16 @@ def running_text(written: Iterable[WrittenItem]) -> list[WrittenItem]:
 
 
 def add_paragraphs(written: Iterable[WrittenItem], config: ParagraphConfig, line_end: str = "\n") -> list[WrittenItem]:
-    """Return the items with an empty line behind the last word of each paragraph."""
+    """Return the items with an empty line behind the last word of each paragraph.
+
+    Behind a speaker and an empty line one begins anyway.
+    """
     text, n_sentences = list[WrittenItem](), 0
-    last: int | None = None  # the place of the last word, if no paragraph has begun since
+    last: int | None = None  # the index of the last word, if no paragraph has begun since
     for item in written:
         if isinstance(item, Kept):
-            if _begins_anew(item):
+            is_direction = item.role is Role.DIRECTION
+            if item.text.count("\n") > 1 if is_direction else item.breaks or "\n" in item.text:
                 last, n_sentences = None, 0
         else:
             if last is not None and isinstance(word := text[last], WrittenWord):
@@ -173,13 +175,6 @@ def add_paragraphs(written: Iterable[WrittenItem], config: ParagraphConfig, line
             last = len(text)
         text.append(item)
     return text
-
-
-def _begins_anew(item: Kept) -> bool:
-    """Return whether a paragraph begins behind it anyway: it is a speaker, or an empty line."""
-    if item.role is Role.DIRECTION:
-        return item.text.count("\n") > 1
-    return item.breaks or "\n" in item.text
 
 
 def _ends_paragraph(held: WrittenWord, item: WrittenWord, n_sentences: int, config: ParagraphConfig) -> bool:

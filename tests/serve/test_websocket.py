@@ -209,6 +209,9 @@ def test_a_stream_with_a_name_can_be_watched(engine: Engine) -> None:
             with opened(served, "?show=talk") as again:
                 again.send_text(END)
                 assert events_to_end(watching) == [{"end": {"n_words": 0, "n_chars": 0}}], "no event of another name"
+            with opened(served, "?show=talk") as cleared:
+                cleared.send_text('{"clear": true}')
+                assert cleared.receive_json() == watching.receive_json() == {"clear": True}
 
 
 @pytest.mark.parametrize(("said", "n_warnings"), [(GERMAN, 1), (GERMAN * 9, 1), ("how are you and what do you do", 0)])

@@ -1,26 +1,19 @@
 """Subtitles that other packages write are punctuated, and read back by them: words, times, styles, settings are equal.
 
-srt is left out: its last release is of March 2023, and pysubs2, pycaption and ttconv read and write SubRip as well.
+srt is left out: its last release is of March 2023, and pysubs2 and pycaption read and write SubRip as well.
 """
 
-import io
 import re
 from collections.abc import Callable
-from fractions import Fraction
 from typing import Any
 
 import pycaption
 import pysubs2
 import pytest
-import ttconv.srt.reader
-import ttconv.srt.writer
-import ttconv.vtt.reader
-import ttconv.vtt.writer
 import webvtt
 from chance import by_chance
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from ttconv import model
 
 from t5punct.text.marks import Alphabet
 
@@ -125,47 +118,10 @@ def _by_pycaption(format: str) -> Package:
     return format, written, read
 
 
-def _by_ttconv(format: str) -> Package:
-    package = {"srt": ttconv.srt, "vtt": ttconv.vtt}[format]
-
-    def written(cues: list[Cue]) -> str:
-        document = model.ContentDocument()
-        document.set_body(body := model.Body(document))
-        body.push_child(div := model.Div(document))
-        region = model.Region("r1", document)
-        document.put_region(region)
-        div.set_region(region)
-        for start, end, lines in cues:
-            paragraph = model.P(document)
-            paragraph.set_begin(Fraction(start, 1000))
-            paragraph.set_end(Fraction(end, 1000))
-            div.push_child(paragraph)
-            for number, line in enumerate(lines):
-                if number:
-                    paragraph.push_child(model.Br(document))
-                span = model.Span(document)
-                span.push_child(model.Text(document, " ".join(line)))
-                paragraph.push_child(span)
-        return str(package.writer.from_model(document))
-
-    def read(text: str) -> Any:
-        paragraphs = (element for element in package.reader.to_model(io.StringIO(text)).get_body().dfs_iterator())
-        return [
-            (type(element).__name__, element.get_begin(), element.get_end(), _said(element))
-            for element in paragraphs
-        ]  # fmt: skip
-
-    return format, written, read
-
-
-def _said(element: model.ContentElement) -> str:
-    return letters(element.get_text()) if isinstance(element, model.Text) else ""
-
-
 PACKAGES = {
     "pysubs2, srt": _by_pysubs2("srt"), "pysubs2, vtt": _by_pysubs2("vtt"), "pysubs2, ass": _by_pysubs2("ass"),
     "pysubs2, ssa": _by_pysubs2("ssa"), "webvtt-py, vtt": _by_webvtt(), "pycaption, srt": _by_pycaption("srt"),
-    "pycaption, vtt": _by_pycaption("vtt"), "ttconv, srt": _by_ttconv("srt"), "ttconv, vtt": _by_ttconv("vtt"),
+    "pycaption, vtt": _by_pycaption("vtt"),
 }  # fmt: skip
 
 

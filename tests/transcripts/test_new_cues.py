@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 
 from t5punct.text.render import AnnotatedWord
 from t5punct.text.words import Word
+from t5punct.transcripts.formats import FORMATS
 from t5punct.transcripts.items import Kept, Role, SpokenWord, WrittenItem, WrittenWord, written_items
 from t5punct.transcripts.resegment import ResegmentConfig, sentence_cues
-from t5punct.transcripts.subtitles import WrittenCue, write_cues
+from t5punct.transcripts.subtitles import WrittenCue
 from t5punct.transcripts.writers import WriterConfig
 
 
@@ -120,6 +121,12 @@ def test_new_cues__a_sentence_is_cut_where_it_no_longer_fits(
         assert cue.text == " ".join(texts[:n_words])
         left = left[n_words:]
     assert not left
+
+
+def write_cues(cues: list[WrittenCue], format: str) -> str:
+    cue_writer = FORMATS[format].cue_writer
+    assert cue_writer
+    return cue_writer(cues)
 
 
 def cues_of(ctm: str, config: ResegmentConfig) -> list[WrittenCue]:

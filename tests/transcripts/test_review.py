@@ -5,7 +5,7 @@ import hashlib
 import io
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import cache
 from html.parser import HTMLParser
@@ -26,7 +26,6 @@ from t5punct.punctuator import Punctuator
 from t5punct.text.marks import Alphabet, Case
 from t5punct.text.render import MARK, Alternative, AnnotatedWord, Decision, RenderConfig, render_word
 from t5punct.text.words import Word
-from t5punct.transcripts import review
 from t5punct.transcripts.items import Cue, Item, Kept, SpokenWord, WrittenItem, WrittenWord, iter_pieces, written_items
 from t5punct.transcripts.review import review_page
 from t5punct.transcripts.speech import read_plain
@@ -132,17 +131,22 @@ def test_a_word_has_what_the_model_said_of_it() -> None:
     word = WrittenWord(SpokenWord(Word('he"', n_closers=1), " ", start_ms=61_250), said)
     certain = WrittenWord(SpokenWord(Word("so"), ""), AnnotatedWord("so", "so", "", "lower", 0.999, 1.0))
     dash = WrittenWord(SpokenWord(Word("-"), " "), AnnotatedWord("-", "-", "", "lower", 0.1, 0.1))
-    assert [*review._lines([word, dash, certain])][1:-1] == [
+    assert main_of([word, dash, certain]) == (
+        '<p dir="auto">'
         '<span data-p="62" data-k="90" data-l="," data-s="He" data-f="he He HE" data-c="&quot;" data-a="30" '
-        'data-t="61.25">He,&quot;</span> ',
-        "- ",
-        '<span data-f="so So SO">so</span>',
-    ]
+        'data-t="61.25">He,&quot;</span> - <span data-f="so So SO">so</span></p>'
+    )
+
+
+def main_of(items: Iterable[WrittenItem]) -> str:
+    """The text of a page as its HTML has it."""
+    (text,) = re.findall("<main[^>]*>(.*)</main>", "".join(review_page(items, "x")), flags=re.DOTALL)
+    return str(text)
 
 
 def attributes_of(word: Word, said: AnnotatedWord) -> dict[str, str | None]:
     """What the page says of a word."""
-    ((_, attributes),) = Found(f"<main>{review._span(WrittenWord(SpokenWord(word), said))}</main>").in_main
+    _, (_, attributes) = Found("".join(review_page([WrittenWord(SpokenWord(word), said)], "x"))).in_main
     return attributes
 
 
@@ -174,13 +178,13 @@ def test_the_sign_of_a_disfluent_word_stays_whatever_its_mark(text: str, stem: s
 
 def test_lines_are_paragraphs_long_ones_have_parts_and_all_is_written_as_words_come() -> None:
     certain = cycle([("", Case.LOWER, 1.0, ())])
-    page = "".join(review._lines(written_of(list(read_plain(["JOHN: so\n", "\n", "  we go"])), certain)))
+    page = main_of(written_of(list(read_plain(["JOHN: so\n", "\n", "  we go"])), certain))
     assert re.sub(r"</?span[^>]*>", "", page) == (
         '<p dir="auto"><b>JOHN: </b>so\n</p\n><p dir="auto">\n</p\n><p dir="auto">  we go</p>'
     )
     spoken = [SpokenWord(Word("so"), cue=Cue(number, 10_000 * number)) for number in range(5)]
     ends = cycle([(label, Case.LOWER, 1.0, ()) for label in (".", "", "", ".", "")])
-    parts = "".join(review._lines(written_of([Kept(""), *spoken], ends))).split("<p")
+    parts = main_of(written_of([Kept(""), *spoken], ends)).split("<p")
     assert [part.count("<span") for part in parts[1:]] == [4, 1], "a part ends with a sentence"
     said = AnnotatedWord("so", "so", "", "lower", 0.5, 1.0)
     endless = cycle([WrittenWord(SpokenWord(Word("so"), " "), said)])

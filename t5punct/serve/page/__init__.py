@@ -1,16 +1,18 @@
 """The page at `/`: one file, with its styles and script inside, and the page at `/docs`; they ask no other site.
 
-In: nothing; of `/docs` what `/openapi.json` says.  Out: a page, and the policy by which a browser runs nothing else.
+In: nothing; of `/docs` what `/openapi.json` says.  Out: answers, with the policy by which a browser runs nothing else.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
 from html import escape
 from importlib.resources import files
 from typing import Any
+
+from starlette.responses import HTMLResponse
 
 from ...transcripts.review import content_hash, review_texts
 
@@ -26,62 +28,65 @@ _STREAMS = (
 
 
 @cache
-def page() -> tuple[str, str]:
-    """Return the page and its content security policy."""
+def page() -> HTMLResponse:
+    """Return the page."""
     texts = {name: (files(__package__) / f"page.{name}").read_text(encoding="utf-8") for name in ("html", "css", "js")}
     text = texts["html"].replace("{{css}}", texts["css"]).replace("{{js}}", texts["js"])
     # a page for review is shown in a frame, which is held to this policy, too
-    style, script = (
-        " ".join(f"'{content_hash(text)}'" for text in both)
-        for both in zip((texts["css"], texts["js"]), review_texts(), strict=True)
-    )
-    policy = (
-        f"default-src 'none'; style-src {style}; script-src {script}; connect-src 'self'; frame-src blob:; "
-        "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-    )
-    return text, policy
+    styles, scripts = zip((texts["css"], texts["js"]), review_texts(), strict=True)
+    more = f"script-src {_hashes(scripts)}; connect-src 'self'; frame-src blob:; form-action 'none'; "
+    return _closed_page(text, styles, more)
 
 
-def reference_page(api: Mapping[str, Any]) -> tuple[str, str]:
-    """Return the page and its content security policy."""
+def reference_page(api: Mapping[str, Any]) -> HTMLResponse:
+    """Return the page of what `/openapi.json` says."""
     body = "".join(
         _operation(path, method, operation)
         for path, operations in api["paths"].items()
         for method, operation in operations.items()
     )
     info = api["info"]
-    page = (
+    text = (
         f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{escape(info["title"])}: API</title>'
         f"<style>{_STYLE}</style><h1>{escape(info['title'])} {escape(info['version'])}: API</h1>"
         f'<p>{escape(info["description"])} For programs: <a href="/openapi.json">/openapi.json</a>.</p>{body}{_STREAMS}'
     )
-    return page, f"default-src 'none'; style-src '{content_hash(_STYLE)}'; base-uri 'none'; frame-ancestors 'none'"
+    return _closed_page(text, [_STYLE])
+
+
+def _closed_page(text: str, styles: Iterable[str], more: str = "") -> HTMLResponse:
+    """Return a page that loads nothing from other sites, and tells them nothing; `more`: of its policy."""
+    policy = f"default-src 'none'; style-src {_hashes(styles)}; {more}base-uri 'none'; frame-ancestors 'none'"
+    return HTMLResponse(text, headers={"Content-Security-Policy": policy, "Referrer-Policy": "no-referrer"})
+
+
+def _hashes(texts: Iterable[str]) -> str:
+    return " ".join(f"'{content_hash(text)}'" for text in texts)
 
 
 def _operation(path: str, method: str, operation: Mapping[str, Any]) -> str:
     """Return the description of an address: its purpose, fields, body and answers, as HTML."""
-    parts = [f"<h2><code>{method.upper()} {escape(path)}</code></h2><p>{escape(operation.get('description', ''))}</p>"]
-    if fields := operation.get("parameters"):
-        rows = "".join(_row(field["name"], _kind(field["schema"]), field["description"]) for field in fields)
-        parts.append(f"<h3>Fields, in the query or in a form</h3><table>{rows}</table>")
-    if sent := operation.get("requestBody"):
-        parts.append(f"<h3>Body</h3><table>{''.join(_examples(sent['content']))}</table>")
-    answers = "".join(map(_answer, operation.get("responses", {}).items()))
-    parts.append(f"<h3>Answers</h3><table>{answers}</table>")
-    return "".join(parts)
+    fields = [
+        _row(field["name"], _kind(field["schema"]), field["description"]) for field in operation.get("parameters", ())
+    ]
+    examples = [
+        _row(kind, example if isinstance(example, str) else json.dumps(example, ensure_ascii=False), "")
+        for kind, sent in operation.get("requestBody", {"content": {}})["content"].items()
+        for example in [sent.get("example", "")]
+    ]
+    title = f"<h2><code>{method.upper()} {escape(path)}</code></h2><p>{escape(operation.get('description', ''))}</p>"
+    tables = {
+        "Fields, in the query or in a form": fields,
+        "Body": examples,
+        "Answers": _answers(operation.get("responses", {})),
+    }
+    return title + "".join(f"<h3>{name}</h3><table>{''.join(rows)}</table>" for name, rows in tables.items() if rows)
 
 
-def _answer(answer: tuple[str, Mapping[str, Any]]) -> str:
-    """Return a status and its headers."""
-    status, said = answer
-    headers = said.get("headers", {}).items()
-    return _row(status, "", said["description"]) + "".join(_row(name, "", of["description"]) for name, of in headers)
-
-
-def _examples(content: Mapping[str, Any]) -> Iterator[str]:
-    for kind, sent in content.items():
-        example = sent.get("example", "")
-        yield _row(kind, example if isinstance(example, str) else json.dumps(example, ensure_ascii=False), "")
+def _answers(responses: Mapping[str, Any]) -> list[str]:
+    """Return rows of statuses, each with its headers."""
+    told = (pair for status, said in responses.items() for pair in ((status, said), *said.get("headers", {}).items()))
+    return [_row(name, "", said["description"]) for name, said in told]
 
 
 def _kind(schema: Mapping[str, Any]) -> str:

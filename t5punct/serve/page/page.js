@@ -191,6 +191,9 @@ function hear(event) {
     $("live-warning").textContent = event.warning;
   } else if (event.provisional) {
     coming = event.provisional;
+  } else if (event.clear) {
+    said = "";
+    coming = [];
   } else if (event.text !== undefined) {
     coming = coming.slice(1);  // the word that is committed now was the first of them
     if (event.text) said += (said ? " " : "") + event.text;
@@ -251,6 +254,9 @@ $("clear").addEventListener("click", () => {
   coming = [];
   $("latency").textContent = "";
   showCaptions();
+  const is_open = Boolean(socket);
+  say({clear: true});  // to those who watch
+  if (!is_open) end();
 });
 $("save").addEventListener("click", () => save(`${said}\n`, "text/plain", "captions.txt"));
 $("size").addEventListener("input", () => { $("captions").style.fontSize = `${$("size").value}rem`; });

@@ -71,7 +71,9 @@ def arrivals(
     decoder, rest = codecs.getincrementaldecoder("utf-8")(errors="surrogateescape"), ""
     is_told, is_first = False, True
     while True:
-        ready = _wait(descriptor, stop, None if is_told else silence_ms)
+        watched = [descriptor] if stop is None else [descriptor, stop]
+        seconds = None if is_told or silence_ms is None else silence_ms / 1000
+        ready = select.select(watched, [], [], seconds)[0]
         if not ready:
             if not timed:
                 yield from _arrived(rest, timed=False)
@@ -91,12 +93,6 @@ def arrivals(
         yield from _arrived(whole, timed)
         if is_last:
             return
-
-
-def _wait(descriptor: int, stop: int | None, silence_ms: int | None) -> list[int]:
-    """Wait for something to read, or for the order to stop; return what can be read, which is nothing in a silence."""
-    watched = [descriptor] if stop is None else [descriptor, stop]
-    return select.select(watched, [], [], None if silence_ms is None else silence_ms / 1000)[0]
 
 
 def _left(descriptor: int) -> bytes:

@@ -2,7 +2,6 @@
 
 values     json as values, parsed and written
 places     where words stand in it, with their times, speakers and channels
-recording  the words once, and the json with marks and capitals wherever they stand
-alignment  the words of one list, found in another
+recording  the words once: those of one list found in the others; and the json with marks wherever they stand
 spelling   how a word and its marks are written in each place
 """

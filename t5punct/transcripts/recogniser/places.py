@@ -49,17 +49,17 @@ class JsonPlace:
     """A string that holds words: where it stands, of whom and when.
 
     holder, key: the object or list that has it, and where; element: the one of a list, in which words and marks may
-    stand one behind the other; type: of AWS's items; items: those of the string; heard: the same, the last word with
-    the marks that have items of their own behind it; marks: the places of these marks.
+    stand one behind the other; items: those of the string; heard: the same, the last word with the marks that have
+    items of their own behind it; marks: the places of these marks.
     """
 
     holder: Any
     key: str | int
     group: str  # its path, without numbers
-    start_ms: int | None
-    end_ms: int | None
-    speaker: str
-    channel: str
+    start_ms: int | None = None
+    end_ms: int | None = None
+    speaker: str = ""
+    channel: str = ""
     elements: Sequence[Any] | None = None
     element: Any = None
     items: tuple[Item, ...] = ()
@@ -73,7 +73,7 @@ class JsonPlace:
 
     @property
     def at(self) -> tuple[int, str | int]:
-        """Where `Changes.strings` have it."""
+        """Where `Changes.texts` have it."""
         return id(self.holder), self.key
 
     @property
@@ -86,6 +86,7 @@ class JsonPlace:
 
     @property
     def type(self) -> str:
+        """The type of AWS's items that its element is of."""
         kind = self.element.get(TYPE) if isinstance(self.element, dict) else None
         if not _is_string(kind):
             return ""
@@ -96,15 +97,10 @@ class JsonPlace:
         """Whether a mark has an item of its own here, and a word without a mark has none."""
         return self.type == WORD_TYPE or any(mark.type == MARK_TYPE for mark in self.marks)
 
-    def in_ms(self) -> JsonPlace:
-        """Return the same place, if its times are not in seconds but in milliseconds."""
-        start_ms, end_ms = (None if time is None else time // _MS for time in (self.start_ms, self.end_ms))
-        return replace(self, start_ms=start_ms, end_ms=end_ms)
-
 
 def places_of(value: Any) -> list[JsonPlace]:
     """Return the strings that may hold words, in the order of the file; these are not read yet."""
-    places = [*_inside(value, "", {}, "", (None, None))]
+    places = [*_inside(value)]
     for number, (place, after) in enumerate(pairwise(places)):
         is_over = place.end_ms is not None and after.start_ms is not None and place.end_ms > after.start_ms
         if is_over and place.key == _CAPTION == after.key:  # the next line of captions is shown while this one is
@@ -112,24 +108,22 @@ def places_of(value: Any) -> list[JsonPlace]:
     return places
 
 
-def texts_in_list(value: Any) -> list[JsonPlace]:
-    """Return the strings of a list of texts, each of which is a recording of its own; single words are no texts.
-
-    >>> [place.text for place in texts_in_list(["how are you", "yes"])], texts_in_list(["how", "are", "you"])
-    (['how are you', 'yes'], [])
-    """
-    if not isinstance(value, list) or not all(map(_is_string, value)):
-        return []
-    if len(value) > 1 and not any(len(text.split()) > 1 for text in value):
-        return []
-    return [JsonPlace(value, number, "[]", None, None, "", str(number)) for number in range(len(value))]
-
-
 def places_in_lists(value: Any) -> list[JsonPlace]:
-    """Return the strings of the path, in lists, that has the most different words: json of a shape nobody knows."""
+    """Return the strings of json of a shape nobody knows: a list of texts, each of which is a recording of its own.
+
+    Or those of the path, in lists, that has the most different words.
+
+    >>> [place.text for place in places_in_lists(["how are you", "yes"])]
+    ['how are you', 'yes']
+    >>> [place.text for place in places_in_lists({"n": ["x1"], "tokens": [{"t": "how", "lang": "en"}, {"t": "are"}]})]
+    ['how', 'are']
+    """
     by_path = dict[str, list[JsonPlace]]()
-    for place in _inside(value, "", {}, "", (None, None), any_key=True):
+    for place in _inside(value, any_key=True):
         by_path.setdefault(place.group, []).append(place)
+    texts = by_path.get("[]", [])
+    if texts and len(texts) == len(value) and (len(texts) == 1 or any(place.is_text for place in texts)):
+        return [replace(place, channel=str(place.key)) for place in texts]
     wordy = [places for path, places in by_path.items() if "[]" in path and _are_words(places)]
     return max(wordy, key=lambda places: len({place.text for place in places}), default=[])
 
@@ -141,91 +135,81 @@ def _are_words(places: Sequence[JsonPlace]) -> bool:
     return n_words > 1 and n_words >= _MOST * len(texts) and 2 * len({*texts}) > len(texts)
 
 
-def with_words(places: Iterable[JsonPlace], alphabet: Alphabet | None = None) -> list[JsonPlace]:
-    """Return the places with their items; a mark alone that stands behind a word in its list belongs to the word."""
-    read = list[JsonPlace]()
-    for place in places:
-        lines = StringIO(place.text, newline="\n")
-        items = tuple(item for line in lines for item in read_line(line, alphabet=alphabet, labels=place.is_text))
-        read.append(replace(place, items=items, heard=items))
-    return [*_with_marks(read, alphabet)]
-
-
 def _inside(
     value: Any,
-    path: str,
-    parent: Mapping[str, Any],
-    channel: str,
-    listed: tuple[Any, Any],
+    path: str = "",
+    around: Mapping[str, Any] | None = None,
+    channel: str = "",
+    listed: tuple[Any, Any] = (None, None),
     *,
     any_key: bool = False,
 ) -> Iterator[JsonPlace]:
     """Yield the places in a list or an object.
 
-    `parent`: the object of whose guesses or parts it is one; `listed`: its list, and which element; `any_key`: whether
+    `around`: the object of whose guesses or parts it is one; `listed`: its list, and which element; `any_key`: whether
     strings of any key may be words.
     """
     if isinstance(value, list):
-        is_guess = bool(parent) and path.rpartition(".")[2] not in _PARTS
+        is_guess = bool(around) and path.rpartition(".")[2] not in _PARTS
         for number, element in enumerate(value):
             here = str(number) if path.endswith(f".{_CHANNELS}") else channel
             own = listed if is_guess else (value, element)
             if any_key and _is_string(element):
-                yield JsonPlace(value, number, f"{path}[]", None, None, "", here)
-            yield from _inside(element, f"{path}[]", parent, here, own, any_key=any_key)
+                yield JsonPlace(value, number, f"{path}[]", channel=here)
+            yield from _inside(element, f"{path}[]", around, here, own, any_key=any_key)
     if not isinstance(value, dict):
         return
-    here, word_key, around = _channel(value) or channel, _word_key(value), {**parent, **value}
+    here = _text(value, _CHANNEL_KEYS).removeprefix("ch_") or channel  # AWS's is `ch_0`
+    word_key = next((name for name in _WORD_KEYS if _is_string(value.get(name))), None)
+    if _is_string(value.get(_ELEMENT)) and value.get(TYPE) in (*ELEMENT_TYPES,):
+        word_key = _ELEMENT
+    values = {**(around or {}), **value}
     for name, member in value.items():
         key, inner = name.rstrip(AGAIN), intern(f"{path}.{name}")
         if _QUOTING.match(key) or (any_key and key in (*_SPEAKER_KEYS, *_CHANNEL_KEYS, TYPE)):
             continue
         if _is_string(member):
             if any_key or key in TEXT_KEYS or key == word_key:
-                yield JsonPlace(value, name, inner, *_times(around), _text(around, _SPEAKER_KEYS), here, *listed)
+                yield JsonPlace(value, name, inner, *_times(values), _text(values, _SPEAKER_KEYS), here, *listed)
         elif key == GUESSES and isinstance(member, list):  # AWS's have no times of their own
             yield from _inside(member[:1], inner, value, here, listed, any_key=any_key)
         else:
             if key == _WORDS and not any(text in value for text in TEXT_KEYS):
                 inner += "'"  # another list than those beside a text: Google's last has all words once more
-            around_parts = value if key in _PARTS and isinstance(member, list) else {}
-            yield from _inside(member, inner, around_parts, here, (None, None), any_key=any_key)
+            yield from _inside(member, inner, value if key in _PARTS else None, here, any_key=any_key)
 
 
 def _is_string(value: Any) -> TypeGuard[str]:
     return isinstance(value, str) and not isinstance(value, Number)
 
 
-def _word_key(value: Mapping[str, Any]) -> str | None:
-    """Return the member that is a word; None: there is none."""
-    if _is_string(value.get(_ELEMENT)) and value.get(TYPE) in (*ELEMENT_TYPES,):
-        return _ELEMENT
-    return next((name for name in _WORD_KEYS if _is_string(value.get(name))), None)
+def with_words(places: Iterable[JsonPlace], alphabet: Alphabet | None = None) -> Iterator[JsonPlace]:
+    """Yield the places with their items; a mark alone that stands behind a word in its list belongs to the word.
 
-
-def _with_marks(places: Sequence[JsonPlace], alphabet: Alphabet | None) -> Iterator[JsonPlace]:
-    """Words, each with the marks that stand behind it in its list; other marks stay as they are."""
-    held: JsonPlace | None = None
+    Other marks stay as they are.
+    """
+    read = list[JsonPlace]()
+    for place in places:
+        lines = StringIO(place.text, newline="\n")
+        items = tuple(item for line in lines for item in read_line(line, alphabet=alphabet, labels=place.is_text))
+        read.append(replace(place, items=items, heard=items))
     # lists of strings that say by the space before them that a word begins, as Whisper's tokens do
-    spaced = {id(place.elements) for place in places if place.text[:1].isspace() and _says_something(place)}
-    for place, following in zip_longest(places, places[1:]):
+    spaced = {id(place.elements) for place in read if place.text[:1].isspace() and _says_something(place)}
+    word: JsonPlace | None = None
+    for place, following in zip_longest(read, read[1:]):
         is_inside = place.elements is not None and id(place.elements) in spaced and _goes_on(place, following)
-        if held and not is_inside and _is_mark_behind(place, held, alphabet or ALL_MARKS):
-            held = _with_mark(held, place, alphabet)
-            continue
-        if place.type == MARK_TYPE:
-            continue
-        if held:
-            yield held
-        held = place
-    if held:
-        yield held
+        if word and not is_inside and _is_mark_behind(place, word, alphabet or ALL_MARKS):
+            word = _with_mark(word, place, alphabet)
+        elif place.type != MARK_TYPE:
+            if word:
+                yield word
+            word = place
+    if word:
+        yield word
 
 
 def _goes_on(mark: JsonPlace, following: JsonPlace | None) -> bool:
-    """Return whether a mark is inside a word, as in ` 1` `,` `000`; a full stop, as in `U` `.` `S`, is a mark all the
-    same.
-    """
+    """Return whether a mark is inside a word, as in ` 1` `,` `000`; a full stop, as in `U` `.` `S`, is a mark."""
     if following is None or mark.group != following.group or not mark.text.strip("."):
         return False
     return not following.text[:1].isspace() and _says_something(following)
@@ -233,17 +217,6 @@ def _goes_on(mark: JsonPlace, following: JsonPlace | None) -> bool:
 
 def _says_something(place: JsonPlace) -> bool:
     return bool(place.text.strip().strip(ALL_MARKS.characters + CLOSERS))
-
-
-def _with_mark(word: JsonPlace, mark: JsonPlace, alphabet: Alphabet | None) -> JsonPlace:
-    marks = (*word.marks, mark)
-    texts = [mark.text.strip() for mark in marks]
-    text = word.text.rstrip() + "".join(" " * text.startswith(DASH) + text for text in texts)
-    heard = tuple(read_line(text, alphabet=alphabet, labels=False))
-    n_words = sum(isinstance(item, SpokenWord) for item in heard)
-    # the dash of `well` `-` `.` would take the mark
-    is_word = n_words == len(word.words) and word.words[-1].word.has_slot
-    return replace(word, marks=marks, heard=heard if is_word else word.items)
 
 
 def _is_mark_behind(place: JsonPlace, word: JsonPlace, alphabet: Alphabet) -> bool:
@@ -259,8 +232,19 @@ def _is_mark_behind(place: JsonPlace, word: JsonPlace, alphabet: Alphabet) -> bo
     return n_words == 1 and bool(raw.strip()) and not raw.strip(alphabet.characters + " ") and not may_be_hyphen
 
 
+def _with_mark(word: JsonPlace, mark: JsonPlace, alphabet: Alphabet | None) -> JsonPlace:
+    marks = (*word.marks, mark)
+    texts = [mark.text.strip() for mark in marks]
+    text = word.text.rstrip() + "".join(" " * text.startswith(DASH) + text for text in texts)
+    heard = tuple(read_line(text, alphabet=alphabet, labels=False))
+    n_words = sum(isinstance(item, SpokenWord) for item in heard)
+    # the dash of `well` `-` `.` would take the mark
+    is_word = n_words == len(word.words) and word.words[-1].word.has_slot
+    return replace(word, marks=marks, heard=heard if is_word else word.items)
+
+
 def _times(values: Mapping[str, Any]) -> tuple[int | None, int | None]:
-    """Start and end in ms."""
+    """Return start and end in ms."""
     if (event_ms := _ms(values, (_EVENT_START,), 1)) is not None:
         return event_ms + (_ms(values, (_OFFSET,), 1) or 0), event_ms + (_ms(values, (_EVENT_LENGTH,), 1) or 0)
     if isinstance(offsets := values.get(_OFFSETS), dict):
@@ -279,8 +263,3 @@ def _text(values: Mapping[str, Any], keys: Sequence[str]) -> str:
     """Return the first member that is there: a string, or a number as the file has it."""
     value = next((values[key] for key in keys if key in values), None)
     return str(value) if isinstance(value, str) else ""
-
-
-def _channel(values: Mapping[str, Any]) -> str:
-    """Return the number of a channel: AWS's is `ch_0`."""
-    return _text(values, _CHANNEL_KEYS).removeprefix("ch_")

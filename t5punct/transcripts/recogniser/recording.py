@@ -17,22 +17,33 @@ the others are aligned with it, so that none is forgotten, and strings that say 
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from functools import cached_property
-from io import StringIO
-from itertools import islice
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice, product
+from operator import attrgetter
 from typing import Any
+
+from rapidfuzz.distance import Levenshtein
 
 from ...errors import InputError
 from ...text.marks import Alphabet
 from ...text.words import APOSTROPHES, CLOSERS, OPENERS, Word
-from ..items import Cue, Item, Kept, SpokenWord, WrittenWord, speaker_label
-from .alignment import HeardWord, align_words
-from .places import JsonPlace, places_in_lists, places_of, texts_in_list, with_words
-from .spelling import Spelling, change_place, number_items
-from .values import Changes, are_json_lines, json_value, written_json
+from ..items import (
+    Cue,
+    Item,
+    Kept,
+    SpokenWord,
+    WrittenItem,
+    WrittenWord,
+    leave_out_removed,
+    seconds,
+    speaker_label,
+)  # fmt: skip
+from .places import JsonPlace, places_in_lists, places_of, with_words
+from .spelling import Changes, Spelling
+from .values import parse_json, written_json
 
 _WHOLE = 0.99  # of the letters of the group that has the most
 _QUOTED = 1 / 3  # a group with fewer of all letters quotes the recording
@@ -41,38 +52,54 @@ _TOKEN = re.compile(r"\[_\w+\]")  # of whisper.cpp, which nobody says
 _FIELD = re.compile(r'"([^"\\]{1,30})"\s*:')
 _SEARCHED_CHARS, _NAMED_FIELDS = 10_000, 6  # of a json without words, so that a misspelt field is seen
 _QUOTES = "".join(char for char in OPENERS + CLOSERS if char not in APOSTROPHES)  # which stand inside words, too
+_MOST_PIECES = 20  # of a word
+_ORDERS = (("channel", "order_ms"), ("channel",), ("order_ms",), ())  # by what of its words a list may be sorted
 # what holds nothing when nothing was said
 _HOLDERS = ("text", "transcript", "segments", "words", "results", "transcription", "utterances", "channels")
 
 
-@dataclass(frozen=True)
-class _Group:
-    """The places of one path."""
+@dataclass(frozen=True, slots=True)
+class HeardWord:
+    """A word as the model reads it; when, by whom and in which channel it was said, as far as that is known.
 
-    places: tuple[JsonPlace, ...]
+    order_ms: when the string in which it stands was begun, or the word itself.
+    """
+
+    normal: str
+    channel: str = ""
+    order_ms: int | None = None
+    speaker: str = ""
+    start_ms: int | None = None
+    end_ms: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Group:
+    """The places of one path, their words with the marks that have places of their own, and when these were said."""
+
+    places: Sequence[JsonPlace]
+    words: Sequence[Word]
+    heard: Sequence[HeardWord]
 
     @classmethod
     def of(cls, places: Sequence[JsonPlace]) -> _Group:
-        """Take places; their times become milliseconds."""
-        return cls(tuple(place.in_ms() for place in places) if _are_in_ms(places) else tuple(places))
+        """Read the words of places; the first of a place begins with it, and the last ends with it."""
+        words, heard = list[Word](), list[HeardWord]()
+        scale = _MS if _are_in_ms(places) else 1
+        in_ms = [
+            replace(place, start_ms=_divided(place.start_ms, scale), end_ms=_divided(place.end_ms, scale))
+            for place in places
+        ]
+        for place in in_ms:
+            own = [item.word for item in place.heard if isinstance(item, SpokenWord)]
+            for index, word in enumerate(own):
+                start_ms = None if index else place.start_ms
+                end_ms = place.end_ms if index == len(own) - 1 else None
+                heard.append(HeardWord(_normal(word), place.channel, place.start_ms, place.speaker, start_ms, end_ms))
+            words += own
+        return cls(in_ms, words, heard)
 
     @property
-    def words(self) -> list[Word]:
-        return [item.word for place in self.places for item in place.heard if isinstance(item, SpokenWord)]
-
-    @property
-    def heard(self) -> list[HeardWord]:
-        """Its words; the first of a place begins with it, and the last ends with it."""
-        heard = list[HeardWord]()
-        for place in self.places:
-            normals = [_normal(item.word) for item in place.heard if isinstance(item, SpokenWord)]
-            for number, normal in enumerate(normals, start=1):
-                start_ms = place.start_ms if number == 1 else None
-                end_ms = place.end_ms if number == len(normals) else None
-                heard.append(HeardWord(normal, place.channel, place.start_ms, place.speaker, start_ms, end_ms))
-        return heard
-
-    @cached_property
     def n_letters(self) -> int:
         """How many letters and digits its words have; tokens that nobody says have none."""
         words = [item.word.text for place in self.places for item in place.words]
@@ -87,84 +114,74 @@ class _Group:
 class RecogniserJson:
     """A file of a recogniser.
 
-    values: of the json, or of each line, which is a recording of its own; items: the words, in order, and the breaks
-    between speakers; words: when these were said; groups: by the paths of their places, without numbers; source_group:
-    the one that the words are from.
+    documents: the json and its value, or each line, which is a recording of its own, and its value; items: the words,
+    in order, and the breaks between speakers; words: when these were said; groups: of places by their paths; source:
+    the group that the words are from.
     """
 
-    source: str
-    values: Sequence[Any]
-    groups: Mapping[str, _Group] = field(default_factory=dict)
-    source_group: str = ""
-    items: tuple[Item, ...] = ()
-    words: tuple[HeardWord, ...] = ()
+    documents: Sequence[tuple[str, Any]]
+    groups: Sequence[_Group] = ()
+    source: _Group | None = None
+    items: Sequence[Item] = ()
+    words: Sequence[HeardWord] = ()
 
     @classmethod
-    def read(cls, source: str, alphabet: Alphabet | None = None, name: str = "the file") -> RecogniserJson:
+    def read(cls, text: str, alphabet: Alphabet | None = None, name: str = "the file") -> RecogniserJson:
         """Find the words of a json text.
 
         Raises InputError for what is no json, or has no words where a recogniser writes them.
         """
-        is_lines = are_json_lines(source)
-        lines = [line for line in _lines(source) if line.strip()] if is_lines else [source]
-        values = [json_value(line, name) for line in lines]
+        documents = parse_json(text, name)
+        values, is_lines = [value for _, value in documents], len(documents) > 1
         places = [
             replace(place, channel=f"{number}:{place.channel}") if is_lines else place
             for number, value in enumerate(values)
             for place in places_of(value)
         ]
         if not places and _says_nothing(values):
-            return cls(source, values)
-        if not places:
-            places = texts_in_list(values[0]) or places_in_lists(values if is_lines else values[0])
+            return cls(documents)
         by_path = dict[str, list[JsonPlace]]()
-        for place in with_words(places, alphabet):
+        for place in with_words(places or places_in_lists(values if is_lines else values[0]), alphabet):
             by_path.setdefault(place.group, []).append(place)
         if not by_path:
-            fields = [*dict.fromkeys(_FIELD.findall(source, 0, _SEARCHED_CHARS))][:_NAMED_FIELDS]
+            fields = [*dict.fromkeys(_FIELD.findall(text, 0, _SEARCHED_CHARS))][:_NAMED_FIELDS]
             raise InputError(
                 f"no words in {name}" + (f", whose fields are {', '.join(fields)}" if fields else ""),
                 expected="json of a recogniser, with `text`, `segments` or `words`",
                 fix="convert it to text, or name its --format",
             )
-        groups = {path: _Group.of(places) for path, places in by_path.items()}
-        chosen = _that_gives_the_words(groups)
-        words = _with_times(groups[chosen].heard, _most_timed([*groups.values()], groups[chosen]))
-        return cls(source, values, groups, chosen, tuple(_items(groups[chosen], words)), tuple(words))
+        groups = [*map(_Group.of, by_path.values())]
+        source = _source_of(groups)
+        words = _with_times(source.heard, _most_timed(groups, source))
+        return cls(documents, groups, source, [*_items(source, words)], words)
 
     def pieces(self, words: Iterable[WrittenWord]) -> Iterator[str]:
         """Yield the pieces of the json with its words as they are written now; a word without text is removed."""
         new, changes = [Spelling.of(word.spoken.word, word.annotated) for word in words], Changes()
         typed_places = list[JsonPlace]()
-        for path, group in self.groups.items():
+        for group in self.groups:
             has_typed_marks = any(place.has_typed_marks for place in group.places)
-            typed_places += [place for place in group.places if has_typed_marks]
-            spellings = iter(new if path == self.source_group else self._spellings_in(group, new))
+            typed_places += group.places if has_typed_marks else ()
+            spellings = iter(new if group is self.source else self._spellings_in(group, new))
             for place in group.places:
                 here = [*islice(spellings, len(place.words))]
                 heard = [new for new, word in zip(here, place.words, strict=True) if _normal(word.word)]
                 if 2 * sum(spelling is not None for spelling in heard) > len(heard):  # else it says something else
-                    change_place(changes, place, here, has_typed_marks=has_typed_marks)
-        number_items(changes, self.values, typed_places)
-        values = iter(self.values)
-        for line in _lines(self.source) if len(self.values) > 1 else [self.source]:
-            yield from written_json(line, next(values), changes) if line.strip() else [line]
+                    changes.write(place, here, has_typed_marks=has_typed_marks)
+        changes.finish_lists([value for _, value in self.documents], typed_places)
+        for text, value in self.documents:
+            yield from written_json(text, value, changes.texts, changes.lists)
 
     def _spellings_in(self, group: _Group, new: Sequence[Spelling]) -> Sequence[Spelling | None]:
         """Return how the words of a group are written now; None: of a word that is not among those that were read."""
         spellings: list[Spelling | None] = [None] * len(group.words)
-        if group.n_letters >= _QUOTED * self.groups[self.source_group].n_letters:
-            theirs = group.words
-            for match in align_words(self.words, group.heard):
-                if len(match.ours) == 1:  # else there may be a mark behind each of them
-                    pieces = new[match.ours[0]].cut([theirs[place].core for place in match.theirs])
-                    for place, piece in zip(match.theirs, pieces, strict=True):
-                        spellings[place] = piece
+        if self.source and group.n_letters >= _QUOTED * self.source.n_letters:
+            for ours, theirs in align_words(self.words, group.heard):
+                if len(ours) == 1:  # else there may be a mark behind each of them
+                    pieces = new[ours[0]].cut([group.words[index].core for index in theirs])
+                    for index, piece in zip(theirs, pieces, strict=True):
+                        spellings[index] = piece
         return spellings
-
-
-def _lines(source: str) -> Iterator[str]:
-    return StringIO(source, newline="\n")  # other ends of lines may stand in strings
 
 
 def _items(group: _Group, words: Sequence[HeardWord]) -> Iterator[Item]:
@@ -185,11 +202,20 @@ def _items(group: _Group, words: Sequence[HeardWord]) -> Iterator[Item]:
             yield replace(item, cue=cue, start_ms=word.start_ms, end_ms=word.end_ms)
 
 
-def _most_timed(groups: Sequence[_Group], chosen: _Group) -> list[HeardWord]:
-    """Return the words of the group with most times; of several, one that has the words in the order of the chosen
-    group.
-    """
-    n_times, order = max(group.n_times for group in groups), [word.normal for word in chosen.heard]
+def _source_of(groups: Sequence[_Group]) -> _Group:
+    """Return the group to take the words from: complete, in texts, unsplit, and with times if possible."""
+    n_letters = [group.n_letters for group in groups]
+    whole = [group for group, n in zip(groups, n_letters, strict=True) if n >= _WHOLE * max(n_letters)]
+    return max(
+        whole,
+        key=lambda group: (group.places[0].is_text, -sum(len(place.words) for place in group.places),
+                           group.n_times, len(group.places)),
+    )  # fmt: skip
+
+
+def _most_timed(groups: Sequence[_Group], source: _Group) -> Sequence[HeardWord]:
+    """Return the words of the group with most times; of several, one that has them in the order of the source."""
+    n_times, order = max(group.n_times for group in groups), [word.normal for word in source.heard]
     timed = [group.heard for group in groups if group.n_times == n_times]
     return next((words for words in timed if [word.normal for word in words] == order), timed[0])
 
@@ -197,31 +223,19 @@ def _most_timed(groups: Sequence[_Group], chosen: _Group) -> list[HeardWord]:
 def _with_times(words: Sequence[HeardWord], timed: Sequence[HeardWord]) -> list[HeardWord]:
     """Return words with the times, speakers and channels that others have of them."""
     timed_words = [replace(word, speaker="", start_ms=None, end_ms=None) if word.normal else word for word in words]
-    for match in align_words(timed, words):
-        first, last = timed[match.ours[0]], timed[match.ours[-1]]
-        for place in match.theirs:
-            word = words[place]
-            timed_words[place] = HeardWord(
+    for ours, theirs in align_words(timed, words):
+        first, last = timed[ours[0]], timed[ours[-1]]
+        for index in theirs:
+            word = words[index]
+            timed_words[index] = HeardWord(
                 word.normal,
                 word.channel or first.channel,
                 word.order_ms if first.order_ms is None else first.order_ms,
                 first.speaker,
-                first.start_ms if place == match.theirs[0] else None,
-                last.end_ms if place == match.theirs[-1] else None,
+                first.start_ms if index == theirs[0] else None,
+                last.end_ms if index == theirs[-1] else None,
             )
     return timed_words
-
-
-def _that_gives_the_words(groups: Mapping[str, _Group]) -> str:
-    """Many hold the same letters, and some of them words in pieces (`50`, `%`) or less (words without times)."""
-    most = max(group.n_letters for group in groups.values())
-    whole = {path: group for path, group in groups.items() if group.n_letters >= _WHOLE * most}
-    return max(
-        whole,
-        key=lambda path: (
-            whole[path].places[0].is_text, -len(whole[path].words), whole[path].n_times, len(whole[path].places)
-        ),
-    )  # fmt: skip
 
 
 def _are_in_ms(places: Sequence[JsonPlace]) -> bool:
@@ -236,6 +250,10 @@ def _are_in_ms(places: Sequence[JsonPlace]) -> bool:
     return duration_ms > _LONG_WORD_MS * n_words > 0
 
 
+def _divided(ms: int | None, scale: int) -> int | None:
+    return None if ms is None else ms // scale
+
+
 def _normal(word: Word) -> str:
     """Return the text that the model reads, without tokens, and quotes, brackets and full stops that stand alone."""
     return "" if _TOKEN.fullmatch(word.text) or not word.text.strip(_QUOTES + ".") else word.normal
@@ -248,3 +266,109 @@ def _says_nothing(value: object) -> bool:
     if not isinstance(value, dict):
         return False
     return any(key in value and value[key] in ([], None) for key in _HOLDERS) or any(map(_says_nothing, value.values()))
+
+
+def align_words(
+    ours: Sequence[HeardWord], theirs: Sequence[HeardWord]
+) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
+    """Return which words of `theirs` are which of `ours`, by their indices, in the order in which most are found.
+
+    Each pair is one word; it has several indices in the list in which it stands in pieces: Whisper splits `1,000` into
+    `1` and `,000`.  A word without letters is none.
+
+    >>> ours, theirs = (tuple(map(HeardWord, text.split())) for text in ("it's 1,000", "so it's 1 ,000"))
+    >>> align_words(ours, theirs)
+    [((0,), (1,)), ((1,), (2, 3))]
+    """
+    best, n_most, tried = list[tuple[tuple[int, ...], tuple[int, ...]]](), -1, list[tuple[list[int], list[int]]]()
+    # both in the same order, if they tell it; else each in any that it tells
+    for keys, their_keys in sorted(product(_ORDERS, _ORDERS), key=lambda pair: pair[0] != pair[1]):
+        order, their_order = _order(ours, keys), _order(theirs, their_keys)
+        if order is None or their_order is None or (order, their_order) in tried:
+            continue
+        tried.append((order, their_order))
+        spans = _same_words([ours[n].normal for n in order], [theirs[n].normal for n in their_order])
+        matches = [((*order[here],), (*their_order[there],)) for here, there in spans]
+        n_matched = sum(len(there) for _, there in matches)
+        if n_matched > n_most:
+            best, n_most = matches, n_matched
+        if n_matched == len(their_order):
+            break
+    return best
+
+
+def _order(words: Sequence[HeardWord], keys: Sequence[str]) -> list[int] | None:
+    """Return the indices of a list's words, sorted; None: some do not tell by what."""
+    indices = [index for index, word in enumerate(words) if word.normal]
+    if any(getattr(words[index], key) in (None, "") for key in keys for index in indices):
+        return None
+    by_keys: Any = attrgetter(*keys) if keys else None
+    return sorted(indices, key=lambda index: by_keys(words[index])) if keys else indices
+
+
+def _same_words(ours: Sequence[str], theirs: Sequence[str]) -> Iterator[tuple[slice, slice]]:
+    """Yield the stretches of two lists that are one word each, in order."""
+    end = their_end = 0  # of what was looked at; mostly that is all
+    for here, there in _same_letters(ours, slice(0, len(ours)), theirs, slice(0, len(theirs))):
+        yield here, there
+        end, their_end = here.stop, there.stop
+    begin, their_begin = end, their_end
+    for block in Levenshtein.opcodes(ours[begin:], theirs[their_begin:]).as_matching_blocks():
+        start, their_start = begin + block.a, their_begin + block.b
+        yield from _same_letters(ours, slice(end, start), theirs, slice(their_end, their_start))
+        end, their_end = start + block.size, their_start + block.size
+        for n in range(block.size):
+            yield slice(start + n, start + n + 1), slice(their_start + n, their_start + n + 1)
+
+
+def _same_letters(
+    ours: Sequence[str], here: slice, theirs: Sequence[str], there: slice
+) -> Iterator[tuple[slice, slice]]:
+    """From the start of two stretches: a word of one, and the pieces that make it up in the other."""
+    i, j = here.start, there.start
+    while i < here.stop and j < there.stop:
+        k, m, our, their = i + 1, j + 1, ours[i], theirs[j]
+        while (letters := _letters(our)) != (their_letters := _letters(their)):
+            if max(k - i, m - j) > _MOST_PIECES:
+                return
+            if len(letters) < len(their_letters) and k < here.stop:
+                our, k = our + ours[k], k + 1
+            elif len(their_letters) < len(letters) and m < there.stop:
+                their, m = their + theirs[m], m + 1
+            else:
+                return
+        yield slice(i, k), slice(j, m)
+        i, j = k, m
+
+
+def _letters(word: str) -> str:
+    """Return a word without full stops, as the last one of `u` `.s.` is read as a mark, and apostrophes around it."""
+    return word.replace(".", "").strip(APOSTROPHES) or word
+
+
+def write_json(written: Sequence[WrittenItem], source: str) -> Iterator[str]:
+    """Yield a line of json.
+
+    start, end: seconds, if the input has times; start_char, end_char: where the word stands in what `punctuate` makes
+    of the input in its own format (of json: in its words, with their white space).  Words that were removed are listed
+    behind the others, if there are some.
+    """
+    yield f'{{"source": {json.dumps(source, ensure_ascii=False)}, "words": ['
+    place, comma = 0, ""
+    for item in leave_out_removed(written):
+        if isinstance(item, Kept):
+            place += len(item.text)
+            continue
+        spoken, stop = item.spoken, place + len(item.in_file)
+        times = seconds(spoken.start_ms, spoken.end_ms)
+        word_values = {**item.annotated.as_dict(), **times, "start_char": place, "end_char": stop - len(spoken.after)}
+        yield comma + json.dumps(word_values, ensure_ascii=False)
+        place, comma = stop, ", "
+    removed = [
+        json.dumps(
+            {"word": item.annotated.word, **seconds(item.spoken.start_ms, item.spoken.end_ms)}, ensure_ascii=False
+        )
+        for item in written
+        if isinstance(item, WrittenWord) and item.is_removed
+    ]
+    yield f'], "removed": [{", ".join(removed)}]}}\n' if removed else "]}\n"

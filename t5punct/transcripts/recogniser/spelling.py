@@ -17,7 +17,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from itertools import chain, count
 from typing import Any
 
 from ...text.marks import DASH, DASH_APART, Case
@@ -25,7 +26,7 @@ from ...text.render import AnnotatedWord
 from ...text.words import ALL_MARKS, APOSTROPHES, Word, opening_apart
 from ..items import Item, Kept, join_around_removed
 from .places import ELEMENT_TYPES, GUESSES, MARK_TYPE, TYPE, JsonPlace
-from .values import Changes, Number
+from .values import Number
 
 _ID, _ITEMS, _CONFIDENCE = "id", "items", "confidence"
 _KEPT_KEYS = (_ID, TYPE, GUESSES, _CONFIDENCE, "speaker", "speaker_label")  # no times
@@ -62,19 +63,16 @@ class Spelling:
 
         Marks that stand inside quotes there are part of the former.
         """
-        if self.is_removed:
-            return "", ""
         word = word if self.opening is None else word.with_opening(self.opening)
         core, lead, tail = _parts(word)
         cut = self._cut([core])
         letters, marks = cut[0] if cut else (self.letters, "")  # else as a user spells it
         stops = core[len(letters) :] if cut else ""  # of the place: `U.S.` where the word is `U.S`
+        stem = lead + (core if self.stays and cut else letters + stops) + tail
         marks = (marks + self.marks).removeprefix(stops)
-        stem, closers = lead + (core if self.stays and cut else letters + stops) + tail, word.text[word.n_stem :]
-        if not closers:
-            return stem, marks
+        closers = word.text[word.n_stem :]
         inside, dash, behind = marks.partition(DASH_APART)
-        return stem + inside + closers, dash + behind
+        return (stem + inside + closers, dash + behind) if closers else (stem, marks)
 
     def cut(self, pieces: Sequence[str]) -> list[Spelling | None]:
         """Return the spellings of pieces of the word, which are given as their places have them.
@@ -83,18 +81,15 @@ class Spelling:
         """
         if self.is_removed or len(pieces) == 1:
             return [self] * len(pieces)
-        cut = [*self._cut(pieces)]
-        if not cut:
+        spellings = [Spelling(part, marks, self.stays, self.opening and "") for part, marks in self._cut(pieces)]
+        if not spellings:
             return [None] * len(pieces)
-        cut[-1] = cut[-1][0], cut[-1][1] + self.marks
-        openings = [self.opening, *[None if self.opening is None else ""] * (len(pieces) - 1)]
-        return [
-            Spelling(part, marks, self.stays, opening) for (part, marks), opening in zip(cut, openings, strict=True)
-        ]
+        spellings[0] = replace(spellings[0], opening=self.opening)
+        spellings[-1] = replace(spellings[-1], marks=spellings[-1].marks + self.marks)
+        return [*spellings]
 
     def _cut(self, pieces: Sequence[str]) -> list[tuple[str, str]]:
-        """Return the letters of each piece, and the marks behind them that the word has itself: the full stops of
-        `U.S.`.
+        """Return the letters of each piece, and the marks behind them that the word has itself, as `U.S.` has.
 
         Empty where the word does not have just these letters.  The apostrophes around it are those of the pieces.
         """
@@ -104,9 +99,8 @@ class Spelling:
         own = self.letters.strip(APOSTROPHES)
         lead, tail = said[: len(said) - len(said.lstrip(APOSTROPHES))], said[len(said.rstrip(APOSTROPHES)) :]
         stems = [piece.rstrip(".") or piece for piece in pieces]
-        pattern = r"(\.*)".join(f"({re.escape(stem)})" for stem in stems)
-        marks = f"([{re.escape(ALL_MARKS.characters)}]*)"
-        match = re.fullmatch(pattern + marks, lead + own + tail if own else self.letters, re.IGNORECASE)
+        pattern = r"(\.*)".join(f"({re.escape(stem)})" for stem in stems) + f"([{re.escape(ALL_MARKS.characters)}]*)"
+        match = re.fullmatch(pattern, lead + own + tail if own else self.letters, re.IGNORECASE)
         groups = match.groups() if match else ()
         return [*zip(groups[::2], groups[1::2], strict=True)]
 
@@ -118,30 +112,63 @@ def _parts(word: Word) -> tuple[str, str, str]:
     return core, word.text[:start], word.text[start + len(core) : word.n_stem]
 
 
-def change_place(changes: Changes, place: JsonPlace, new: Sequence[Spelling | None], *, has_typed_marks: bool) -> None:
-    """Note what changes in one place.  `has_typed_marks`: whether marks have items of their own there."""
-    text, marks, after = _written(place.items, new)
-    is_typed = has_typed_marks and bool(place.type)
-    if not place.marks and (not is_typed or text + marks + after == place.text):
-        changes.strings[place.at] = text + marks + after
-        return
-    if marks.startswith(".") and place.words[-1].word.dotted:  # its own, as the file has it: `etc.`
-        text, marks = text + ".", marks[1:]
-    if place.marks:  # with closing quotes that stand among them
-        marks = "".join(_written(place.heard, new)).removeprefix(text)
-    marks, changes.strings[place.at] = marks.strip(), text + after
-    if "".join(marks.split()) == "".join("".join(mark.text.split()) for mark in place.marks):
-        return
-    if is_typed and marks and not place.marks:
-        changes.added[id(place.element)] = [_mark_item(place.element, str(place.key), marks)]
-    for n, mark in enumerate(place.marks):
-        own_marks = "" if n else marks  # the first gets all
-        if not is_typed:
-            changes.strings[mark.at] = _respelled_mark(mark.text, own_marks)
-        elif own_marks:
-            changes.strings[mark.at] = own_marks
-        else:
-            changes.gone.add(id(mark.element))
+@dataclass(frozen=True)
+class Changes:
+    """What is to be written otherwise.
+
+    texts: by the id of the object or list that holds each, and its key there; elements: what stands in the place of an
+    element of a list, by its id; lists: in the place of a list, by its id.
+    """
+
+    texts: dict[tuple[int, str | int], str] = field(default_factory=dict)
+    elements: dict[int, list[Any]] = field(default_factory=dict)
+    lists: dict[int, list[Any]] = field(default_factory=dict)
+
+    def write(self, place: JsonPlace, new: Sequence[Spelling | None], *, has_typed_marks: bool) -> None:
+        """Note how the words of a place are written.  `has_typed_marks`: whether marks have items there."""
+        text, marks, after = _written(place.items, new)
+        is_typed = has_typed_marks and bool(place.type)
+        if not place.marks and (not is_typed or text + marks + after == place.text):
+            self.texts[place.at] = text + marks + after
+            return
+        if marks.startswith(".") and place.words[-1].word.dotted:  # its own, as the file has it: `etc.`
+            text, marks = text + ".", marks[1:]
+        if place.marks:  # with closing quotes that stand among them
+            marks = "".join(_written(place.heard, new)).removeprefix(text)
+        marks, self.texts[place.at] = marks.strip(), text + after
+        if "".join(marks.split()) == "".join("".join(mark.text.split()) for mark in place.marks):
+            return
+        if is_typed and marks and not place.marks:
+            self.elements[id(place.element)] = [place.element, _mark_item(place.element, str(place.key), marks)]
+        for index, mark in enumerate(place.marks):
+            own_marks = "" if index else marks  # the first gets all
+            if not is_typed:
+                self.texts[mark.at] = _respelled_mark(mark.text, own_marks)
+            elif own_marks:
+                self.texts[mark.at] = own_marks
+            else:
+                self.elements[id(mark.element)] = []
+
+    def finish_lists(self, value: Any, places: Iterable[JsonPlace]) -> None:
+        """Make the lists whose elements change.  `value`: the whole json; `places`: those with typed marks.
+
+        New items have ids of their own, which are listed where ids are listed, and those that are gone no more.
+        """
+        typed = [item for place in places for item in (place, *place.marks) if item.type]
+        with_ids = [item.element for item in typed if _has_id(item.element)]
+        next_id = count(1 + max((int(element[_ID]) for element in with_ids), default=0))
+        ids = dict[str, list[Number]]()
+        for element in with_ids:
+            instead = self.elements.get(id(element), [element])
+            for new in instead[1:]:
+                new[_ID] = Number(next(next_id))
+            ids[element[_ID]] = [new[_ID] for new in instead]
+        for listed in _lists_of_ids(value) if ids else ():
+            self.lists[id(listed)] = [new for number in listed for new in ids.get(number, [number])]
+        for elements in (item.elements or () for item in typed):
+            if id(elements) not in self.lists:
+                parts = (self.elements.get(id(element), [element]) for element in elements)
+                self.lists[id(elements)] = [*chain.from_iterable(parts)]
 
 
 def _respelled_mark(old: str, new: str) -> str:
@@ -153,8 +180,7 @@ def _respelled_mark(old: str, new: str) -> str:
 
 
 def _written(items: Iterable[Item], new: Sequence[Spelling | None]) -> tuple[str, str, str]:
-    """Return items with their words as they are written: the text, the marks behind the last word, and what follows
-    these.
+    """Return items with their words as they are written: up to the marks of the last word, these, and what follows.
 
     Words without text are removed.
     """
@@ -171,24 +197,6 @@ def _written(items: Iterable[Item], new: Sequence[Spelling | None]) -> tuple[str
             word, marks = spelling.put_into(item.word)
             text, after = text + word, item.after
     return text, marks, after
-
-
-def number_items(changes: Changes, value: Any, places: Iterable[JsonPlace]) -> None:
-    """Give new items ids of their own, and list these, and no more those that are gone, where ids are listed."""
-    objects = [item.element for place in places for item in (place, *place.marks) if item.type]
-    numbers = [int(item[_ID]) for item in objects if _has_id(item)]
-    if not numbers:
-        return
-    largest, ids = max(numbers), dict[str, list[Number]]()
-    for item in objects:
-        for new in changes.added.get(id(item), ()):
-            largest += 1
-            new[_ID] = Number(largest)
-            ids[item[_ID]] = [item[_ID], new[_ID]]
-        if id(item) in changes.gone:
-            ids[item[_ID]] = []
-    for listed in _lists_of_ids(value):
-        changes.lists[id(listed)] = [new for number in listed for new in ids.get(number, [number])]
 
 
 def _has_id(item: Mapping[str, Any]) -> bool:

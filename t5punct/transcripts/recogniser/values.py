@@ -5,9 +5,8 @@ changed.  Values, keys, their order and their numbers stay, and the indentation;
 of `json.dumps`.
 
 >>> source = '{"n": 1.50,\n\n"text": "so"}'
->>> value, changes = json_value(source), Changes()
->>> changes.strings[id(value), "text"] = "So."
->>> "".join(written_json(source, value, changes))
+>>> [(_, value)] = parse_json(source)
+>>> "".join(written_json(source, value, {(id(value), "text"): "So."}, {}))
 '{"n": 1.50, "text": "So."}'
 """
 
@@ -15,9 +14,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections import defaultdict
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from io import StringIO
 from typing import Any
 
 from ...errors import InputError
@@ -38,46 +36,31 @@ class Number(str):
     __slots__ = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Changes:
-    """What is to be written otherwise.
+def parse_json(source: str, name: str = "the file") -> list[tuple[str, Any]]:
+    """Return a json text and its value; of lines of json objects, as NeMo's manifests are, each line with its own.
 
-    strings: by the id of the object or list that holds each, and its key there; added: elements behind others, by the
-    ids of these; gone: ids of elements; lists: what stands in the place of lists, by their ids.
+    An empty line has None.  Raises InputError for what is no json.
+
+    >>> parse_json('{"text": "so"}\\n\\n{"text": "we"}\\n')
+    [('{"text": "so"}\\n', {'text': 'so'}), ('\\n', None), ('{"text": "we"}\\n', {'text': 'we'})]
     """
-
-    strings: dict[tuple[int, str | int], str] = field(default_factory=dict)
-    added: dict[int, list[Any]] = field(default_factory=lambda: defaultdict(list))
-    gone: set[int] = field(default_factory=set)
-    lists: dict[int, Sequence[Any]] = field(default_factory=dict)
-
-    def elements(self, elements: Sequence[Any]) -> Sequence[Any]:
-        """Return what is to be written as the elements of a list."""
-        if not self.gone and not self.added:
-            return elements
-        if id(elements) in self.lists:
-            return self.lists[id(elements)]
-        left = (element for element in elements if id(element) not in self.gone)
-        return [new for element in left for new in (element, *self.added.get(id(element), ()))]
+    lines = [*StringIO(source, newline="\n")]  # other ends of lines may stand in strings
+    filled = [body for line in lines if (body := _body(line))]
+    if len(filled) > 1 and all(body.startswith("{") and body.endswith("}") for body in filled):
+        return [(line, _value(line, name) if _body(line) else None) for line in lines]
+    return [(source, _value(source, name))]
 
 
-def are_json_lines(source: str) -> bool:
-    """Return whether a text is lines of json objects, as NeMo's manifests are.
-
-    >>> are_json_lines('{"text": "so"}\\n{"text": "what"}\\n'), are_json_lines('{"text":\\n "so"}')
-    (True, False)
-    """
-    lines = [line.strip(_SPACE) for line in source.removeprefix(BOM).split("\n") if line.strip(_SPACE)]
-    return len(lines) > 1 and all(line.startswith("{") and line.endswith("}") for line in lines)
+def _body(source: str) -> str:
+    return source.removeprefix(BOM).strip(_SPACE)
 
 
-def json_value(source: str, name: str = "the file") -> Any:
-    """Return the value of a json text.  Raises InputError for what is no json."""
+def _value(source: str, name: str) -> Any:
     decoder = json.JSONDecoder(
         object_pairs_hook=_object, parse_float=Number, parse_int=Number, parse_constant=Number, strict=False
     )
     try:
-        value = decoder.decode(source.removeprefix(BOM))
+        value = decoder.decode(_body(source))
         if _is_deeper(value, _DEEPEST):
             raise RecursionError(f"brackets {_DEEPEST} deep")
     except (json.JSONDecodeError, RecursionError) as error:
@@ -89,31 +72,28 @@ def json_value(source: str, name: str = "the file") -> Any:
     return value
 
 
-def _is_deeper(value: Any, n_levels: int) -> bool:
-    level = [value]
-    for _ in range(n_levels):
-        level = [
-            member
-            for outer in level
-            if isinstance(outer, dict | list)
-            for member in (outer.values() if isinstance(outer, dict) else outer)
-        ]
-    return bool(level)
-
-
 def _object(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
     members = dict(pairs)
     if len(members) == len(pairs):
         return members
-    again = (
-        (key + AGAIN * [name for name, _ in pairs[:n]].count(key), member) for n, (key, member) in enumerate(pairs)
-    )
-    return dict(again)
+    names = [name for name, _ in pairs]
+    return {name + AGAIN * names[:index].count(name): member for index, (name, member) in enumerate(pairs)}
 
 
-def written_json(source: str, value: Any, changes: Changes) -> Iterator[str]:
-    """Yield the pieces of a json text with what has changed, indented as it was."""
-    body = source.removeprefix(BOM).strip(_SPACE)
+def _is_deeper(value: Any, n_levels: int) -> bool:
+    members = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return not n_levels or any(_is_deeper(member, n_levels - 1) for member in members)
+
+
+def written_json(
+    source: str, value: Any, texts: Mapping[tuple[int, str | int], str], lists: Mapping[int, Sequence[Any]]
+) -> Iterator[str]:
+    """Yield the pieces of a json text with what has changed, indented as it was.
+
+    `texts`: new strings, by the id of the object or list that has each, and its key there; `lists`: what is written in
+    the place of lists, by their ids.
+    """
+    body = _body(source)
     begin, colon = _BEGINS.match(body), _COLON.search(body)
     space = colon[1] if colon else " "
     line_end, indent = (begin[1], begin[2]) if begin else ("", "")
@@ -128,17 +108,18 @@ def written_json(source: str, value: Any, changes: Changes) -> Iterator[str]:
             yield value if isinstance(value, Number) else spelled(value) if isinstance(value, str) else _SPELL(value)
             return
         opening, closing = "{}" if isinstance(value, dict) else "[]"
-        members = value.items() if isinstance(value, dict) else enumerate(changes.elements(value))
+        members = value.items() if isinstance(value, dict) else enumerate(lists.get(id(value), value))
         inner, gap = margin + indent, opening + margin + indent
         for key, member in members:
             yield gap + (f"{spelled(key.rstrip(AGAIN))}:{space}" if isinstance(key, str) else "")
-            yield from pieces(
-                changes.strings.get((id(value), key), member) if isinstance(member, str) else member, inner
-            )
+            yield from pieces(texts.get((id(value), key), member) if isinstance(member, str) else member, inner)
             gap = comma + inner
         yield (opening if gap[0] == opening else margin) + closing
 
-    start = source.index(body[:1])
-    yield source[:start]
-    yield from pieces(value, line_end)
-    yield source[start + len(body) :]
+    if body:
+        start = source.index(body[0])
+        yield source[:start]
+        yield from pieces(value, line_end)
+        yield source[start + len(body) :]
+    else:
+        yield source
