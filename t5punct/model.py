@@ -91,10 +91,11 @@ class Model:
         from .t5.encoder import Encoder, blocks_of
 
         encoder = self.network.encoder
+        # in training, and where our layers cannot run an encoder, its own forward does
         if self.network.training or blocks_of(encoder) is None:
             states: torch.Tensor = encoder(input_ids=input_ids, attention_mask=attention_mask).last_hidden_state
             return states
-        return Encoder(encoder).states(input_ids, attention_mask, end_to_end=input_ids.device.type == "cpu")
+        return Encoder(encoder).states(input_ids, attention_mask, packed=input_ids.device.type == "cpu")
 
     def remember(self, states: torch.Tensor, input_ids: torch.Tensor) -> torch.Tensor:
         """Return what the decoder reads (n_batch, n_source, d_model): states alone, or with the words beside them."""

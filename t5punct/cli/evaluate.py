@@ -125,7 +125,7 @@ def _compare(options: WindowOptions, names: tuple[str, str], data: str, max_word
 
 
 def _count_words(data: str, max_words: int | None) -> int | None:
-    """Return how many words there are, for a bar that is seen; None where that is not known before the data is read."""
+    """Return the number of words for the progress bar; None if no bar is shown, or if the input is a pipe."""
     from ..evaluation.references import count_words
 
     return count_words(data, max_words) if is_shown() else None

@@ -160,10 +160,11 @@ class CheckedCommand(TyperCommand):
     """
 
     def __init__(self, *args: Any, **values: Any) -> None:
+        """Keep the class of options, and of its fields those that are no options here, with their defaults."""
         super().__init__(*args, **values)
-        self._kind: Any = self.context_settings.get("obj")
+        self._options_class: Any = self.context_settings.get("obj")
         options = {parameter.name for parameter in self.params}
-        defaults = names_of(self._kind) if self._kind else {}
+        defaults = names_of(self._options_class) if self._options_class else {}
         self._settings = {name: default for name, default in defaults.items() if name not in options}
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
@@ -185,7 +186,7 @@ class CheckedCommand(TyperCommand):
                 groups["Options" if parameter.param_type_name == "option" else "Arguments"].append(record)
         for name, default in self._settings.items():
             shown = name if default is None else f"{name}={str(default).lower()}"
-            groups["Settings, as KEY=VALUE"].append((shown, help_of(self._kind)[name]))
+            groups["Settings, as KEY=VALUE"].append((shown, help_of(self._options_class)[name]))
         for title, records in groups.items():
             if records:
                 with formatter.section(title):

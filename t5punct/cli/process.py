@@ -43,7 +43,7 @@ def keep_freed_memory() -> bool:
         mallopt = ctypes.CDLL(None).mallopt
     except (AttributeError, OSError, TypeError):
         return False
-    # the others alone would do harm: they freeze the threshold where it is, at 128 KiB
+    # the largest threshold that this glibc takes; without one, the other two settings would fix it at 128 KiB
     if not any(mallopt(_MMAP_THRESHOLD, size) for size in _LARGEST):
         return False
     return bool(mallopt(_TRIM_THRESHOLD, 2**31 - 1) and mallopt(_TOP_PAD, 2**26))

@@ -147,7 +147,7 @@ class Choice:
 
     @cached_property
     def cases(self) -> tuple[str, ...]:
-        """Of the next word."""
+        """The cases in which the next word may be written, each once."""
         return tuple(dict.fromkeys(case.value for case, _ in self.forms if case is not None))
 
     @cached_property

@@ -156,7 +156,7 @@ def tune(
 
 
 def _count_work(documents: Sequence[Reference], strategies: Sequence[Preset]) -> int:
-    """Return the words that are read and decided when strategies with windows of one size are tried."""
+    """Return how many words are read, a window that strategies share once, plus how many each of them decides."""
     n_read = n_words = 0
     for document in documents:
         n_words += len(document.words)

@@ -222,6 +222,7 @@ def _add_streams(app: FastAPI, service: Service) -> None:
 
     @app.websocket("/v1/watch")
     async def watch(connection: WebSocket) -> None:
+        """Send the events of the stream that `?show=NAME` names, until the watcher leaves or the service ends."""
         if await _is_refused(connection, service.n_watchers, service):
             return
         with service.counted("n_watchers"):

@@ -44,7 +44,7 @@ class Decider(Protocol):
     """A way to get votes."""
 
     def votes(self, looks: Sequence[Look]) -> list[tuple[Vote, ...]]:
-        """Return the votes of the slots asked for, of all looks at once."""
+        """Return, for each look, a vote on each slot that its window may decide; all are decoded in one batch."""
 
 
 class Seq2Seq:

@@ -148,7 +148,7 @@ class StreamEncoder:
         self.delay = delay
         self._stack.check_delay()
         self._look_aheads = delay.look_aheads(len(self._stack.layers))
-        self._below = [0, *accumulate(self._look_aheads)]  # the words that each layer's input has waited for
+        self._words_waited = [0, *accumulate(self._look_aheads)]  # the words that each layer's input has waited for
         source = model.tokenizer.source([], style)
         self._prefix = source.ids[: source.n_prefix]
         self._farthest = self._stack.farthest  # tokens; from there on all are equally far
@@ -214,16 +214,20 @@ class StreamEncoder:
         return Memory((layer,) * len(self._look_aheads), 0, 0, nothing, self._owner)
 
     def _read_columns(self, memories: Sequence[Memory], incoming: Sequence[Tokens], *, whole: bool) -> list[Memory]:
-        """Take tokens up through the layers as far as they can go; all that wait too, if these are the `whole`."""
+        """Run new tokens up through the layers.
+
+        A token passes a layer once all words that the layer may look ahead to were heard; else it waits there.
+        `whole`: the text ends, so no token waits.
+        """
         if not memories:
             return []
         layers: list[list[LayerMemory]] = [[] for _ in memories]
         for index, layer in enumerate(self._stack.layers):
             known = [memory.layers[index] for memory in memories]
-            bounds = [memory.n_words - 1 - self._below[index + 1] for memory in memories]  # of words with all in sight
+            last_ready = [memory.n_words - 1 - self._words_waited[index + 1] for memory in memories]  # words
             keyed = self._add_inputs(layer, known, incoming)
-            parts = [_split(memory.waiting, len(memory.waiting) if whole else _count(memory.waiting.words, bound))
-                     for memory, bound in zip(keyed, bounds, strict=True)]  # fmt: skip
+            parts = [_split(memory.waiting, len(memory.waiting) if whole else _count(memory.waiting.words, word))
+                     for memory, word in zip(keyed, last_ready, strict=True)]  # fmt: skip
             incoming = self._states(index, keyed, [ready for ready, _ in parts])
             for held, memory, (_, waiting) in zip(layers, keyed, parts, strict=True):
                 held.append(LayerMemory(memory.keys, waiting))

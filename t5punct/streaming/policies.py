@@ -23,7 +23,7 @@ from .state import StreamState
 
 POLICIES = ("fixed", "entropy", "sentence", "delay")
 DECIDERS = ("seq2seq", "classify")
-_BITS = math.log(2.0)  # nats in a bit
+_NATS_PER_BIT = math.log(2.0)
 _DAY_MS = 86_400_000
 
 
@@ -154,11 +154,13 @@ class Entropy:
         return max(0, state.n_waiting - self.l_min)
 
     def n_ready(self, state: StreamState, votes: Sequence[Vote]) -> int:
-        for n_ready, vote in enumerate(votes):
-            lookahead = state.n_waiting - n_ready - 1
-            sure = lookahead >= self.l_max or entropy(vote.marks) / _BITS <= self.thresholds[lookahead - self.l_min]
-            if not sure:
-                return n_ready
+        """Count the waiting slots, from the first on, that are sure enough or have waited long enough."""
+        for index, vote in enumerate(votes):
+            lookahead = state.n_waiting - index - 1
+            if lookahead >= self.l_max:
+                continue
+            if entropy(vote.marks) / _NATS_PER_BIT > self.thresholds[lookahead - self.l_min]:
+                return index
         return len(votes)
 
 

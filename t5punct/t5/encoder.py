@@ -163,17 +163,18 @@ class Encoder:
             return hidden
         return self._encoder.dropout(self._encoder.final_layer_norm(hidden))  # type: ignore[no-any-return]
 
-    def states(self, input_ids: torch.Tensor, attention_mask: torch.Tensor, *, end_to_end: bool = True) -> torch.Tensor:
+    def states(self, input_ids: torch.Tensor, attention_mask: torch.Tensor, *, packed: bool = True) -> torch.Tensor:
         """Return the states (n_batch, n_source, d_model) without dropout of its attention; zeros where padded.
 
-        input_ids, attention_mask: int64 (n_batch, n_source), padded on the right.  `end_to_end`: compute no padding.
+        input_ids, attention_mask: int64 (n_batch, n_source), padded on the right.  `packed`: all tokens stand
+        in one row, and no padding is computed (a GPU computes it faster than it moves the tokens).
         """
         n_batch, n_source = input_ids.shape
         places = torch.arange(n_source, device=input_ids.device)
         distances = (places - places[:, None]).clamp(-self.farthest, self.farthest) + self.farthest
         tables: Sequence[torch.Tensor | None] = self.position_biases() or [None] * len(self.layers)
         biases = {id(table): table[None, :, distances] for table in tables if table is not None}
-        if end_to_end:
+        if packed:
             order = attention_mask.sum(1).argsort(stable=True)
             real = attention_mask[order].bool()
             lengths = real.sum(1).tolist()
@@ -186,7 +187,7 @@ class Encoder:
         equal_windows = [(length, len([*equal])) for length, equal in groupby(lengths)]
         for layer, table in zip(self.layers, tables, strict=True):
             bias = biases.get(id(table))  # (1, n_heads, n_source, n_source)
-            if not end_to_end:
+            if not packed:
                 bias = hides if bias is None else hides + bias
             read = layer.read(hidden)
             queries, keys, values = layer.queries(read), layer.keys(read), layer.values(read)
@@ -203,7 +204,7 @@ class Encoder:
                 result.copy_(scaled_dot_product_attention(query, key, value, attn_mask=mask, scale=layer.scale))
             hidden = layer.finish(hidden, attended)
         hidden = self.finish(hidden)
-        if not end_to_end:
+        if not packed:
             return hidden.view(n_batch, n_source, -1) * attention_mask[..., None]
         states = hidden.new_zeros(n_batch, n_source, hidden.shape[-1])
         states[real] = hidden

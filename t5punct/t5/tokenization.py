@@ -166,6 +166,7 @@ class TaskTokenizer:
     def target(self, forms: Sequence[str], marks: Sequence[str], openings: Sequence[str] = ()) -> tuple[int, ...]:
         """Return the decoder output of a window: each word form followed by its marks, then end.
 
+        `prepare` counts its tokens; what training asks for is made by `training/examples/history.py`, mark by mark.
         `openings`: the opening mark before each word, or none; they are left out if the decoder writes none.
         """
         ids: list[int] = []

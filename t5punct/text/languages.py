@@ -131,11 +131,11 @@ def is_unspaced(text: str) -> bool:
 def check_spaced(words: Iterable[str], source: str) -> None:
     """Raise InputError for a text without spaces between words; `source` names it."""
     if is_unspaced(" ".join(islice(words, _WORDS))):
-        raise unspaced(source)
+        raise unspaced_error(source)
 
 
-def unspaced(source: str) -> InputError:
-    """Return the error of such a text."""
+def unspaced_error(source: str) -> InputError:
+    """Return the error of a text in a script without spaces between words; `source` names it."""
     return InputError(
         f"{source}, whose words have no spaces between them",
         expected="words with white space between, since a word is never cut",

@@ -2,7 +2,7 @@
 
 In: a file's name, or a format's.  Out: its `Transcript`, a value; with its words as a punctuator decides them
 (`transcript.with_words(words)`), `writers` makes a file of it.  A new format is a file with its reader and writer, and
-a row of `FORMATS`.
+a row of `FORMATS`; the help of `punctuate` and the page's `accept` name it to people.
 
 >>> format_of("talk.en.vtt.gz"), format_of("talk.md"), format_of("-")
 ('vtt', 'text', 'text')

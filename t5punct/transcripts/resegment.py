@@ -90,7 +90,18 @@ def sentence_cues(written: Iterable[WrittenItem], config: ResegmentConfig) -> li
                 cues[-1] = cues[-1] + part
             else:
                 cues.append(part)
-    shared = list[_Cue]()  # those that are too short, and cannot be shown for longer, have words of a neighbour
+    return _readable(
+        [
+            WrittenCue(cue[0].start_ms, max(word.end_ms for word in cue), _lines(_joined(cue), config))
+            for cue in _share_words(cues, config)
+        ],
+        config,
+    )
+
+
+def _share_words(cues: Sequence[_Cue], config: ResegmentConfig) -> list[_Cue]:
+    """Return cues of which those too short are joined with the one before, and both cut anew into two long enough."""
+    shared = list[_Cue]()
     for cue in cues:
         before = shared[-1] if shared else []
         is_next = bool(before) and not cue[0].opens and _is_next(before[-1], cue[0], config)
@@ -98,10 +109,7 @@ def sentence_cues(written: Iterable[WrittenItem], config: ResegmentConfig) -> li
             shared[-1:] = _cut_in_two(before + cue, config) or [before, cue]
         else:
             shared.append(cue)
-    return _readable(
-        [WrittenCue(cue[0].start_ms, max(word.end_ms for word in cue), _lines(_joined(cue), config)) for cue in shared],
-        config,
-    )
+    return shared
 
 
 def _is_brief(cue: Sequence[_Shown], until_ms: int | None, config: ResegmentConfig) -> bool:

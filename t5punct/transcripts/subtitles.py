@@ -292,7 +292,10 @@ def _pieces_shown(written: Iterable[WrittenItem]) -> Iterator[tuple[Cue | None, 
 
 
 def write_srt(cues: Sequence[WrittenCue]) -> str:
-    """Write cues as SubRip; where something in a text would be read as a tag or an entity, all of it is escaped."""
+    """Write new cues as SubRip; a file that is SubRip already is written by `items.iter_pieces`, with all that it had.
+
+    Where something in a text would be read as a tag or an entity, all of it is escaped.
+    """
     texts = (
         html.escape(cue.text, quote=False).replace("{", "&#123;") if TAGS.search(cue.text) else cue.text for cue in cues
     )

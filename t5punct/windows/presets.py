@@ -51,6 +51,7 @@ def _multi_prediction(k: int) -> Preset:
 
 
 def _realtime(lookahead: int) -> Preset:
+    """Return windows of 32 words, one for each new word, that decide one slot: `lookahead` words before their end."""
     left = _STREAM_WORDS - lookahead - 1
     return Preset(WindowConfig(_STREAM_WORDS, stride=1, mask_left=left, mask_right=lookahead, lead_in=left))
 

@@ -64,9 +64,10 @@ def entropy(distribution: Distribution) -> float:
 
 
 def end_sentence(vote: Vote, marks: str) -> Vote:
-    """Return the vote on a slot, given that a sentence ends there, in a text written with `marks`.
+    """Keep, of the vote on a slot where a sentence ends, the choices that end it, or a full stop if there are none.
 
-    Where there is no full stop among them, of any script, nothing is asked for: a statement does not end with `?`.
+    `marks`: those that the text is written with.  Without a full stop of any script among them, the vote stays as it
+    is: a statement does not end with `?`.
     A disfluent word ends it as well: `um~` is `um~.`.
     """
     stop = next((mark for mark in marks if OTHER_SCRIPTS.get(mark, mark) == "."), None)

@@ -85,8 +85,8 @@ def test_states_votes_and_scale_are_those_of_transformers_padded_or_not(folder: 
     ids = torch.randint(3, 60, (3, 30), generator=torch.Generator().manual_seed(2))
     mask = (torch.arange(30) < torch.tensor([[30], [7], [19]])).long()
     with torch.inference_mode():
-        end_to_end, padded = (Encoder(encoder).states(ids, mask, end_to_end=whole) for whole in (True, False))
-    assert torch.allclose(padded, end_to_end, atol=1e-5)
+        packed, padded = (Encoder(encoder).states(ids, mask, packed=is_packed) for is_packed in (True, False))
+    assert torch.allclose(padded, packed, atol=1e-5)
     assert not padded[~mask.bool()].any()
 
 

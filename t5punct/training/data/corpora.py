@@ -181,7 +181,10 @@ def iter_documents(
 
 
 def iter_texts(documents: Documents, pieces: Iterable[Piece]) -> Iterator[str]:
-    """Yield the texts of pieces; a piece without words is left out."""
+    """Yield the text of each piece: its documents joined, and cut to `n_words` words from `start` on if it has one.
+
+    A cut without words is left out.
+    """
     for piece in pieces:
         text = " ".join(documents.rows[row]["text"] for row in piece.rows)
         if piece.start is None:

@@ -25,7 +25,7 @@ from ...config import check
 from ...errors import ConfigError, OutputError, refused_by_system
 from ...t5.task import TaskConfig, checked_pauses
 from ...text.io.files import move, partial_folder
-from ...text.languages import unspaced
+from ...text.languages import unspaced_error
 from ...text.marks import case_of
 from ...text.spelling_table import TABLE_FILE, write_table
 from ...text.words import split
@@ -172,7 +172,7 @@ def check_text(documents: Documents, *, cased: bool) -> list[str]:
         len(documents.lengths),
     )
     if 2 * table.is_unspaced.sum() > n_documents:
-        raise unspaced(title)
+        raise unspaced_error(title)
     n_words, n_marks = table.sampled.sum(), table.marks.sum()
     if n_marks < _FEWEST_MARKS * n_words:
         return [

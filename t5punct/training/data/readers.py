@@ -82,7 +82,9 @@ class CorpusConfig:
         return self.dataset or Path(self.path).name
 
 
-_TRANSCRIPTS = (".json", *(suffix for name in ("srt", "vtt", "ass", "ctm") for suffix in FORMATS[name].suffixes))
+_OWN = {"tsv", "csv", "json"}  # formats with readers of their own here: they may hold other things than a transcript
+_TIMED = (format for format in FORMATS.values() if format.reader and not format.is_plain and format.name not in _OWN)
+_TRANSCRIPTS = (".json", *chain.from_iterable(format.suffixes for format in _TIMED))
 # of one recording in several of these, the first is read: it knows most of the times
 PREFERRED = (*_TRANSCRIPTS, ".tsv", ".txt")
 _SEEN_LINES = 2000  # of a file, to tell whether its lines are wrapped
@@ -212,10 +214,10 @@ def _read_tsv(path: Path, corpus: CorpusConfig, pauses_ms: tuple[int, ...]) -> I
 
 
 def timed_words(values: Mapping[str, Any]) -> list[SpokenWord]:
-    """Return the words of a line.  Raises InputError, KeyError, TypeError or ValueError for what is no such line.
+    """Return the words of a line of json, `{"words": [{"word": .., "marks": .., "start": .., "end": ..}, ..]}`.
 
-    Of a word, `marks` stand behind it, and `est_end`, where an aligner has estimated when it was over, is better than
-    `end`.
+    A word ends at `est_end`, an aligner's estimate, if it has one.  Raises InputError, KeyError, TypeError or
+    ValueError for a line of another form.
     """
     words: list[SpokenWord] = []
     for value in values["words"]:

@@ -174,7 +174,7 @@ def load_data(config: TrainConfig, model: Model, n_processes: int) -> tuple[Batc
 
 
 def chunks_fingerprint(examples: ChunkExamples) -> str:
-    """Return a data set's fingerprint: a hash of some of its chunks and of their number; one made anew has another."""
+    """Return a hash of the number of chunks and of an even sample of them: other text has another one."""
     rows = examples.rows
     some = rows[:: max(1, len(rows) // _HASHED_CHUNKS)]
     return hashlib.sha256(json.dumps([len(rows), some], sort_keys=True).encode()).hexdigest()[:16]

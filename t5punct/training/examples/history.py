@@ -80,9 +80,10 @@ def make_history(
 
 
 def draw_marks(marks_of_words: Sequence[str], codes: Sequence[bytes], classes: str, rng: random.Random) -> list[str]:
-    """Return marks for each word, drawn from its teacher's code; the text's own where it has none.
+    """Draw the marks of each word as its teacher finds them likely; a word without a code keeps the text's own.
 
-    `classes`: the mark of each class of the codes, in order.  Several marks stay where their first is drawn.
+    codes: of each word a byte for each class, whose weight is `WEIGHTS[byte]`; classes: the mark of each class, in
+    order.  Where the mark drawn is the first of the text's own (`.` of `...`), all of these stay.
     """
     drawn, options = [], (NO_MARKS, *classes)
     for marks, code in zip(marks_of_words, codes, strict=True):

@@ -150,21 +150,22 @@ class Changes:
                 self.elements[id(mark.element)] = []
 
     def finish_lists(self, value: Any, places: Iterable[JsonPlace]) -> None:
-        """Make the lists whose elements change.  `value`: the whole json; `places`: those with typed marks.
+        """Fill `self.lists`: by Python's `id` of a list of the json, what it holds in the output.
 
-        New items have ids of their own, which are listed where ids are listed, and those that are gone no more.
+        `value`: the whole json; `places`: those with typed marks.  A new mark's item gets the next free number as its
+        json id; lists of json ids name it, and name removed items no longer.
         """
         typed = [item for place in places for item in (place, *place.marks) if item.type]
         with_ids = [item.element for item in typed if _has_id(item.element)]
         next_id = count(1 + max((int(element[_ID]) for element in with_ids), default=0))
-        ids = dict[str, list[Number]]()
+        new_ids_of = dict[str, list[Number]]()  # by an item's json id: those of the items in its place
         for element in with_ids:
-            instead = self.elements.get(id(element), [element])
-            for new in instead[1:]:
+            replacements = self.elements.get(id(element), [element])
+            for new in replacements[1:]:
                 new[_ID] = Number(next(next_id))
-            ids[element[_ID]] = [new[_ID] for new in instead]
-        for listed in _lists_of_ids(value) if ids else ():
-            self.lists[id(listed)] = [new for number in listed for new in ids.get(number, [number])]
+            new_ids_of[element[_ID]] = [new[_ID] for new in replacements]
+        for listed in _lists_of_ids(value) if new_ids_of else ():
+            self.lists[id(listed)] = [new for number in listed for new in new_ids_of.get(number, [number])]
         for elements in (item.elements or () for item in typed):
             if id(elements) not in self.lists:
                 parts = (self.elements.get(id(element), [element]) for element in elements)
