@@ -38,14 +38,14 @@ _SILENCE_KNOWN = 0.5  # how often a question shows the silence after its last wo
 class Example:
     """One encoded example.
 
-    `target[t]` is asked for where the decoder has read the first t tokens of `written`, which are those of the target
-    or others (see `history`); IGNORED where nothing is.  `next_word_ids[t]` is what token t would be if its slot got no
-    more marks and the next word no capital; IGNORED where nothing is decided.  `marks[i]` is the class of word i's slot
-    (0 none, else 1 + its place in the task's `slot_marks`), `cases[i]` that of its case (its place in `TAGGED_CASES`),
-    `openings[i]` that of the opening mark before it; no `openings` for a task without any.  `token_words[s]` is the word that source
-    token s belongs to (see `delay`), NOBODY where no tagger reads the states.  `taught[i]` is the teacher's code of
-    word i (see `labels`), empty where it has said nothing; `slot_starts[i]`, with a teacher, the target token at which
-    the marks behind word i begin to be decided.
+    `target[t]` is asked for where the decoder has read the first t tokens of `written`, which are those of the
+    target or others (see `history`); IGNORED where nothing is. `next_word_ids[t]` is what token t would be if its
+    slot got no more marks and the next word no capital; IGNORED where nothing is decided. `marks[i]` is the class
+    of word i's slot (0 none, else 1 + its place in the task's `slot_marks`), `cases[i]` that of its case (its place
+    in `TAGGED_CASES`), `openings[i]` that of the opening mark before it; no `openings` for a task without any.
+    `token_words[s]` is the word that source token s belongs to (see `delay`), NOBODY where no tagger reads the
+    states. `taught[i]` is the teacher's code of word i (see `labels`), empty where it has said nothing;
+    `slot_starts[i]`, with a teacher, the target token at which the marks behind word i begin to be decided.
     """
 
     source: tuple[int, ...]
