@@ -165,7 +165,9 @@ def test_a_page_for_obs_shows_what_another_one_says(engine: Engine, tmp_path: Pa
         page.until(f"{shown}.toLowerCase().includes('not')")
         watching.until(f"{shown}.toLowerCase().includes('not')")
         assert watching.ask(shown) == page.ask(shown)
-        assert watching.errors == []
+        page.click("clear")
+        watching.until(f"{shown} === ''")
+        assert watching.errors == page.errors == []
 
 
 def test_at_the_start_there_is_an_example(engine: Engine, tmp_path: Path) -> None:
