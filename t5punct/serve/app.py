@@ -25,7 +25,7 @@ import asyncio
 import math
 import socket
 import time
-from collections.abc import Callable, Container, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -164,7 +164,7 @@ async def _punctuated(request: Request, service: Service) -> Response:
     return StreamingResponse(iterate_in_threadpool(encoded), headers=headers, media_type=answer.content_type)
 
 
-async def _read(request: Request, names: Container[str]) -> tuple[Body, dict[str, Any]]:
+async def _read(request: Request, names: Collection[str]) -> tuple[Body, dict[str, Any]]:
     """Return the body and the fields of a request; `names`: of all fields."""
     values: dict[str, Any] = dict(request.query_params)
     content_type = request.headers.get("content-type", "text/plain")

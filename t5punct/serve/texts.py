@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from itertools import islice
 from typing import Any
 
@@ -28,6 +29,7 @@ from .requests import FieldError, TextRequest
 FORMAT_OF_TYPE = {mime: name for name in reversed(INPUTS) for mime in FORMATS[name].mimes}
 WRITTEN_TYPES = {format.mimes[0] for format in FORMATS.values()}
 
+_ALIKE = 0.75  # from here on a field is one that we know, mistyped: `stile`; a recogniser's `duration` is none
 _MOST_READS = 16  # of each word: what one client asks for, the others wait for
 
 
@@ -54,7 +56,7 @@ class JsonTexts:
     is_one: bool = False
 
 
-def texts_of_json(body: Body, field_names: Container[str]) -> JsonTexts | None:
+def texts_of_json(body: Body, field_names: Collection[str]) -> JsonTexts | None:
     """Return what `{"texts": [..], "style": ".."}` asks for, or `{"text": "..", "style": ".."}`.
 
     None for any other body, a recogniser's json for example.  Raises FieldError for texts that are none.
@@ -63,6 +65,8 @@ def texts_of_json(body: Body, field_names: Container[str]) -> JsonTexts | None:
     JsonTexts(texts=('so',), fields={'style': 'talk'}, is_one=False)
     >>> texts_of_json(Body(b'{"text": "so", "segments": []}', "application/json"), ["style"]) is None
     True
+    >>> texts_of_json(Body(b'{"text": "so", "stile": "talk"}', "application/json"), ["style"]).fields
+    {'stile': 'talk'}
     """
     if not body.content_type.startswith("application/json"):
         return None
@@ -76,7 +80,8 @@ def texts_of_json(body: Body, field_names: Container[str]) -> JsonTexts | None:
         text = values.pop("text", None)
         more = [value for name, value in values.items() if name not in field_names]
         has_lists = any(isinstance(value, list | dict) for value in more)  # as a recogniser's json has
-        is_asked = isinstance(text, str) and len(more) < len(values) and not has_lists  # one may be mistyped
+        mistyped = any(get_close_matches(name, field_names, cutoff=_ALIKE) for name in values)
+        is_asked = isinstance(text, str) and not has_lists and (len(more) < len(values) or mistyped)
         return JsonTexts((text,), values, is_one=True) if is_asked else None
     check("text" not in values, "text and texts", expected="one of them", fix="drop the other", kind=FieldError)
     texts = values.pop("texts")

@@ -101,6 +101,7 @@ OTHER_SUFFIXES = {  # formats that are not read, by the ends of their names: as 
     **dict.fromkeys((".textgrid", ".eaf", ".trs", ".rttm", ".lab", ".cha"), "a transcript with times"),
     **dict.fromkeys((".xml", ".html", ".htm", ".xhtml", ".tex"), "markup"),
     **dict.fromkeys((".yaml", ".yml"), "data"),
+    ".edl": "an edit list",
     **dict.fromkeys(RECORDINGS, "a recording"),
     **dict.fromkeys((".docx", ".doc", ".odt", ".rtf", ".pdf", ".pptx", ".epub"), _DOCUMENT),
 }

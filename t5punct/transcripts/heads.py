@@ -48,10 +48,12 @@ _SURE_LABEL = re.compile(  # at the start of a line
     )\s*""",
     re.VERBOSE | re.IGNORECASE,
 )
-_ANY_LABEL = re.compile(  # maria:, [Maria]:, ANNA SMITH, CEO:, participant 3 (00:03):
-    rf"""\s*(?:(?:{BRACKETED})\s*)?[\[(]?[^\W\d_][\w.'’&-]{{0,30}}(?:,?\ [\w.'’&-]{{1,30}}){{0,4}}[\])]?
-    (?:\ (?:{BRACKETED}))?:(?=\s|$)\s*""",
-    re.VERBOSE,
+_ANY_LABEL = (
+    re.compile(  # maria:, [Maria]:, ANNA SMITH, DIRECTOR OF RESEARCH:, JANE FOX (SALES):, participant 3 (00:03):
+        rf"""\s*(?:(?:{BRACKETED})\s*)?[\[(]?[^\W\d_][\w.'’&-]{{0,30}}(?:,?\ [\w.'’&-]{{1,30}}){{0,9}}[\])]?
+    (?:\ \([^():]{{1,60}}\))?(?:\ (?:{BRACKETED}))?:(?=\s|$)\s*""",
+        re.VERBOSE,
+    )
 )
 _QUESTIONS = {"Q.", "A."}
 _TAGS = r"(?:[abipqu]|br|em|li|td|th|tr|div|span|font|strong|sub|sup|h\d)>"
@@ -89,8 +91,10 @@ _OPENERS = (
     "he she but or if so then when where why who which said says here's it's that's note remember first "
     "example beispiel exemple ejemplo esempio exemplo bijvoorbeeld przykład például"
 )
-_CLAUSE_WORDS = {*_OPENERS.split()}.union(*(SMALL_WORDS[name] for name in LANGUAGES.values())) - {*_IN_NAMES.split()}
+_SMALL_IN_NAMES = {*_IN_NAMES.split()}
+_CLAUSE_WORDS = {*_OPENERS.split()}.union(*(SMALL_WORDS[name] for name in LANGUAGES.values())) - _SMALL_IN_NAMES
 _MOST_UNCAPITALISED = 3  # words of a label without capitals
+_MOST_MIXED = 5  # words of a label of which some have capitals
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,7 +216,10 @@ def _is_clause(label: str) -> bool:
     """
     words = re.findall(r"[\w']+", speaker_of(label).replace("’", "'"))
     is_long = len(words) > _MOST_UNCAPITALISED and label.islower()
-    return is_long or any(word in _CLAUSE_WORDS for word in words if len(word) > 1)
+    # a name and what its bearer is, `Ann Lee, Head of Sales and Design:`, has capitals throughout
+    small = {word for word in re.findall(r"[\w']+", label) if word[0].islower()}
+    is_mixed = len(words) > _MOST_MIXED and not small <= _SMALL_IN_NAMES
+    return is_long or is_mixed or any(word in _CLAUSE_WORDS for word in words if len(word) > 1)
 
 
 def _id_behind(line: str) -> re.Match[str] | None:

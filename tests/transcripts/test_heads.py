@@ -66,6 +66,13 @@ HEADS = {  # files whose lines open with what nobody says, and what is said
     "LJSpeech": ("LJ001-0001|so what\nLJ001-0002|yes\n", ["so what yes"]),
     "a label that comes once among others": (
         "maria: so\nmaria: what\nguest 2: yes\nANN LEE, CEO: we\nknow\n", ["so what", "yes", "we know"]),
+    "labels of many words": (
+        "ANN LEE, DIRECTOR OF RESEARCH AND DESIGN: so what\nTom Fox (Head of Sales Team Europe): yes\n"
+        "ANN LEE, DIRECTOR OF RESEARCH AND DESIGN: we\nTom Fox (Head of Sales Team Europe): know\n",
+        ["so what", "yes", "we", "know"]),
+    "a clause of many words that comes back": (
+        "Ann wants Tom to know something new: so\nyes\nAnn wants Tom to know something new: what\nyes\nyes\n",
+        ["Ann wants Tom to know something new so yes Ann wants Tom to know something new what yes yes"]),
     "labels that come once": ("interviewer: so what\nmaria: yes\n", ["so what", "yes"]),
     "a label and its time in a line": ("anna smith   0:03\nso what\n\ntom   1:00:10\nyes\n", ["so what", "yes"]),
     "a label and its time behind one space": ("Speaker 1 00:03\nso what\n\nTom 1:00:10\nyes\n", ["so what", "yes"]),

@@ -45,6 +45,8 @@ _DOCUMENTS = {  # which begin as no text does, whatever their names are
     b"PK\3\4": "a zip file, as .docx, .odt and .epub are",
     b"{\\rtf": "a document in RTF",
     b"\xd0\xcf\x11\xe0": "a document of Word's old kind (.doc)",
+    b"\xff\xfe\0\0": "text in UTF-32",
+    b"\0\0\xfe\xff": "text in UTF-32",
 }
 SAVE_TEXT = "save its text as .txt in the program that opens it"
 BOM = "\ufeff"  # a byte order mark, which some editors write at the start of a file
