@@ -137,7 +137,6 @@ def test_what_looks_like_a_path_is_not_asked_of_the_hub_and_a_hub_id_is(tmp_path
 
 @pytest.mark.parametrize(("source", "fix"), [
     ("larg", "did you mean large?"), ("Smal", "did you mean small?"), ("mutli", "did you mean multi?"),
-    ("smol", "did you mean small?"),
     ("t5-small", "check the name"), ("whisper", "check the name"),
 ])  # fmt: skip
 def test_a_mistyped_name_is_not_asked_of_the_hub_but_corrected(source: str, fix: str, asked: list[str]) -> None:
