@@ -126,7 +126,7 @@ def test_only_with_relative_positions_a_delay_is_learned_and_used(
 
 
 def test_an_encoder_that_was_never_trained_or_with_another_text_form_is_refused(family: str, folder: Path) -> None:
-    with pytest.raises(ModelError, match=f"holds a {family}; expected .* train it first"):
+    with pytest.raises(ModelError, match=f"holds a {family}; expected .* make a model of it first"):
         models.load(folder)
     with pytest.raises(ConfigError, match="inline_case False"):
         from_encoder(folder, replace(ENCODER_TASK, inline_case=False))
