@@ -59,7 +59,7 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
     spoken = [json.dumps({"words": [_event(word) for word in _spoken(seed, 20)]}) for seed in range(1000, 1200)]
     texts = {"talks.txt": "\n".join(_document(seed, 20) for seed in range(200)), "spoken.jsonl": "\n".join(spoken)}
     questions, folder = QuestionConfig(share=0.3, l_max=4), tmp_path_factory.mktemp("language")
-    return learn(folder, texts, n_pieces=450, max_steps=800, pause_ms=280, batch_tokens=1200, questions=questions)
+    return learn(folder, texts, n_pieces=450, max_steps=900, pause_ms=280, batch_tokens=1200, questions=questions)
 
 
 def _scores(model: Path, decoder: str, folder: Path) -> Report:
