@@ -57,8 +57,8 @@ def refusal(status: int, found: str = "", expected: str = "", fix: str = "") -> 
     """Return an error as clients get it; without words, what is always said with this status."""
     status = HTTPStatus(status)
     names = ("found", "expected", "fix")
-    told = zip(names, (found, expected, fix) if found else REFUSALS[status], strict=True)
-    return JSONResponse({"error": dict(told)}, status, _HEADERS.get(status))
+    error = zip(names, (found, expected, fix) if found else REFUSALS[status], strict=True)
+    return JSONResponse({"error": dict(error)}, status, _HEADERS.get(status))
 
 
 class Guard:

@@ -80,8 +80,8 @@ def texts_of_json(body: Body, field_names: Collection[str]) -> JsonTexts | None:
         text = values.pop("text", None)
         more = [value for name, value in values.items() if name not in field_names]
         has_lists = any(isinstance(value, list | dict) for value in more)  # as a recogniser's json has
-        mistyped = any(get_close_matches(name, field_names, cutoff=_ALIKE) for name in values)
-        is_asked = isinstance(text, str) and not has_lists and (len(more) < len(values) or mistyped)
+        has_mistyped = any(get_close_matches(name, field_names, cutoff=_ALIKE) for name in values)
+        is_asked = isinstance(text, str) and not has_lists and (len(more) < len(values) or has_mistyped)
         return JsonTexts((text,), values, is_one=True) if is_asked else None
     check("text" not in values, "text and texts", expected="one of them", fix="drop the other", kind=FieldError)
     texts = values.pop("texts")

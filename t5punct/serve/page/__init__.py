@@ -85,8 +85,11 @@ def _operation(path: str, method: str, operation: Mapping[str, Any]) -> str:
 
 def _answers(responses: Mapping[str, Any]) -> list[str]:
     """Return rows of statuses, each with its headers."""
-    told = (pair for status, said in responses.items() for pair in ((status, said), *said.get("headers", {}).items()))
-    return [_row(name, "", said["description"]) for name, said in told]
+    rows = list[str]()
+    for status, answer in responses.items():
+        described = {status: answer, **answer.get("headers", {})}
+        rows += [_row(name, "", part["description"]) for name, part in described.items()]
+    return rows
 
 
 def _kind(schema: Mapping[str, Any]) -> str:

@@ -52,9 +52,8 @@ def make_history(
     written, next_word_ids, starts = list[int](), list[int](), list[int]()
     for index, (form, own, opening) in enumerate(zip(read, drawn, openings, strict=True)):
         ids = tokenizer.form_ids(form, index == 0, opening)
-        n_deciding = 1 + (
-            opening in tokenizer.opening_ids
-        )  # before a word: an opening mark or none, and a case or none
+        # before a word: an opening mark or none, and a case or none
+        n_deciding = 2 if opening in tokenizer.opening_ids else 1
         next_word_ids += [*[next_words[index]] * n_deciding, *[IGNORED] * (len(ids) - n_deciding)]
         written += ids
         starts.append(len(written))
