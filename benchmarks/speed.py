@@ -1,14 +1,14 @@
 """Whole texts: words a second by model, decoder and precision; the decoders alone; a command on a busy machine.
 
-    python benchmarks/speed.py texts test2011.tsv --ways base,slots,fp32 base,encoder,fp32 small,slots,bf16
+    python benchmarks/speed.py texts test2011.tsv --ways base,auto,fp32 base,slots,fp32 small,slots,bf16
     python benchmarks/speed.py decoders --windows 64            # make bench
     python benchmarks/speed.py busy --cores 2 --busy 0 1
     python benchmarks/speed.py start --models base small --beside ../before
 
 Whatever is compared takes turns, since others may share the machine.  Compare figures of one run only.
 
-`texts`: a way is a model, a decoder and a precision.  Besides the usual decoders, `decoder` is `slots` without the
-tagger's share, and `encoder` does nothing but encode the windows.  The first turn is to warm up, and is not counted.
+`texts`: a way is a model, a decoder and a precision.  Besides the usual decoders, `encoder` does nothing but encode the
+windows.  The first turn is to warm up, and is not counted.
 
 `decoders`: windows side by side, beside greedy generation and a bare tagger (encoder and one linear layer: the limit of
 any model that reads the words first); and whether `slots` equals the step-by-step reference.
@@ -39,7 +39,7 @@ from typing import TypeVar
 import torch
 
 from t5punct import DecodingConfig, Punctuator, PunctuatorConfig
-from t5punct.cli.process import keep_freed_memory, keep_objects, use_threads
+from t5punct.cli.process import keep_freed_memory, use_threads
 from t5punct.decoding.batching import batch_by_length
 from t5punct.decoding.generate import generate_texts
 from t5punct.decoding.inputs import WindowInput, encoder_input, sources_of
@@ -129,7 +129,6 @@ def compare_texts(options: argparse.Namespace) -> None:
     keep_freed_memory()  # as the command does
     text = " ".join(read_words(options.data, options.words))
     readers = {way: partial(_reader(way), text) for way in options.ways}
-    keep_objects()
     seconds = take_turns(readers, options.turns + 1)
     speeds = {way: options.words / statistics.median(times[1:]) for way, times in seconds.items()}
     first = speeds[options.ways[0]]

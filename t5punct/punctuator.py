@@ -40,6 +40,7 @@ from .text.render import (
     fit_opening,
     move_marks_of_removed_words,
     render_word,
+    write_only,
 )
 from .text.spelling import is_spoken
 from .text.words import Word, checked_text, readable
@@ -294,15 +295,19 @@ class Punctuator:
             if DISFLUENT in decision.marks:  # what nobody says, a dash or an emoji, is not disfluent
                 marks = decision.marks.replace(DISFLUENT, NO_MARKS)
                 decision = replace(decision, marks=marks, disfluent=is_spoken(word.text))
-            marks = (word.given if render.keep_marks else NO_MARKS) or decision.marks
-            begins = begins_next(sentence.begins, word, marks, self.model.task.alphabet)
+            kept = word.given if render.keep_marks else NO_MARKS
+            ends = begins_next(sentence.begins, word, kept or decision.marks, self.model.task.alphabet)
             if decision.opening is not None:
                 if not is_spoken(word.text):  # an emoji opens no sentence
                     decision = replace(decision, opening=NO_MARKS)
-                decision = fit_opening(decision, sentence.opened, ends=begins is True, allowed=self._alphabet.marks)
+                decision = fit_opening(decision, sentence.opened, ends=ends is True)
+            opened = NO_MARKS if ends else sentence.opened or decision.opening or NO_MARKS
+            begins = ends
+            if (allowed := self.config.decoding.marks) is not None:  # a reader sees no end where none may be written
+                decision = write_only(decision, allowed)
+                begins = begins_next(sentence.begins, word, kept or decision.marks, self.model.task.alphabet)
             if decision.disfluent and self._removes and not begins:  # the sentence begins with the next word
                 begins = sentence.begins
-            opened = NO_MARKS if begins else sentence.opened or decision.opening or NO_MARKS
             sentence = SentencePosition(begins, opened)
             decisions.append(decision)
         return decisions, sentence

@@ -142,6 +142,42 @@ def test_a_sentence_ends_as_it_was_opened_in_windows_that_disagree(words: list[s
     opened_ends(OpeningsByChance(PunctuatorConfig(WindowConfig(8)), seed).punctuate(" ".join(words)))
 
 
+class QuestionsByHalves(OpeningsByChance):
+    """Every third word ends a sentence, a statement with 0.6; it would be a question where no full stop may be."""
+
+    def vote_on(self, place: int) -> Vote:
+        ends = place % 3 == 2
+        return replace(super().vote_on(place), marks={".": 0.6, "?": 0.4} if ends else {"": 1.0}, openings={"": 1.0})
+
+
+def test_marks_that_may_not_be_written_make_no_other_mark_likelier() -> None:
+    said = "we know that you know it so it is"
+    for marks, wanted in (
+        ("?", "We know that you know it so it is"),
+        (",.", "We know that. You know it. So it is."),
+        (None, "We know that. You know it. So it is."),
+    ):
+        config = PunctuatorConfig(WindowConfig(100), decoding=DecodingConfig(marks=marks))
+        assert QuestionsByHalves(config, 0).punctuate(said).lower() == wanted.lower(), marks
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(st.sampled_from(["we", "know", "-", "it"]), min_size=1, max_size=30),
+    st.sampled_from(["?", "!", ".?", ",", ""]),
+    st.integers(0, 999),
+)
+def test_an_opening_mark_has_its_end_whatever_marks_may_be_written(words: list[str], marks: str, seed: int) -> None:
+    config = PunctuatorConfig(WindowConfig(8), decoding=DecodingConfig(marks=marks))
+    written = OpeningsByChance(config, seed).punctuate(" ".join(words))
+    waiting = ""
+    for word in split(written).words:
+        assert not (waiting and word.opening), written
+        waiting = waiting or word.opening
+        waiting = "" if waiting and OPENING[waiting] in word.marks else waiting
+    assert not waiting, written
+
+
 # -- in training
 
 
@@ -248,15 +284,17 @@ def test_it_learns_them_and_a_stream_commits_them_with_their_words(trained: Path
 
 
 def test_a_decoder_with_tokens_for_them_writes_them_by_itself(trained: Path) -> None:
-    """As step by step, and only where the closing mark may be written; a decoder so small learns no more than that."""
-    model, alone = models.load(trained), DecodingConfig("slots")
+    """As step by step; a decoder so small learns no more than that.  A tagger that knows them has the say."""
+    model = models.load(trained)
+    alone = replace(model, tagger=None)
     words = [word.normal for word in split(opened_text(40, seed=99)).words]
     windows = [WindowInput.of(words[begin : begin + 20]) for begin in range(0, 200, 20)]
-    for config, known in ((alone, ("", "¿", "¡")), (replace(alone, marks=",.?"), ("", "¿"))):
-        votes = SlotDecoder(model, config).votes(windows)
-        assert_same_votes(votes, decode_stepwise(model, windows, config))
-        assert {tuple(vote.openings or ()) for window in votes for vote in window} == {known}
-    few = Punctuator(model, PunctuatorConfig(decoding=replace(alone, marks=",."))).punctuate(" ".join(words))
+    votes = SlotDecoder(alone).votes(windows)
+    assert_same_votes(votes, decode_stepwise(alone, windows))
+    assert {tuple(vote.openings or ()) for window in votes for vote in window} == {("", "¿", "¡")}
+    config = PunctuatorConfig(decoding=DecodingConfig("slots"))
+    assert opened_ends(Punctuator(model, config).punctuate(" ".join(words))) > 10
+    few = Punctuator(alone, PunctuatorConfig(decoding=DecodingConfig("slots", marks=",."))).punctuate(" ".join(words))
     assert "¿" not in few
 
 

@@ -19,7 +19,7 @@ from ..t5.delay import MOST_WORDS
 from ..t5.precision import check_precision
 from ..t5.task import TaskConfig, check_odds
 from ..t5.tokenization import Source, TaskTokenizer
-from ..text.marks import DISFLUENT, Alphabet
+from ..text.marks import DISFLUENT, NO_MARKS, Alphabet
 from ..text.render import KEEP
 from ..text.spelling import LONGEST_WORD
 
@@ -69,9 +69,13 @@ class DecodingConfig:
         check_odds(self.mark_odds or {}, None if self.marks is None else self.marks + DISFLUENT)
 
     def alphabet(self, task: TaskConfig) -> Alphabet:
-        """Return the marks that may be written with a task.  Raises ConfigError for marks that it does not have."""
-        marks = task.marks if self.marks is None else self.marks
-        unknown = set(marks) - set(task.slot_marks)
+        """Return the marks to decide among: the task's, and the sign of disfluent words where it is asked for.
+
+        Marks that may not be written are among them: a sentence that ends is no likelier to be a question where no full
+        stop may be written.  Raises ConfigError for marks that the task does not have.
+        """
+        asked = self.marks or NO_MARKS
+        unknown = set(asked) - set(task.slot_marks)
         if unknown:
             raise ConfigError(
                 f"marks {''.join(sorted(unknown))!r}", expected=f"some of {task.marks!r}", fix="check --marks"
@@ -81,6 +85,7 @@ class DecodingConfig:
                 f"{self.max_marks} marks in a slot", expected=f"at most {task.max_marks}", fix="lower max_marks"
             )
         of_style = task.style_max_marks.get(task.style_or_default(self.style), task.max_marks)
+        marks = task.marks + DISFLUENT * (DISFLUENT in asked)
         return Alphabet(marks, of_style if self.max_marks is None else self.max_marks)
 
     def odds(self, task: TaskConfig) -> dict[str, float]:

@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import accumulate, islice, pairwise
 
 import numpy as np
@@ -73,6 +73,8 @@ class SlotDecoder:
         self._candidates = candidates or Candidates(model.tokenizer, self._alphabet, self._odds)
         self._head = CandidateHead(model)
         self._tagger = None if model.tagger is None else TagDecoder(model, self._config)
+        # the bundled decoders learned no opening marks, so those of a tagger that did are taken
+        self._has_tagged_openings = model.tagger is not None and model.tagger.openings is not None
 
     def decode(self, windows: Sequence[WindowInput], n_slots: Sequence[int] | None = None) -> list[Solution]:
         """Return a solution for each window, in order; with `n_slots`, only for its first so many slots."""
@@ -96,12 +98,14 @@ class SlotDecoder:
         for batch in batch_by_length([len(request.source.ids) for request in requests], self._config.batch_tokens):
             chosen = [requests[index] for index in batch]
             passes = CachedDecoder(self._model, encoder_input([request.source for request in chosen], self._model))
+            guesses = self._guess(passes.encoded, chosen)
             drafts = [
-                Draft(request.window, self._candidates, guesses)
-                for request, guesses in zip(chosen, self._guess(passes.encoded, chosen), strict=True)
+                Draft(request.window, self._candidates, own) for request, own in zip(chosen, guesses, strict=True)
             ]
             self._settle(passes, drafts)
-            solutions.update((index, draft.solution()) for index, draft in zip(batch, drafts, strict=True))
+            for index, draft, own in zip(batch, drafts, guesses, strict=True):
+                solution = draft.solution()
+                solutions[index] = with_guessed_openings(solution, own) if self._has_tagged_openings else solution
         return [solutions[index] for index in range(len(requests))]
 
     def _guess(self, encoded: torch.Tensor, requests: Sequence[SlotRequest]) -> list[list[Guess]]:
@@ -120,8 +124,8 @@ class SlotDecoder:
         return [list(islice(guesses, n)) for n in n_asked]
 
     def _guess_openings(self, tagged: Tagged) -> list[str]:
-        """Return the opening mark before each word; none where the decoder writes none."""
-        if tagged.openings is None or not self._model.tokenizer.opening_ids:
+        """Return the opening mark before each word; none where the tagger knows none."""
+        if tagged.openings is None:
             return [NO_MARKS] * len(tagged.marks)
         classes = (NO_MARKS, *self._model.task.opening)
         return [classes[index] for index in tagged.openings.argmax(-1).tolist()]
@@ -158,6 +162,12 @@ class SlotDecoder:
         values = probabilities.tolist()
         ends = list(accumulate(map(len, sites_of_drafts)))
         return [SiteScores(values[start:end], best[start:end]) for start, end in pairwise([0, *ends])]
+
+
+def with_guessed_openings(solution: Solution, guesses: Sequence[Guess]) -> Solution:
+    """Return a solution with the opening mark that was guessed before each word."""
+    votes = [replace(vote, openings={guess.opening: 1.0}) for vote, guess in zip(solution.votes, guesses, strict=True)]
+    return replace(solution, votes=tuple(votes))
 
 
 def _pad_rows(rows: Sequence[Sequence[float]], fill: float) -> torch.Tensor:

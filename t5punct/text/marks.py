@@ -54,6 +54,21 @@ def ends_sentence(marks: str) -> bool:
     return any(mark in _ENDS for mark in marks)
 
 
+def keep_marks_among(marks: str, allowed: str) -> str:
+    """Return the marks of a slot that may be written; a full stop or a comma in the place of a mark that may not.
+
+    An end of a sentence stays one, where a full stop may be written, and other marks become a comma.
+
+    >>> [keep_marks_among(marks, ",.?") for marks in ("?!", "!", ";", "...")], keep_marks_among(".", ",?")
+    (['?', '.', ',', '...'], '')
+    """
+    kept = "".join(mark for mark in marks if mark in allowed)
+    if kept or not marks:
+        return kept
+    plain = "." if ends_sentence(marks) else ","
+    return next((mark for mark in allowed if OTHER_SCRIPTS.get(mark, mark) == plain), NO_MARKS)
+
+
 @dataclass(frozen=True)
 class Alphabet:
     """The marks that a slot may hold, and how many at most."""

@@ -15,7 +15,17 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass, replace
 
 from ..errors import ConfigError
-from .marks import DISFLUENT, NO_MARKS, OPENING, Alphabet, Case, apply_case, case_of, ends_sentence
+from .marks import (
+    DISFLUENT,
+    NO_MARKS,
+    OPENING,
+    Alphabet,
+    Case,
+    apply_case,
+    case_of,
+    ends_sentence,
+    keep_marks_among,
+)
 from .spelling import keeps_letters
 from .spelling_table import NO_SPELLINGS, SpellingTable
 from .words import Word
@@ -76,22 +86,33 @@ class Decision:
     opening: str | None = None  # the mark before the word, `¿`, `¡` or none; None: the model knows none, and it stays
 
 
-def fit_opening(decision: Decision, opened: str, *, ends: bool, allowed: str) -> Decision:
+def fit_opening(decision: Decision, opened: str, *, ends: bool) -> Decision:
     """Return a decision whose sentence is opened once, and ends (`ends`) as it was opened: `¿` by `?`.
 
-    `opened`: the mark that opened it at an earlier word; `allowed`: the marks that may be written.
+    `opened`: the mark that opened it at an earlier word.
 
     >>> at_end = Decision(".", Case.LOWER, 1.0, 1.0, opening="")
-    >>> fit_opening(at_end, "¿", ends=True, allowed=".?").marks, fit_opening(at_end, "", ends=True, allowed=".?").marks
+    >>> fit_opening(at_end, "¿", ends=True).marks, fit_opening(at_end, "", ends=True).marks
     ('?', '.')
     """
     opening = NO_MARKS if opened else decision.opening or NO_MARKS
     marks = decision.marks
     closing = OPENING.get(opened or opening, NO_MARKS)
-    if ends and ends_sentence(marks) and closing and closing in allowed and closing not in marks:
+    if ends and ends_sentence(marks) and closing and closing not in marks:
         last = max(index for index, mark in enumerate(marks) if ends_sentence(mark))
         marks = marks[:last] + closing + marks[last + 1 :]
     return replace(decision, marks=marks, opening=opening)
+
+
+def write_only(decision: Decision, allowed: str) -> Decision:
+    """Return a decision without marks that may not be written; `¿` needs `?` to be `allowed`.
+
+    >>> write_only(Decision("!", Case.LOWER, 1.0, 1.0, opening="¿"), ",.").marks
+    '.'
+    """
+    opening = decision.opening and decision.opening * (OPENING[decision.opening] in allowed)
+    rivals = tuple(rival for rival in decision.alternatives if {*rival.marks} <= {*allowed})
+    return replace(decision, marks=keep_marks_among(decision.marks, allowed), opening=opening, alternatives=rivals)
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,7 +39,7 @@ def test_the_source_has_the_sentinel_behind_the_word_asked_about(model: Model) -
 
 
 def test_the_distribution_is_the_networks_and_that_of_single_questions(model: Model) -> None:
-    answers = SlotClassifier(model, DecodingConfig(marks="?!", max_marks=1)).decode(QUESTIONS)
+    answers = SlotClassifier(model.with_task(marks="?!"), DecodingConfig(max_marks=1)).decode(QUESTIONS)
     tokenizer = model.tokenizer
     allowed = [tokenizer.eos_id, tokenizer.mark_ids["?"][0], tokenizer.mark_ids["!"][0]]
     for question, labels in zip(QUESTIONS, answers, strict=True):
@@ -53,7 +53,7 @@ def test_the_distribution_is_the_networks_and_that_of_single_questions(model: Mo
 
 
 def test_labels_of_two_marks_are_chain_rule_products(model: Model) -> None:
-    answers = SlotClassifier(model, DecodingConfig(marks="?!", max_marks=2)).decode(QUESTIONS)
+    answers = SlotClassifier(model.with_task(marks="?!"), DecodingConfig(max_marks=2)).decode(QUESTIONS)
     tokenizer = model.tokenizer
     (ask,), (bang,) = tokenizer.mark_ids["?"], tokenizer.mark_ids["!"]
     allowed, n_longer = [tokenizer.eos_id, ask, bang], 0

@@ -139,7 +139,7 @@ def test_a_tagger_changes_passes_alone_and_a_draft_that_is_the_answer_needs_one(
         n_passes.add(sum(solution.n_passes for solution in drafted))
     assert len(n_passes) > 1
     model = _shaped(tiny_model, 1)
-    decoder = SlotDecoder(model, DecodingConfig(marks=",;-", max_marks=1))
+    decoder = SlotDecoder(model.with_task(marks=",;-"), DecodingConfig(max_marks=1))
     (solution,) = decoder.decode(WINDOWS[:1])
     cases = [Case(most_probable(vote.cases)) for vote in solution.votes]
     guesses = [Guess(most_probable(vote.marks), case, case) for vote, case in zip(solution.votes, cases, strict=True)]
@@ -153,9 +153,9 @@ def test_a_tagger_changes_passes_alone_and_a_draft_that_is_the_answer_needs_one(
 
 def test_parallel_equals_step_by_step_with_a_smaller_alphabet(tiny_model: Model) -> None:
     for marks, max_marks in (("?!", 2), (".", 1), (",", 1)):
-        config = DecodingConfig(marks=marks, max_marks=max_marks)
-        decoded = SlotDecoder(tiny_model, config).votes(WINDOWS)
-        assert_same_votes(decoded, decode_stepwise(tiny_model, WINDOWS, config))
+        model, config = tiny_model.with_task(marks=marks), DecodingConfig(max_marks=max_marks)
+        decoded = SlotDecoder(model, config).votes(WINDOWS)
+        assert_same_votes(decoded, decode_stepwise(model, WINDOWS, config))
         assert {mark for votes in decoded for vote in votes for label in vote.marks for mark in label} == {*marks}
 
 
@@ -259,10 +259,10 @@ def test_the_order_of_windows_changes_nothing_and_every_word_gets_a_whole_vote(t
 @torch.inference_mode()
 def test_label_distributions_equal_brute_force(tiny_model: Model) -> None:
     """The last slot of a window: every label is written out and scored as a whole by the model."""
-    config = DecodingConfig(marks="!?", max_marks=2)
+    config = DecodingConfig(max_marks=2)
     model = next(  # a model whose greedy answer for the last slot has a mark
         model
-        for model in (_shaped(tiny_model, seed) for seed in range(100))
+        for model in (_shaped(tiny_model, seed).with_task(marks="!?") for seed in range(100))
         if most_probable(SlotDecoder(model, config).decode(WINDOWS[:1])[0].votes[-1].marks)
     )
     (solution,) = SlotDecoder(model, config).decode(WINDOWS[:1])
@@ -296,7 +296,7 @@ def _probability(model: Model, window: WindowInput, written: list[int], label: s
     tokenizer, result = model.tokenizer, 1.0
     source = torch.tensor([tokenizer.source(window.words).ids])
     for n_marks in range(len(label) + 1):
-        marks = list(config.marks or "") if n_marks < (config.max_marks or 0) else []
+        marks = list(model.task.marks) if n_marks < (config.max_marks or 0) else []
         allowed = [tokenizer.eos_id, *(tokenizer.mark_ids[mark][0] for mark in marks)]
         prefix = [model.start_id, *written, *(tokenizer.mark_ids[mark][0] for mark in label[:n_marks])]
         network: Any = model.network
