@@ -31,15 +31,17 @@ from .model import Model, load, on_device, with_precision, with_transformers
 from .t5.precision import find_device
 from .text.io.files import source_lines_with_ends
 from .text.languages import check_spaced
-from .text.marks import DISFLUENT, NO_MARKS
+from .text.marks import DISFLUENT, NO_MARKS, Case
 from .text.render import (
     REMOVE,
     AnnotatedWord,
     Decision,
     RenderConfig,
+    agree_with_unsure,
     fit_opening,
     move_marks_of_removed_words,
     render_word,
+    unsure_case,
     write_only,
 )
 from .text.spelling import is_spoken
@@ -74,10 +76,12 @@ class PunctuatorConfig:
 class SentencePosition(NamedTuple):
     """Where a word stands in its sentence.  begins: whether one begins with it; None: that is not known, as at the
     start of a fragment and behind `Inc.`.  opened: the mark that opened the sentence, `¿`; its end fits it.
+    unsure_case: that of the word before it, where another was nearly as likely and no mark stands between them.
     """
 
     begins: bool | None
     opened: str = NO_MARKS
+    unsure_case: Case | None = None
 
 
 class Punctuator:
@@ -295,6 +299,7 @@ class Punctuator:
             if DISFLUENT in decision.marks:  # what nobody says, a dash or an emoji, is not disfluent
                 marks = decision.marks.replace(DISFLUENT, NO_MARKS)
                 decision = replace(decision, marks=marks, disfluent=is_spoken(word.text))
+            decision = agree_with_unsure(decision, sentence.unsure_case)
             kept = word.given if render.keep_marks else NO_MARKS
             ends = begins_next(sentence.begins, word, kept or decision.marks, self.model.task.alphabet)
             if decision.opening is not None:
@@ -308,7 +313,7 @@ class Punctuator:
                 begins = begins_next(sentence.begins, word, kept or decision.marks, self.model.task.alphabet)
             if decision.disfluent and self._removes and not begins:  # the sentence begins with the next word
                 begins = sentence.begins
-            sentence = SentencePosition(begins, opened)
+            sentence = SentencePosition(begins, opened, None if kept else unsure_case(decision))
             decisions.append(decision)
         return decisions, sentence
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 import torch
+from chance import PunctuatorByChance
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from strategies import spaced_texts, texts
@@ -379,3 +380,16 @@ def test_texts_are_read_as_they_are_needed(lively_model: Model, calls: list[int]
     assert n_read == 5
     assert [next(many) for _ in range(50)] == [first] * 50
     assert calls == [2, 3, 5, 10, 20, 20], "each group is twice the one before, up to four batches"
+
+
+class NamesByHalves(PunctuatorByChance):
+    """Of `city hall` the first word may well have a capital, and the second one more so."""
+
+    def vote_on(self, place: int) -> Vote:
+        capital = {1: 0.45, 2: 0.7, 4: 0.1, 5: 0.7}.get(place, 0.0)
+        return Vote({"": 1.0}, {Case.LOWER.value: 1.0 - capital, Case.CAPITALISED.value: capital})
+
+
+def test_two_words_side_by_side_whose_case_is_unsure_are_one_name_or_none() -> None:
+    text = "the city hall is large england"
+    assert NamesByHalves(PunctuatorConfig(), 0).punctuate(text) == "The city hall is large England."

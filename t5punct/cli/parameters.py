@@ -199,7 +199,18 @@ class CheckedCommand(TyperCommand):
 
 
 class CommandGroup(TyperGroup):
-    """The commands.  A file, or a text, in the place of one is told how it is punctuated."""
+    """The commands.  A file, a text or an option in the place of one is told how it is written."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Parse what stands before the command.  Raises ConfigError for an option of commands."""
+        command = next((word for word in args if word in self.commands), None)
+        own = {option for parameter in self.get_params(ctx) for option in parameter.opts}
+        if command and args[0].startswith("-") and args[0].partition("=")[0] not in own:
+            raise ConfigError(
+                f"{args[0]} before {command}", expected="options behind it", fix=f"say: t5punct {command} {args[0]} .."
+            )
+        parsed: list[str] = super().parse_args(ctx, args)
+        return parsed
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         name = args[0]

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from ..errors import InputError
 from ..t5.task import PAUSES
-from ..text.marks import OPENING
+from ..text.marks import OPENING, Case
 from ..text.words import Word, between
 
 if TYPE_CHECKING:
@@ -42,6 +42,7 @@ class StreamState:
     sentence_start: int = 0  # the first word after the last committed sentence end
     in_doubt: bool = False  # whether only the next word shows if the last committed one ends a sentence: `Inc.`
     opened: str = ""  # the mark that opened the sentence that goes on: `¿`
+    unsure_case: str = ""  # of the last committed word (`SentencePosition`)
     end_ms: int | None = None  # when the last word ended
     finished: bool = False
     times: tuple[Times, ...] = ()  # of the last of `words`
@@ -119,6 +120,7 @@ class StreamState:
         types += [(ms, int) for times in self.times for ms in (times.start_ms, times.end_ms) if ms is not None]
         sound = (
             self.opened in ("", *OPENING)
+            and self.unsure_case in ("", *Case)
             and all(type(value) is kind for value, kind in types)
             and list(places) == sorted(places)
         )

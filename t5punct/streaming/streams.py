@@ -19,6 +19,7 @@ from typing import Any
 from ..errors import ConfigError, InputError
 from ..punctuator import Punctuator, SentencePosition
 from ..text.io.live import TimedWord, whole_ms
+from ..text.marks import Case
 from ..text.render import AnnotatedWord, Decision
 from ..text.words import Word, checked_text, words_of
 from ..transcripts.items import pause_of, seconds
@@ -214,7 +215,8 @@ class Streams:
         """Return the first waiting words, as these votes decide them, and the state once they are committed."""
         sentence = self._punctuator.first_sentence
         if state.n_committed:
-            sentence = SentencePosition(state.begins_sentence, state.opened)
+            unsure_case = Case(state.unsure_case) if state.unsure_case else None
+            sentence = SentencePosition(state.begins_sentence, state.opened, unsure_case)
         decisions = list[Decision]()
         sentence_start = state.sentence_start
         words = state.words[state.n_committed - state.start :][: len(votes)]
@@ -231,9 +233,15 @@ class Streams:
         )
         n_committed = state.n_committed + len(committed)
         in_doubt = sentence.begins is None
-        return replace(
-            state, n_committed=n_committed, sentence_start=sentence_start, in_doubt=in_doubt, opened=sentence.opened
-        ), committed
+        state = replace(
+            state,
+            n_committed=n_committed,
+            sentence_start=sentence_start,
+            in_doubt=in_doubt,
+            opened=sentence.opened,
+            unsure_case=sentence.unsure_case.value if sentence.unsure_case else "",
+        )
+        return state, committed
 
 
 class StreamingPunctuator:

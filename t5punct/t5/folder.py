@@ -89,7 +89,8 @@ def locate(source: str | Path, kind: str, revision: str | None = None, *, known:
         return folder
     if isinstance(source, str) and _HUB_ID.fullmatch(source) and not Path(folder.parts[0]).exists():
         return _snapshot(source, kind, revision, known)
-    nearest = get_close_matches(str(source).lower(), known, n=1, cutoff=0.8)
+    alike = [name for name in known if abs(len(name) - len(str(source))) <= 1]  # `t5-small` is another model
+    nearest = get_close_matches(str(source).lower(), alike, n=1, cutoff=0.65)
     fix = f"did you mean {nearest[0]}?" if nearest else "check the name"
     raise ModelError(f"no {kind} folder {source}", expected=_a_source(known), fix=fix)
 

@@ -31,6 +31,9 @@ from .spelling_table import NO_SPELLINGS, SpellingTable
 from .words import Word
 
 KEEP, MARK, REMOVE = DISFLUENCIES = ("keep", "mark", "remove")
+_OF_NAMES = (Case.LOWER, Case.CAPITALISED)
+# chosen on 22,000 words of held-out talk and prose: 13 words become right, 6 wrong
+_SURE, _SURE_BEHIND_UNSURE = 0.8, 0.72  # chances of a case
 _LINKS = ";:-"  # marks that are stronger than a comma and end no sentence
 
 
@@ -102,6 +105,27 @@ def fit_opening(decision: Decision, opened: str, *, ends: bool) -> Decision:
         last = max(index for index, mark in enumerate(marks) if ends_sentence(mark))
         marks = marks[:last] + closing + marks[last + 1 :]
     return replace(decision, marks=marks, opening=opening)
+
+
+def unsure_case(decision: Decision) -> Case | None:
+    """Return the case of a word if another was nearly as likely and no mark stands behind it, else None."""
+    is_unsure = decision.case in _OF_NAMES and decision.case_confidence < _SURE and not decision.marks
+    return decision.case if is_unsure else None
+
+
+def agree_with_unsure(decision: Decision, before: Case | None) -> Decision:
+    """Return a decision whose case is that of the word before it, `before`, if that was unsure and this one is.
+
+    They are one name or none: neither `town Hall` nor `Town hall`.
+
+    >>> agree_with_unsure(Decision("", Case.CAPITALISED, 1.0, 0.7), Case.LOWER).case
+    <Case.LOWER: 'lower'>
+    """
+    if before is None or before is decision.case or decision.case not in _OF_NAMES:
+        return decision
+    if decision.case_confidence >= _SURE_BEHIND_UNSURE:
+        return decision
+    return replace(decision, case=before, case_confidence=1.0 - decision.case_confidence)
 
 
 def write_only(decision: Decision, allowed: str) -> Decision:

@@ -22,12 +22,18 @@ _LISTED = """
 ABBREVIATIONS = {*_BEFORE_NAMES, *_LISTED.split()}
 _ORDINAL = re.compile(r"\d{1,3}")
 # German, Danish, Norwegian and Hungarian ordinals: `am 3. Oktober`, `im 19. Jahrhundert`, `vom 3. bis 5. Mai`
-_BEFORE_ORDINALS = {"vom", "zum", "zur", "im", "der", "dem", "den", "beim", "ihrem", "seinem", "jeden"}
+_DETERMINERS = """
+    vom zum zur im beim der dem den das ein einem einen einer jede jedem jeden jeder jedes diesem diesen dieser dieses
+    mein meine meinem meinen meiner dein deine deinem deinen deiner sein seine seinem seinen seiner ihr ihre ihrem
+    ihren ihrer unser unsere unserem unseren unserer euer eure eurem euren eurer
+"""
+_BEFORE_ORDINALS = {*_DETERMINERS.split()}
 _BEHIND_ORDINALS = {
     "januar", "jänner", "februar", "feber", "märz", "april", "mai", "juni", "juli", "august", "september", "oktober",
     "november", "dezember", "marts", "maj", "december", "január", "február", "március", "április", "május", "június",
     "július", "szeptember", "október", "und", "bis", "oder", "tag", "mal", "jahrhundert", "jahrhunderts", "platz",
-    "klasse", "stock",
+    "klasse", "stock", "sieg", "tor", "runde", "spieltag", "geburtstag", "etage", "auflage", "weltkrieg", "semester",
+    "liga", "bundesliga", "quartal", "halbzeit", "jahrestag", "kapitel", "niederlage", "titel", "treffer", "saison",
 }  # fmt: skip
 _FIRST_PERSON = re.compile(r"i(?:['’].*)?", re.IGNORECASE | re.DOTALL)
 _INITIALISM = re.compile(r"(?:[^\W\d_]\.)+[^\W\d_]?(?:\.?['’]s)?", re.IGNORECASE)
@@ -36,6 +42,7 @@ _DEGREES = {"ph.d", "b.sc", "m.sc"}
 _LOWERED = {"e.g", "i.e", "a.m", "p.m", "a.k.a", "c.f", "p.a"}  # initialisms that are written in lower case
 _LOWERED_WORDS = {"vs", "viz", "cf", "approx", "etc", "al", "resp", "incl", "pp"}  # and other abbreviations
 _SYMBOLS = re.compile(r"[+#&$€£¥%°§]|^\w\*$")  # C++, C#, AT&T, 20°C, A*
+_ENTITY = re.compile(r"&(?:#\d+|#x[\da-f]+|[a-z]\w*);", re.IGNORECASE)
 _PATH = re.compile(r"://|^www\.[^/]*/|\w\.[^\W\d_]{2,}/")  # behind the name of a host
 EMOTICON_IN_MARKS = (
     r"[:;]['’]?[)\]}]+"  # of an emoticon's characters, these may be taken for marks and closing brackets
@@ -71,7 +78,7 @@ def keeps_letters(word: str) -> bool:
     """
     if len(word) > LONGEST_WORD or (is_initialism(word) and _POSSESSIVE.sub("", word).isupper()):
         return True
-    if is_emoticon(word) or is_drive(word) or (word != word.lower() and _SYMBOLS.search(word)):
+    if is_emoticon(word) or is_drive(word) or is_entity(word) or (word != word.lower() and _SYMBOLS.search(word)):
         return True
     return not word.isalnum() and _CODE.search(word) is not None and not is_abbreviation(word.rstrip("."))
 
@@ -150,6 +157,11 @@ def is_spoken(word: str) -> bool:
 def is_drive(word: str) -> bool:
     """Return whether a word is a drive, whose colon is its own: `C:`; one of more letters has a path (`C:\\temp`)."""
     return len(word) == 2 and word[0].isascii() and word[0].isalpha() and word[1] == ":"
+
+
+def is_entity(word: str) -> bool:
+    """Return whether a word is a character as HTML names it: `&amp;`, `&#39;`."""
+    return _ENTITY.fullmatch(word) is not None
 
 
 def has_path(word: str) -> bool:

@@ -24,6 +24,7 @@ from .spelling import (
     is_abbreviation,
     is_drive,
     is_emoticon,
+    is_entity,
     is_initialism,
     is_lower_abbreviation,
     is_ordinal,
@@ -327,11 +328,13 @@ def _units(alphabet: Alphabet) -> re.Pattern[str]:
 
 
 def _marks_begin(piece: str, alphabet: Alphabet) -> int:
-    """Return where marks and closing quotes begin, behind a mark that belongs to an address (`http://a.b?`) or `C:`."""
+    """Return where marks and closing quotes begin, behind one that belongs to `http://a.b?`, `C:` or `&amp;`."""
     start = _tail_start(piece, alphabet)
     begun = piece[:start].lstrip(OPENERS)
-    is_owned = (piece.find("?") == start and has_path(begun)) or (
-        piece.startswith(":", start) and is_drive(begun + ":")
+    is_owned = (
+        (piece.find("?") == start and has_path(begun))
+        or (piece.startswith(":", start) and is_drive(begun + ":"))
+        or (piece.startswith(";", start) and is_entity(begun + ";"))
     )
     return start + is_owned
 

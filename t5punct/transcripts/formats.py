@@ -106,6 +106,7 @@ OTHER_SUFFIXES = {  # formats that are not read, by the ends of their names: as 
     **dict.fromkeys((".docx", ".doc", ".odt", ".rtf", ".pdf", ".pptx", ".epub"), _DOCUMENT),
 }
 _CHAT = re.compile(r"@(?:UTF8|Begin|Loc:|Window:|Font:)")  # its first line; its codes stand inside words
+_EDL = re.compile(r"(?:TITLE:.*\s+)?(?:FCM:|\d{3,6}\s+\w+\s+\w+\s+[CDWK]\b.*\d\d:\d\d:\d\d[:;]\d\d)")  # CMX 3600
 _OPENS = re.compile(r"[\s{\[]*|\d+\s*")  # a line that tells nothing yet
 _MAX_OPENING_LINES = 20
 _FEWEST_ROWS = 2  # of a table
@@ -236,6 +237,10 @@ def _that_are_text(lines: Iterable[str], name: str) -> Iterator[str]:
             expected="text",
             fix="export it as plain text (CLAN's flo does), or say --format text if it is text all the same",
         )
+    if begun.startswith("TITLE:"):  # what tells an edit list from a speech with a title stands behind it
+        first += islice(lines, 2)
+    if _EDL.match("".join(first).removeprefix(BOM).lstrip()):
+        raise InputError(f"an edit list (EDL) in {source}", expected="text", fix="export the words, as text or SRT")
     for format in FORMATS.values():
         if format.begins and format.begins.match(begun):
             raise InputError(

@@ -36,6 +36,7 @@ _GAP_MS = 50  # between cues that belong together
 _BESIDE_MS = 500  # between two events of an actor: what another one shows there is beside them
 _OPENING_CHARS = 300  # of a line, which may have a label
 _INLINE_TIME = re.compile(rf"<{_TIME}>")  # of the word behind it, in WebVTT
+_TEAMS_TIME = re.compile(r"\s*\d+:\d:\d\.\d+\s*-->")  # as Teams first wrote it; behind it stands who speaks
 _NOTE = re.compile(r"(?:NOTE|STYLE|REGION)\b")
 _VOICE = re.compile(r"\s*<v(?:\.[^\s>]*)?\s+([^>]*)>")
 _BREAK = re.compile(r"(\\[Nnh])")  # a line's end in ASS, and a space that does not break
@@ -91,6 +92,7 @@ def _read_cues(lines: Iterable[str], alphabet: Alphabet | None = None, *, is_vtt
     number, before, speaker = 0, "", ""
     left = [*lines]
     labels = labels_of(remove_tags(line[:_OPENING_CHARS], TAGS).text for line in left)
+    has_names = any(_TEAMS_TIME.match(line) for line in left)
     left.reverse()
     for line, following, spoken in _looking_ahead(left.pop() for _ in range(len(left))):  # no line is held twice
         start, arrow, _ = line.partition(_ARROW)
@@ -112,6 +114,10 @@ def _read_cues(lines: Iterable[str], alphabet: Alphabet | None = None, *, is_vtt
                 held, cue = [], None
         elif cue is None or _is_id(line, before, following, spoken, is_vtt=is_vtt):
             held.append([Kept(line)])
+        elif has_names and _has_arrow(before) and following.strip():
+            name, before_name = line.strip(), speaker
+            cue, speaker = Cue(cue.number, cue.start_ms, cue.end_ms, name), name
+            held.append([speaker_label(name, cue), Kept(line)] if name != before_name else [Kept(line)])
         else:
             voice = _VOICE.match(line)
             if voice and voice[1].strip() != speaker:

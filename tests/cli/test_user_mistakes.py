@@ -51,6 +51,7 @@ MISTAKES = (
     ("punctuate {text} --model {tmp}/none", "no model folder"),
     ("punctuate {text} -o x --output-dir {tmp}", "both -o and --output-dir"),
     ("punctuate {text} --loud", "--loud"),
+    ("-q punctuate {text}", "-q before punctuate; expected options behind it; say: t5punct punctuate -q .."),
     ("punctuate {text} beems=4",
      "unknown setting 'beems'; expected one like beams, "),
     ("punctuate {text} beams=many", "setting 'beams': many; expected a whole number"),

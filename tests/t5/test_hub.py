@@ -136,6 +136,7 @@ def test_what_looks_like_a_path_is_not_asked_of_the_hub_and_a_hub_id_is(tmp_path
 
 
 @pytest.mark.parametrize(("source", "fix"), [
+    ("smol", "did you mean small?"), ("bsae", "did you mean base?"),
     ("larg", "did you mean large?"), ("Smal", "did you mean small?"), ("mutli", "did you mean multi?"),
     ("t5-small", "check the name"), ("whisper", "check the name"),
 ])  # fmt: skip

@@ -14,6 +14,8 @@ from t5punct.text.languages import guess_language
     ("le matin je sors tôt et j'achète du pain puis je rentre", "French"),
     ("de manhã eu saio cedo e compro pão depois volto para casa", "Portuguese"),
     ("reggel korán elindulok és veszek kenyeret aztán hazamegyek mert nincs időm", "Hungarian"),
+    ("ela ainda estava em casa quando eles chegaram", "Portuguese"),
+    ("nous avons encore beaucoup travail avant ce soir", "French"),
     ("hej hur mår du idag jag heter anna och jag kommer från sverige", "Swedish"),
     ("jeg hedder anna og jeg er fra danmark hvad hedder du", "Danish"),
     ("hei jeg heter anna og det er ikke så mye å gjøre her", "Norwegian"),

@@ -32,6 +32,10 @@ TEAMS = (
     "WEBVTT\n\na1\n00:00:01.000 --> 00:00:02.000\n<v Ann Lee>so what</v>\n\na2\n00:00:02.000 --> 00:00:03.000\n"
     "<v Ann Lee>we know.</v>\n\nb1\n00:00:03.000 --> 00:00:04.000\n<v Tom>yes</v>\n"
 )
+FIRST_TEAMS = (  # Teams wrote so in 2020: times without zeros, and a name in a line of its own
+    "0:0:0.0 --> 0:0:3.120\nAnn Lee\nso what\n\n0:0:3.120 --> 0:0:6.5\nAnn Lee\nwe know.\n\n"
+    "0:0:6.5 --> 0:0:7.0\nTom\nyes\n"
+)
 DIARISED = json.dumps({"segments": [  # whisperX's: a speaker by the segment and by the word
     {"start": start, "end": start + 1, "text": f" {text}", "speaker": speaker,
      "words": [{"word": text, "start": start, "end": start + 1, "speaker": speaker}]}
@@ -48,6 +52,8 @@ DIARISED = json.dumps({"segments": [  # whisperX's: a speaker by the segment and
         ("vtt", TEAMS, "srt", True, "1\n00:00:01,000 --> 00:00:03,000\nAnn Lee: so what we know.\n\n2\n"
          "00:00:03,000 --> 00:00:04,000\nTom: yes\n\n"),
         ("vtt", TEAMS, None, False, TEAMS),
+        ("vtt", FIRST_TEAMS, "text", False, "Ann Lee: so what we know.\nTom: yes\n"),
+        ("vtt", FIRST_TEAMS, None, False, FIRST_TEAMS),
         ("json", DIARISED, "text", False, "SPEAKER_00: so what.\nSPEAKER_01: yes\n"),
         ("json", DIARISED, "vtt", True, "WEBVTT\n\n1\n00:00:01.000 --> 00:00:03.000\nSPEAKER_00: so what.\n\n"
          "2\n00:00:03.000 --> 00:00:04.000\nSPEAKER_01: yes\n\n"),

@@ -116,7 +116,11 @@ def decode(handle: IO[bytes], name: str, *, keep_bom: bool = False) -> Iterator[
         for number, line in enumerate(chain([first] * bool(first), handle), start=1):
             text = line.decode("utf-8-sig" if number == 1 and not keep_bom else "utf-8")
             if "\0" in text:
-                raise InputError(f"{name} holds zero bytes", expected="a text file", fix="it seems binary")
+                raise InputError(
+                    f"{name} holds zero bytes",
+                    expected="a text file",
+                    fix="if it is UTF-16, convert it: iconv -f utf-16le -t utf-8 (or utf-16be); else it is binary",
+                )
             yield text
     except UnicodeDecodeError as error:
         raise InputError(
