@@ -68,8 +68,9 @@ check: setup
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
+# BENCH= adds options
 bench: setup
-	$(BIN)/python benchmarks/speed.py decoders
+	$(BIN)/python benchmarks/speed.py decoders $(BENCH)
 
 MINUTES ?= 1
 fuzz: setup
