@@ -101,6 +101,7 @@ class Runner:
         """Seconds to the first byte on standard output, and to the last."""
         began = time.perf_counter()
         with subprocess.Popen([*self._command, path], stdout=subprocess.PIPE, text=True) as process:  # noqa: S603
+            assert process.stdout is not None  # noqa: S101
             process.stdout.read(1)
             first = time.perf_counter() - began
             process.stdout.read()
@@ -225,7 +226,9 @@ class Commas(Punctuator):
         task = SimpleNamespace(alphabet=Alphabet(), pauses_ms=())
         self.model = SimpleNamespace(name="commas", task=task)  # type: ignore[assignment]
 
-    def iter_parts(self, texts: Iterable[Sequence[Word]]) -> Iterator[tuple[int, list[AnnotatedWord]]]:
+    def iter_parts(
+        self, texts: Iterable[Sequence[Word]], *, is_hurried: bool = True
+    ) -> Iterator[tuple[int, list[AnnotatedWord]]]:
         for number, text in enumerate(texts):
             for start in range(0, len(text), _LINE):
                 words = text[start : start + _LINE]

@@ -50,7 +50,7 @@ def run(command: list[str], log: Path, output: Path | None = None, words: Path |
     if "--model" not in command:
         command += ["--model", "small"]
     done = subprocess.run(  # noqa: S603
-        command, stdin=words and words.open("rb"), capture_output=True, check=False
+        command, stdin=words.open("rb") if words else None, capture_output=True, check=False
     )
     place = str(log.parent).encode()
     log.write_bytes(done.stderr.replace(place, b"GOLDEN") + f"exit code {done.returncode}\n".encode())

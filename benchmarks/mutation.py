@@ -93,7 +93,9 @@ class MutationRun:
                 raise pytest.UsageError(f"{item.nodeid} fails without a mutant")
             seconds[item] = time.process_time() - began
             test = getattr(item, "obj", None)
-            if plain := getattr(test, "_hypothesis_internal_use_settings", None):  # any example will do, small or not
+            if test and (
+                plain := getattr(test, "_hypothesis_internal_use_settings", None)
+            ):  # any example will do, small or not
                 test._hypothesis_internal_use_settings = settings(plain, phases=(Phase.explicit, Phase.generate))
         items.sort(key=seconds.__getitem__)
         gc.freeze()  # what is collected in no child is copied for none

@@ -23,8 +23,9 @@ from t5punct.evaluation.references import read_references
 from t5punct.evaluation.scores import Scores, scores_of
 from t5punct.evaluation.significance import paired_test
 from t5punct.model import BUNDLED
-from t5punct.punctuator import AnnotatedWord, Punctuator
+from t5punct.punctuator import Punctuator
 from t5punct.text.marks import Alphabet
+from t5punct.text.render import AnnotatedWord
 from t5punct.text.words import Word
 from t5punct.training.examples.disfluencies import FILLERS
 

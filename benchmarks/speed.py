@@ -147,9 +147,9 @@ def compare_starts(options: argparse.Namespace) -> None:
             for root in roots:
                 spent.setdefault((" ".join(command), root), []).append(_spend(command, root))
     rows = []
-    for (command, root), counts in spent.items():
+    for (line, root), counts in spent.items():
         medians = [statistics.median(seconds) for seconds in zip(*counts[1:], strict=True)]
-        rows.append((command, root.name, *(f"{seconds:.2f}" for seconds in medians)))
+        rows.append((line, root.name, *(f"{seconds:.2f}" for seconds in medians)))
     show(("command", "revision", "seconds", "processor seconds"), *rows)
 
 

@@ -270,14 +270,14 @@ def _draw_f1(settings: StudyConfig, findings: Findings, lookahead: Axes, entropy
         for decide in dict.fromkeys(row.config.decide for row in findings.lookahead):
             rows = [row for row in findings.lookahead if (row.file, row.config.decide) == (file, decide)]
             fixed = [row for row in rows if row.name != "full"]
-            f1 = [_scores(row).micro.f1 for row in fixed]
+            f1 = [_scores(row).micro.f1 or 0.0 for row in fixed]
             (line,) = lookahead.plot(settings.lookaheads, f1, "o-", label=f"{file}, {decide}")
             lookahead.axhline(_scores(rows[-1]).micro.f1 or 0.0, color=line.get_color(), linestyle=":", linewidth=1)
             entropy.plot(settings.lookaheads[:5], f1[:5], "k:", linewidth=0.7)
             for l_min in settings.l_min:
                 some = [row for row in findings.entropy if (row.file, row.config.decide) == (file, decide)]
                 some = [row for row in some if row.config.l_min == l_min and len(row.config.thresholds) == 1]
-                points = [row.listened.mean_delay for row in some], [_scores(row).micro.f1 for row in some]
+                points = [row.listened.mean_delay for row in some], [_scores(row).micro.f1 or 0.0 for row in some]
                 entropy.plot(*points, ".-", label=f"{file}, {decide}, l_min {l_min}")
     lookahead.set(title="lookahead (dotted: full context)", xlabel="words of right context", ylabel="micro F1, %")
     entropy.set(title="entropy policy (dotted: fixed lookahead)", xlabel="mean delay, words", ylabel="micro F1, %")

@@ -56,7 +56,7 @@ def read_page(path: Path) -> str:
 def main(source: Path, target: Path) -> None:
     """Write both files; a page that stands in the help twice is written once."""
     pages = dict.fromkeys(map(read_page, sorted(source.rglob("*.html"))))
-    held_out, kept = [], []
+    held_out, kept = list[str](), list[str]()
     for page in pages:
         if len(page.split()) >= _LEAST_WORDS:
             (kept if zlib.crc32(page.encode()) % _HELD_OUT_OF else held_out).append(page)
