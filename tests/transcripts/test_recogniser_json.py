@@ -245,26 +245,28 @@ def test_words_have_recognisers_times(source: str, expected: list[tuple[str, int
      " So| http|://|a|.b|/c|?|d,| we"),
     ("the U.S. at a.b.com", " the| U|.|S|.| at| a|.b|.|com", "The|U.S.,|at|a.b.com?",
      " The| U|.|S|.,| at| a|.b|.|com?"),
-    ("in İstanbul", "in|İs|tan|bul", "In|İstanbul.", "In|İs|tan|bul."),  # whose lower case is longer
-    # nothing is forced where words are cut in other places
+    ("in İstanbul", " in| İs|tan|bul", "In|İstanbul.", " In| İs|tan|bul."),  # whose lower case is longer
+    # nothing is forced where no space says what is a word, or words are cut in other places
     ("so 1,000 ab c it", "so|1|000|a|bc|it", "So|1,000.|Ab|C,|It", "So|1|000|a|bc|It"),
+    ("in İstanbul so-. we", "in|İs|tan|bul|so|-|.|we", "In|İstanbul.|So-|We", "In|İs|tan|bul|so|-|.|We"),
     # quotes and brackets belong to each place
     ('he said "hello"', "he|said|hello", 'He|said|"Hello",', "He|said|Hello,"),
     ("he said hello.", 'he|said|("hello.")', "He|said -|hello!", 'He|said -|("hello!")'),
-    ('a "b" c', ' a| "|b|"| c', 'A|"B",|c.', ' A| "|B,|"| c.'),
-    ('he "hello"', 'he| "|hel|lo|"', 'He|"Hello",', 'He| "|Hel|lo,|"'),
-    ("he 'hello'", "he| '|hel|lo|'", "He|'Hello',", "He| '|Hel|lo,|'"),
-    ("he (hello)", "he| (|hel|lo|)", "He|(Hello),", "He| (|Hel|lo,|)"),
+    ('a "b" c', ' a| "|b|"| c', 'A|"B",|c.', ' A| "|B|",| c.'),
+    ('he "hello"', 'he| "|hel|lo|"', 'He|"Hello",', 'He| "|Hel|lo|",'),
+    ("he 'hello'", "he| '|hel|lo|'", "He|'Hello',", "He| '|Hel|lo|',"),
+    ("he (hello)", "he| (|hel|lo|)", "He|(Hello),", "He| (|Hel|lo|),"),
     ("'quote me'", "quote| me", "'Quote|me'.", "Quote| me."),
-    ("'quote me'", " '|quo|te| me|'", "'Quote|me'.", " '|Quo|te| me.|'"),
-    ("quote me", " '|quo|te| me|'", "Quote|me.", " '|Quo|te| me.|'"),
+    ("'quote me'", " '|quo|te| me|'", "'Quote|me'.", " '|Quo|te| me|'."),
+    ("quote me", " '|quo|te| me|'", "Quote|me.", " '|Quo|te| me|'."),
     ("'quote me'", "quo|te| me", "'Quote|me'.", "Quo|te| me."),
     ("o'clock dogs'", "o|'|clock| dogs", "O'clock|dogs'.", "O|'|clock| dogs."),
     # a mark with a place of its own is no word
     ("so, what -", "so|,|what| -", "so?|what", "so|?|what|"), ("so, what -", "so|,|what| -", "so|what!", "so||what|!"),
     ("so, what -", "so|,|what| -", "so -|what, -", "so| -|what|, -"),
-    ("so-. we", "so|-|.|we", "So-|we", "So|-||we"), ("so-. we", "so|-|.|we", "So- -|we", "So|-| -|we"),
-    ("so-. we", "so|-|.|we", "So-?|we", "So|-|?|we"),
+    ("so - we", "so|-|we", "So|we", "So||we"), ("so - we", "so|-|we", "So -|we", "So|-|we"),
+    ("so-. we", " so|-|.| we", "So-|we", " So|-|| we"), ("so-. we", " so|-|.| we", "So- -|we", " So|-| -| we"),
+    ("so-. we", " so|-|.| we", "So-?|we", " So|-|?| we"), ("etc.! so", "etc.|!|so", "etc.?!|so", "etc.|?!|so"),
 ])  # fmt: skip
 def test_pieces_quotes_and_places_of_marks_get_their_marks(said: str, pieces: str, new: str, expected: str) -> None:
     text = json.dumps({"text": said, "words": [{"word": piece} for piece in pieces.split("|")]})
