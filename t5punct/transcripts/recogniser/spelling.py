@@ -116,7 +116,8 @@ def write_line(line: Line, new: Sequence[Spelling | None], changes: Changes, *, 
 def _rewritten(line: Line, new: Sequence[Spelling | None]) -> list[str]:
     """Return the strings of a line with its words written anew.
 
-    Of a word in pieces, each keeps its letters; marks go where marks were, and else behind the last piece.
+    Of a word in pieces, each keeps its letters, unless a user spells the word with others.  Marks go where marks were,
+    and else behind the last piece.
     """
     text, starts, begin, spellings = "", [0], 0, iter(new)
     for item in line.items:
@@ -136,7 +137,7 @@ def _rewritten(line: Line, new: Sequence[Spelling | None]) -> list[str]:
             n_same_marks = len(commonprefix([item.raw[n_stem:], marks]))  # noqa: RUF071 - of characters, no paths
             for start in inside:
                 if start <= n_stem + n_same_marks:
-                    starts.append(len(text) + len(stem) + start - n_stem)
+                    starts.append(len(text) + max(len(stem) + start - n_stem, 0))
                 else:
                     starts.append(len(text) + len(stem + marks) + max(start - n_with_marks, 0))
             text += stem + marks + tail + item.after
