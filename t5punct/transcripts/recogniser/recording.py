@@ -22,7 +22,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice, product
+from itertools import product
 from typing import Any
 
 from rapidfuzz.distance import Levenshtein
@@ -130,13 +130,16 @@ class RecogniserJson:
         new = [Spelling.of(word.spoken.word, word.annotated) for word in words]
         changes, items = Changes(), list[Any]()
         for group in self.groups:
-            spellings, letters = iter(self._spellings_in(group, new)), iter(group.letters)
-            marks_are_items = group.marks_are_items
+            spellings, marks_are_items = self._spellings_in(group, new), group.marks_are_items
+            begin = 0
             for line in group.lines:
-                here = [*islice(spellings, len(line.words))]
-                said = [spelling for spelling, own in zip(here, islice(letters, len(here)), strict=True) if own]
+                own = slice(begin, begin + len(line.words))
+                begin = own.stop
+                said = [
+                    spelling for spelling, letters in zip(spellings[own], group.letters[own], strict=True) if letters
+                ]
                 if 2 * said.count(None) < len(said):  # else it says something else
-                    write_line(line, here, changes, marks_are_items=marks_are_items)
+                    write_line(line, spellings[own], changes, marks_are_items=marks_are_items)
                 if marks_are_items:
                     items += [place.element for place in line.places if place.type]
         number_items([value for _, value in self.documents], items, changes)
@@ -161,14 +164,11 @@ def _in_ms(places: Sequence[Place]) -> Sequence[Place]:
     n_words = sum(len(place.text.split()) for place in timed)
     if any(ms % _MS for ms in starts_ms + ends_ms) or sum(ends_ms) - sum(starts_ms) <= _LONG_WORD_MS * n_words:
         return places
-    return [
-        replace(
-            place,
-            cue=replace(cue, start_ms=cue.start_ms and cue.start_ms // _MS, end_ms=cue.end_ms and cue.end_ms // _MS),
-        )
-        for place in places
-        for cue in [place.cue]
-    ]
+    in_ms = list[Place]()
+    for place in places:
+        start_ms, end_ms = (ms and ms // _MS for ms in (place.cue.start_ms, place.cue.end_ms))
+        in_ms.append(replace(place, cue=replace(place.cue, start_ms=start_ms, end_ms=end_ms)))
+    return in_ms
 
 
 def _letters(word: Word) -> str:
