@@ -69,8 +69,9 @@ def test_a_sentence_ends_where_another_speaks_and_marks_follow_a_gap() -> None:
 
 
 def test_a_string_that_says_something_else_and_half_a_character_stay_as_they_are() -> None:
-    text = json.dumps({"text": "so the budget is fine and we go on", "summary": {"text": "All about the budget."}})
-    new = "So the budget is fine, and we go on."
+    others = {"summary": {"text": "All about the budget."}, "headline": {"text": "budget"}}
+    text = json.dumps({"text": "so the budget is fine and we go on", **others})
+    new = "So the budget, is fine, and we go on."
     assert written(text, new.split()) == text.replace("so the budget is fine and we go on", new)
     text = '{"text": "so \\ud83d what é"}'
     assert json.loads(written(text)) == json.loads(text)
@@ -262,7 +263,7 @@ def test_words_have_recognisers_times(source: str, expected: list[tuple[str, int
     ("quote me", " '|quo|te| me|'", "Quote|me.", " '|Quo|te| me|'."),
     ("'quote me'", "quo|te| me", "'Quote|me'.", "Quo|te| me."),
     ("o'clock dogs'", "o|'|clock| dogs", "O'clock|dogs'.", "O|'|clock| dogs."),
-    ('he "so." we', ' he| "|so|.|"| we', 'He|"So?"|we', ' He| "|So|?|"| we'),
+    ('he ("so.") we', ' he| ("|so|.|"|)| we', 'He|("So?")|we', ' He| ("|So|?|"|)| we'),
     ("the U.S we", "the|U.S.|we", "The|U.S,|we", "The|U.S.,|we"),
     # tokens that nobody says are no pieces
     ("so what", "[_BEG_]|so| what|[_TT_50]", "So|what?", "[_BEG_]|So| what?|[_TT_50]"),
