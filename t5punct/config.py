@@ -14,9 +14,10 @@ from __future__ import annotations
 
 import dataclasses
 import difflib
+import math
 import re
 import typing
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
@@ -44,8 +45,10 @@ def load(
     Raises ConfigError for an unknown key (with the file and the nearest valid keys), for a value of the wrong type, and
     for bases in a circle.
     """
-    layers = [(dict(current or {}), ""), *([] if path is None else _read_file(Path(path)))]
-    return _build(schema, [*layers, *((_read_override(override), "") for override in overrides)])
+    layers: list[_Layer] = [(current or {}, "")]
+    if path is not None:
+        layers += _read_file(Path(path))
+    return _build(schema, layers + [(_read_override(override), "") for override in overrides])
 
 
 def load_plain(schema: type[T], path: str | Path) -> T:
@@ -78,31 +81,25 @@ def check(is_possible: object, found: str, *, expected: str, fix: str, kind: typ
 
 
 def check_range(
-    config: Any, section: str, least: float, *names: str, most: float | None = None, below: float | None = None
+    config: Any, section: str, least: float, *names: str, most: float = math.inf, below: float = math.inf
 ) -> None:
     """Raise ConfigError for the first of these settings that is out of a range, or no number; null passes.
 
     The range begins with `least`, and ends with `most`, before `below`, or never.
     """
-    end = f" to {most}" if most is not None else f" to below {below}" if below is not None else " or more"
+    end = f" to {most}" if most < math.inf else f" to below {below}" if below < math.inf else " or more"
     for name in names:
         value = getattr(config, name)
-        is_inside = value is None or (
-            isinstance(value, int | float)
-            and value >= least
-            and (most is None or value <= most)
-            and (below is None or value < below)
-        )
-        check(is_inside, f"{section}{name} {value}", expected=f"{least}{end}", fix=f"set {section}{name}")
+        is_inside = isinstance(value, int | float) and least <= value <= most and value < below
+        mistake = f"{section}{name} {value}"
+        check(value is None or is_inside, mistake, expected=f"{least}{end}", fix=f"set {section}{name}")
 
 
 def check_choice(config: Any, section: str, name: str, choices: Sequence[str]) -> None:
     """Raise ConfigError for a setting that is none of these; null passes."""
-    value = getattr(config, name)
-    if value is not None and value not in choices:
-        raise ConfigError(
-            f"{section}{name} {value!r}", expected=f"one of {', '.join(choices)}", fix=f"check {section}{name}"
-        )
+    value, expected = getattr(config, name), f"one of {', '.join(choices)}"
+    is_one = value is None or value in choices
+    check(is_one, f"{section}{name} {value!r}", expected=expected, fix=f"check {section}{name}")
 
 
 def valid_keys(schema: Any, prefix: str = "") -> list[str]:
@@ -136,16 +133,15 @@ def _read_file(path: Path, derived: tuple[Path, ...] = ()) -> list[_Layer]:
     if not isinstance(values, dict) or "base" not in values:
         return [(values, f" in {path}")]
     base = values.pop("base")
-    if not isinstance(base, str):
-        raise ConfigError(f"base {base} in {path}", expected="the name of a YAML file", fix="name one, or drop it")
+    expected = "the name of a YAML file"
+    check(isinstance(base, str), f"base {base} in {path}", expected=expected, fix="name one, or drop it")
     return [*_read_file(path.parent / base, (*derived, path)), (values, f" in {path}")]
 
 
 def _read_yaml(path: Path, role: str = "", *, may_resolve: bool = True) -> Any:
     from omegaconf import OmegaConf
 
-    if not path.is_file():
-        raise ConfigError(f"no config file {path}{role}", expected="a YAML file", fix="see configs/ for examples")
+    check(path.is_file(), f"no config file {path}{role}", expected="a YAML file", fix="see configs/ for examples")
     try:
         return OmegaConf.to_container(OmegaConf.load(path), resolve=may_resolve)
     except Exception as error:  # the YAML reader's own errors have no common base
@@ -159,18 +155,17 @@ def _read_override(text: str) -> Any:
     # signs alone, as in `task.marks=,.?!`, are no YAML, but for null, brackets and quotes
     if not any(char.isalnum() or char in "[]{}'\"" for char in value) and value.strip() not in ("", "~"):
         value = f"'{value}'"
+    expected, fix = "key=value", "write e.g. optim.lr=1e-3"
+    check(sign, f"override {text!r}", expected=expected, fix=fix)
     try:
-        if sign:
-            return OmegaConf.to_container(OmegaConf.from_dotlist([f"{key}={value}"]), resolve=True)
-        reason = ""
+        return OmegaConf.to_container(OmegaConf.from_dotlist([f"{key}={value}"]), resolve=True)
     except Exception as error:  # as above
-        reason = f" ({error})"
-    raise ConfigError(f"override {text!r}{reason}", expected="key=value", fix="write e.g. optim.lr=1e-3")
+        raise ConfigError(f"override {text!r} ({error})", expected=expected, fix=fix) from error
 
 
 def _build(schema: type[T], layers: Sequence[_Layer]) -> T:
     """Return a dataclass from the layers of its settings, the lowest first."""
-    from omegaconf import OmegaConf, read_write
+    from omegaconf import OmegaConf
     from omegaconf.errors import ConfigKeyError, OmegaConfBaseException
 
     merged = OmegaConf.structured(schema)
@@ -182,24 +177,22 @@ def _build(schema: type[T], layers: Sequence[_Layer]) -> T:
         except (OmegaConfBaseException, TypeError) as refusal:
             error: Any = refusal
             key = getattr(error, "full_key", None)  # which OmegaConf does not say of a section that is no mapping
-            said = f"setting {key!r}{place}: {error.value}" if key else f"settings{place}: {values}"
-            raise ConfigError(said, expected=_expected(error), fix="fix it") from refusal
-        for *sections, name in _emptied(values):
-            section = merged
-            for part in sections:
-                section = section[part]
-            if OmegaConf.get_type(section, name) is dict:
-                with read_write(section):
-                    section[name] = {}
+            mistake = f"setting {key!r}{place}: {error.value}" if key else f"settings{place}: {values}"
+            raise ConfigError(mistake, expected=_expected(error), fix="fix it") from refusal
+        _empty(merged, values)
     return cast(T, OmegaConf.to_object(merged))
 
 
-def _emptied(values: Any) -> Iterator[tuple[str, ...]]:
-    """Yield the ways to all empty mappings in plain values, outside lists."""
+def _empty(merged: Any, values: Any) -> None:
+    """Empty the mappings that plain values have as `{}`, which OmegaConf merges; not sections, and not in lists."""
+    from omegaconf import OmegaConf, read_write
+
     for name, value in values.items() if isinstance(values, dict) else ():
-        if value == {}:
-            yield (name,)
-        yield from ((name, *way) for way in _emptied(value))
+        if value == {} and OmegaConf.get_type(merged, name) is dict:
+            with read_write(merged):
+                merged[name] = {}
+        elif isinstance(value, dict):
+            _empty(merged[name], value)
 
 
 def _unknown_setting(key: str, schema: Any, place: str) -> ConfigError:
@@ -212,14 +205,15 @@ def _unknown_setting(key: str, schema: Any, place: str) -> ConfigError:
     )
 
 
-def _expected(error: Any) -> str:
+def _expected(refusal: Any) -> str:
     """Return what the setting that OmegaConf refuses may be."""
-    section = getattr(error, "object_type", None)
+    section = getattr(refusal, "object_type", None)
     if section is None:
         return "a mapping for each section, e.g. {a: 1}, and a list for each list, e.g. [1,2]"
-    is_config = dataclasses.is_dataclass(section)
-    hint = typing.get_type_hints(section)[error.key] if is_config else typing.get_args(error.ref_type)[-1]
+    if dataclasses.is_dataclass(section):
+        hint = typing.get_type_hints(section)[refusal.key]
+    else:
+        hint = typing.get_args(refusal.ref_type)[-1]
     kinds = typing.get_args(hint) if type(None) in typing.get_args(hint) else [hint]
-    return " or ".join(
-        _KINDS[dict if dataclasses.is_dataclass(kind) else typing.get_origin(kind) or kind] for kind in kinds
-    )
+    plain = [dict if dataclasses.is_dataclass(kind) else typing.get_origin(kind) or kind for kind in kinds]
+    return " or ".join(_KINDS[kind] for kind in plain)

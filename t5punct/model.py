@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from .t5.tagger import Tagger
 
 TASK_FILE = "t5punct.yaml"
+BUNDLED_MODELS = Path(str(resources.files("t5punct"))) / "models"  # the folder of those that ship with the package
 BUNDLED = "large"
 MODEL_LANGUAGES = {**dict.fromkeys(("large", "base", "small"), ("en",)), "multi": tuple(LANGUAGES)}
 _ALIAS = "bundled"  # another name of it, which says what it is
@@ -160,11 +161,6 @@ def model_for(language: str) -> str:
     return next(name for name, codes in MODEL_LANGUAGES.items() if code in codes)
 
 
-def bundled_root() -> Path:
-    """Return the folder that holds the models that ship with the package."""
-    return Path(str(resources.files("t5punct"))) / "models"
-
-
 def bundled_folder(name: str = BUNDLED) -> Path:
     """Return the folder of a model that ships with the package.  Raises ModelError if there is none of that name."""
     if name not in bundled_names():
@@ -173,12 +169,12 @@ def bundled_folder(name: str = BUNDLED) -> Path:
             expected=f"one of {', '.join(bundled_names())}",
             fix="name a model folder instead",
         )
-    return bundled_root() / name
+    return BUNDLED_MODELS / name
 
 
 def bundled_names() -> tuple[str, ...]:
     """Return the models that ship with the package."""
-    return tuple(sorted(path.name for path in bundled_root().glob("*/")))
+    return tuple(sorted(path.name for path in BUNDLED_MODELS.glob("*/")))
 
 
 def find(source: str | Path | None, kind: str = "model", revision: str | None = None) -> Path:
@@ -188,7 +184,7 @@ def find(source: str | Path | None, kind: str = "model", revision: str | None = 
     """
     named = BUNDLED if source in (None, _ALIAS) else str(source)
     if source is None or (named in bundled_names() and not Path(source).is_dir()):
-        source = bundled_root() / named
+        source = BUNDLED_MODELS / named
     return locate(source, kind, revision, known=bundled_names() if kind == "model" else ())
 
 

@@ -59,11 +59,11 @@ class ModelOptions:
     @property
     def reads(self) -> tuple[str, ...]:
         """Return the files and folders that are read besides the inputs: no output may take the place of one."""
-        from .model import bundled_root
+        from .model import BUNDLED_MODELS
 
         model = "" if self.model is None else str(Path(self.model).expanduser())
         preset, terms = getattr(self, "preset", ""), getattr(self, "terms", None)
-        read = [str(bundled_root()), *[model] * (bool(model) and Path(model).is_dir())]
+        read = [str(BUNDLED_MODELS), *[model] * (bool(model) and Path(model).is_dir())]
         return (*read, *[preset] * preset.endswith(PRESET_SUFFIXES), *filter(None, [terms]))
 
     def for_language(self) -> Self:

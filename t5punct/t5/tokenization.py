@@ -57,6 +57,7 @@ class TaskTokenizer:
         self._words: dict[str, tuple[int, ...]] = {}
         self._encode: Callable[[str], list[int]] = partial(self.tokenizer.encode, add_special_tokens=False)
         self._carrier = self._encode(_CARRIER)
+        self._reserved = frozenset((*tokenizer.all_special_ids, *self.task_ids))
 
     @cached_property
     def mark_ids(self) -> dict[str, tuple[int, ...]]:
@@ -274,7 +275,3 @@ class TaskTokenizer:
                 fix="use a T5, mT5, umT5 or byT5 tokenizer",
             )
         return tuple(ids[len(self._carrier) :])
-
-    @cached_property
-    def _reserved(self) -> frozenset[int]:
-        return frozenset((*self.tokenizer.all_special_ids, *self.task_ids))

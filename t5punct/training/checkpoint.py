@@ -65,7 +65,7 @@ def check_output(config: TrainConfig) -> None:
     check_own(folder)
     nearest = next(path for path in (folder, *folder.absolute().parents) if path.exists())
     is_start = place == Path(config.init_from).expanduser().resolve()
-    is_package = place.is_relative_to(models.bundled_root().resolve())
+    is_package = place.is_relative_to(models.BUNDLED_MODELS.resolve())
     holds_run = any((path / STATE_FILE).is_file() for path in (folder, _beside(folder, REPLACED)))
     refusals = [
         (not nearest.is_dir(), f": {nearest} is a file", ""),

@@ -129,7 +129,7 @@ _DONE = "1 of 1 files were up to date"
 def arguments(tiny_model: Model, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[str, ...]:
     """A command whose model is a bundled one, `large`, which is not named."""
     model.save(tiny_model, tmp_path / "models" / "large")
-    monkeypatch.setattr(model, "bundled_root", lambda: tmp_path / "models")
+    monkeypatch.setattr(model, "BUNDLED_MODELS", tmp_path / "models")
     (tmp_path / "talk.txt").write_text("we know that\n", encoding="utf-8")
     return ("punctuate", str(tmp_path / "talk.txt"), "--output-dir", str(tmp_path / "out"))
 

@@ -166,7 +166,7 @@ OUTPUTS = {
 def test_an_output_that_holds_something_else_is_refused(
     config: TrainConfig, tiny_model: models.Model, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(models, "bundled_root", lambda: tmp_path / "bundled")
+    monkeypatch.setattr(models, "BUNDLED_MODELS", tmp_path / "bundled")
     models.save(tiny_model, tmp_path / "model")
     (tmp_path / "here").mkdir()
     for name in ("file", "here/thesis.txt"):

@@ -111,9 +111,9 @@ def test_names_of_bundled_models_are_no_hub_ids(tmp_path: Path, monkeypatch: pyt
     (tmp_path / "bundled").mkdir()
     assert models.find("bundled") == Path("bundled"), "a folder of that name comes first"
     (tmp_path / "models" / "small").mkdir(parents=True)
-    monkeypatch.setattr(models, "bundled_root", lambda: tmp_path / "models")
+    monkeypatch.setattr(models, "BUNDLED_MODELS", tmp_path / "models")
     assert models.find("small") == tmp_path / "models" / "small", "one that ships later has a name, too"
-    monkeypatch.setattr(models, "bundled_root", lambda: tmp_path / "none")
+    monkeypatch.setattr(models, "BUNDLED_MODELS", tmp_path / "none")
     assert models.bundled_names() == (), "a checkout from which the models were left out"
 
 

@@ -14,7 +14,8 @@ from chance import reading, rewritten, spoken
 from converting import converted
 
 from t5punct.errors import InputError
-from t5punct.text.marks import Alphabet
+from t5punct.text.marks import Alphabet, Case
+from t5punct.text.render import Decision
 from t5punct.transcripts.formats import Transcript, transcript_of
 from t5punct.transcripts.items import SpokenWord
 from t5punct.transcripts.recogniser.recording import RecogniserJson
@@ -68,8 +69,9 @@ def test_a_sentence_ends_where_another_speaks_and_marks_follow_a_gap() -> None:
 
 
 def test_a_string_that_says_something_else_and_half_a_character_stay_as_they_are() -> None:
-    text = json.dumps({"text": "so the budget is fine and we go on", "summary": {"text": "All about the budget."}})
-    new = "So the budget is fine, and we go on."
+    others = {"summary": {"text": "All about the budget."}, "headline": {"text": "budget"}}
+    text = json.dumps({"text": "so the budget is fine and we go on", **others})
+    new = "So the budget, is fine, and we go on."
     assert written(text, new.split()) == text.replace("so the budget is fine and we go on", new)
     text = '{"text": "so \\ud83d what é"}'
     assert json.loads(written(text)) == json.loads(text)
@@ -245,26 +247,32 @@ def test_words_have_recognisers_times(source: str, expected: list[tuple[str, int
      " So| http|://|a|.b|/c|?|d,| we"),
     ("the U.S. at a.b.com", " the| U|.|S|.| at| a|.b|.|com", "The|U.S.,|at|a.b.com?",
      " The| U|.|S|.,| at| a|.b|.|com?"),
-    ("in İstanbul", "in|İs|tan|bul", "In|İstanbul.", "In|İs|tan|bul."),  # whose lower case is longer
-    # nothing is forced where words are cut in other places
+    ("in İstanbul", " in| İs|tan|bul", "In|İstanbul.", " In| İs|tan|bul."),  # whose lower case is longer
+    # nothing is forced where no space says what is a word, or words are cut in other places
     ("so 1,000 ab c it", "so|1|000|a|bc|it", "So|1,000.|Ab|C,|It", "So|1|000|a|bc|It"),
+    ("in İstanbul so-. we", "in|İs|tan|bul|so|-|.|we", "In|İstanbul.|So-|We", "In|İs|tan|bul|so|-|.|We"),
     # quotes and brackets belong to each place
     ('he said "hello"', "he|said|hello", 'He|said|"Hello",', "He|said|Hello,"),
     ("he said hello.", 'he|said|("hello.")', "He|said -|hello!", 'He|said -|("hello!")'),
-    ('a "b" c', ' a| "|b|"| c', 'A|"B",|c.', ' A| "|B,|"| c.'),
-    ('he "hello"', 'he| "|hel|lo|"', 'He|"Hello",', 'He| "|Hel|lo,|"'),
-    ("he 'hello'", "he| '|hel|lo|'", "He|'Hello',", "He| '|Hel|lo,|'"),
-    ("he (hello)", "he| (|hel|lo|)", "He|(Hello),", "He| (|Hel|lo,|)"),
+    ('a "b" c', ' a| "|b|"| c', 'A|"B",|c.', ' A| "|B|",| c.'),
+    ('he "hello"', 'he| "|hel|lo|"', 'He|"Hello",', 'He| "|Hel|lo|",'),
+    ("he 'hello'", "he| '|hel|lo|'", "He|'Hello',", "He| '|Hel|lo|',"),
+    ("he (hello)", "he| (|hel|lo|)", "He|(Hello),", "He| (|Hel|lo|),"),
     ("'quote me'", "quote| me", "'Quote|me'.", "Quote| me."),
-    ("'quote me'", " '|quo|te| me|'", "'Quote|me'.", " '|Quo|te| me.|'"),
-    ("quote me", " '|quo|te| me|'", "Quote|me.", " '|Quo|te| me.|'"),
+    ("'quote me'", " '|quo|te| me|'", "'Quote|me'.", " '|Quo|te| me|'."),
+    ("quote me", " '|quo|te| me|'", "Quote|me.", " '|Quo|te| me|'."),
     ("'quote me'", "quo|te| me", "'Quote|me'.", "Quo|te| me."),
     ("o'clock dogs'", "o|'|clock| dogs", "O'clock|dogs'.", "O|'|clock| dogs."),
+    ('he ("so.") we', ' he| ("|so|.|"|)| we', 'He|("So?")|we', ' He| ("|So|?|"|)| we'),
+    ("the U.S we", "the|U.S.|we", "The|U.S,|we", "The|U.S.,|we"),
+    # tokens that nobody says are no pieces
+    ("so what", "[_BEG_]|so| what|[_TT_50]", "So|what?", "[_BEG_]|So| what?|[_TT_50]"),
     # a mark with a place of its own is no word
     ("so, what -", "so|,|what| -", "so?|what", "so|?|what|"), ("so, what -", "so|,|what| -", "so|what!", "so||what|!"),
     ("so, what -", "so|,|what| -", "so -|what, -", "so| -|what|, -"),
-    ("so-. we", "so|-|.|we", "So-|we", "So|-||we"), ("so-. we", "so|-|.|we", "So- -|we", "So|-| -|we"),
-    ("so-. we", "so|-|.|we", "So-?|we", "So|-|?|we"),
+    ("so - we", "so|-|we", "So|we", "So||we"), ("so - we", "so|-|we", "So -|we", "So|-|we"),
+    ("so-. we", " so|-|.| we", "So-|we", " So|-|| we"), ("so-. we", " so|-|.| we", "So- -|we", " So|-| -| we"),
+    ("so-. we", " so|-|.| we", "So-?|we", " So|-|?| we"), ("etc.! so", "etc.|!|so", "etc.?!|so", "etc.|?!|so"),
 ])  # fmt: skip
 def test_pieces_quotes_and_places_of_marks_get_their_marks(said: str, pieces: str, new: str, expected: str) -> None:
     text = json.dumps({"text": said, "words": [{"word": piece} for piece in pieces.split("|")]})
@@ -274,6 +282,15 @@ def test_pieces_quotes_and_places_of_marks_get_their_marks(said: str, pieces: st
         "text": new.replace("|", " "), "words": [{"word": piece} for piece in expected.split("|")]
     }  # fmt: skip
     assert written(new_text, new.split("|")) == new_text
+
+
+@pytest.mark.parametrize(("texts", "new", "expected"), [
+    ([" so what", "yes"], ["So", "what.", "Yes."], [" So what.", "Yes."]),  # though the first begins with a space
+    (["JOHN: so what", "."], ["So", "what?", "."], ["JOHN: So what?", "."]),
+])  # fmt: skip
+def test_segments_of_several_words_are_no_pieces_of_one(texts: list[str], new: list[str], expected: list[str]) -> None:
+    source = json.dumps({"segments": [{"text": text} for text in texts]})
+    assert [segment["text"] for segment in json.loads(written(source, new))["segments"]] == expected
 
 
 def aws(words: list[tuple[str, str]], **options: Any) -> str:
@@ -330,6 +347,22 @@ def test_without_ids_the_items_change_and_nothing_else() -> None:
         '"what"}', '"what"}, {"type": "punctuation", "content": "?"}'
     )
     assert written(new, ["so", "what"]) == text
+
+
+@pytest.mark.parametrize(("word", "new", "contents"), [
+    ("etc.", "Etc.,", ["Etc.", ","]),  # whose full stop is its own
+    ('"so."', '"So?"', ['"So?"']),  # a mark inside quotes stays there
+])  # fmt: skip
+def test_what_is_part_of_the_word_gets_no_item(word: str, new: str, contents: list[str]) -> None:
+    text = json.dumps({"items": [{"type": "pronunciation", "content": word}]})
+    assert written(text) == text
+    assert [item["content"] for item in json.loads(written(text, [new]))["items"]] == contents
+
+
+def test_where_the_case_stays_each_place_keeps_its_own_letters() -> None:
+    text = json.dumps({"text": "nasa is", "words": [{"word": "NASA"}, {"word": "is"}]})
+    new, _ = chance.decided(text, "json", lambda: Decision(",", Case.VERBATIM, 1.0, 1.0))
+    assert json.loads(new) == {"text": "nasa, is,", "words": [{"word": "NASA,"}, {"word": "is,"}]}
 
 
 @pytest.mark.parametrize("key", ["text", "transcript", "word", "punctuated_word", "content"])

@@ -1,35 +1,40 @@
 """Where words stand in the json of a recogniser.
 
-In: the value of a json text.  Out: `JsonPlace`s: strings that hold words, with their times, speakers and channels.
+In: the value of a json text.  Out: `Place`s: strings that hold words, with their times, speakers and channels; then
+`Line`s of words, mostly one for each string.  A word that is cut into pieces (Whisper's ` 1` `,000`), or whose marks
+have strings of their own, is one line with several strings.
 
->>> value = {"words": [{"word": "so", "end": "0.4"}, {"word": "what"}]}
->>> [(place.text, place.group, place.end_ms) for place in places_of(value)]
-[('so', ".words'[].word", 400), ('what', ".words'[].word", None)]
+>>> value = {"words": [{"word": "so", "end": "0.4"}, {"word": "what"}, {"word": "?"}]}
+>>> places = find_places(value)
+>>> [(place.text, place.path, place.cue.end_ms) for place in places]
+[('so', ".words'[].word", 400), ('what', ".words'[].word", None), ('?', ".words'[].word", None)]
+>>> [[word.raw for word in line.words] for line in read_lines(places)]
+[['so'], ['what?']]
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from io import StringIO
-from itertools import pairwise, zip_longest
+from itertools import accumulate, pairwise
 from sys import intern
-from typing import Any, TypeGuard
+from typing import Any
 
 from ...text.marks import DASH, Alphabet
 from ...text.words import ALL_MARKS, CLOSERS
-from ..items import Item, SpokenWord
-from ..speech import read_line
-from .values import AGAIN, Number
+from ..items import Cue, Item, SpokenWord
+from ..speech import read_line, set_cue_times
+from .values import AGAIN
 
 _CAPTION = "utf8"  # of YouTube's json3: some words, or one
-TEXT_KEYS = ("text", "transcript", _CAPTION)  # of several words
+_TEXT_KEYS = ("text", "transcript", _CAPTION)  # of several words
 _WORD_KEYS = ("punctuated_word", "word", "content")  # of one; the first that is there counts
 _START_KEYS = ("start", "start_time", "startTime", "startOffset", "ts")
 _END_KEYS = ("end", "end_time", "endTime", "endOffset", "end_ts")
 _EVENT_START, _EVENT_LENGTH, _OFFSET = "tStartMs", "dDurationMs", "tOffsetMs"  # of YouTube's json3
-_OFFSETS, _MS = "offsets", 1000  # whisper.cpp's, in ms: {"from": 0, "to": 3000}
+_OFFSETS = "offsets"  # whisper.cpp's, in ms: {"from": 0, "to": 3000}
 _SPEAKER_KEYS = ("speaker", "speaker_label")
 _CHANNEL_KEYS, _CHANNELS = ("channel", "channel_label", "channelTag", "channel_tag"), "channels"
 TYPE, MARK_TYPE, WORD_TYPE = "type", "punctuation", "pronunciation"  # of AWS's items
@@ -40,31 +45,26 @@ GUESSES = "alternatives"  # the first is the best
 _QUOTING = re.compile(  # lists of names and phrases
     r".*entit(?:y|ies)$|(?:.*_)?(?:terms|topics)$|.*highlight|key_?(?:phrase|word)", re.IGNORECASE
 )
+TOKEN = re.compile(r"\[_\w+\]")  # of whisper.cpp, which nobody says
 _LETTERS = re.compile(r"[^\W\d_]+(?:['’.-][^\W\d_]+)*")
 _MOST = 0.7  # of the strings of a list are words, if it is one of words
 
 
 @dataclass(frozen=True, slots=True)
-class JsonPlace:
+class Place:
     """A string that holds words: where it stands, of whom and when.
 
-    holder, key: the object or list that has it, and where; element: the one of a list, in which words and marks may
-    stand one behind the other; items: those of the string; heard: the same, the last word with the marks that have
-    items of their own behind it; marks: the places of these marks.
+    holder, key: the object or list that has it, and where; path: to it, without numbers; cue: its times, its speaker,
+    and as its stream its channel; elements, element: a list, and what of it the string is part of: there words, their
+    pieces and their marks may stand one behind the other.
     """
 
     holder: Any
     key: str | int
-    group: str  # its path, without numbers
-    start_ms: int | None = None
-    end_ms: int | None = None
-    speaker: str = ""
-    channel: str = ""
+    path: str
+    cue: Cue
     elements: Sequence[Any] | None = None
     element: Any = None
-    items: tuple[Item, ...] = ()
-    heard: tuple[Item, ...] = ()
-    marks: tuple[JsonPlace, ...] = ()
 
     @property
     def text(self) -> str:
@@ -72,70 +72,58 @@ class JsonPlace:
         return text
 
     @property
-    def at(self) -> tuple[int, str | int]:
-        """Where `Changes.texts` have it."""
-        return id(self.holder), self.key
-
-    @property
-    def words(self) -> list[SpokenWord]:
-        return [item for item in self.items if isinstance(item, SpokenWord)]
-
-    @property
     def is_text(self) -> bool:
-        return self.key.rstrip(AGAIN) in TEXT_KEYS if isinstance(self.key, str) else len(self.text.split()) > 1
+        return self.key.rstrip(AGAIN) in _TEXT_KEYS if isinstance(self.key, str) else len(self.text.split()) > 1
 
     @property
     def type(self) -> str:
         """The type of AWS's items that its element is of."""
         kind = self.element.get(TYPE) if isinstance(self.element, dict) else None
-        if not _is_string(kind):
+        if type(kind) is not str:
             return ""
         return ELEMENT_TYPES.get(kind, kind) if _ELEMENT in self.element else kind
 
-    @property
-    def has_typed_marks(self) -> bool:
-        """Whether a mark has an item of its own here, and a word without a mark has none."""
-        return self.type == WORD_TYPE or any(mark.type == MARK_TYPE for mark in self.marks)
 
-
-def places_of(value: Any) -> list[JsonPlace]:
+def find_places(value: Any) -> list[Place]:
     """Return the strings that may hold words, in the order of the file; these are not read yet."""
-    places = [*_inside(value)]
+    places = [*_walk(value)]
     for number, (place, after) in enumerate(pairwise(places)):
-        is_over = place.end_ms is not None and after.start_ms is not None and place.end_ms > after.start_ms
+        start_ms, end_ms = after.cue.start_ms, place.cue.end_ms
+        is_over = end_ms is not None and start_ms is not None and end_ms > start_ms
         if is_over and place.key == _CAPTION == after.key:  # the next line of captions is shown while this one is
-            places[number] = replace(place, end_ms=after.start_ms)
+            places[number] = replace(place, cue=replace(place.cue, end_ms=start_ms))
     return places
 
 
-def places_in_lists(value: Any) -> list[JsonPlace]:
+def find_places_in_lists(value: Any) -> list[Place]:
     """Return the strings of json of a shape nobody knows: a list of texts, each of which is a recording of its own.
 
     Or those of the path, in lists, that has the most different words.
 
-    >>> [place.text for place in places_in_lists(["how are you", "yes"])]
+    >>> [place.text for place in find_places_in_lists(["how are you", "yes"])]
     ['how are you', 'yes']
-    >>> [place.text for place in places_in_lists({"n": ["x1"], "tokens": [{"t": "how", "lang": "en"}, {"t": "are"}]})]
+    >>> value = {"n": ["x1"], "tokens": [{"t": "how", "lang": "en"}, {"t": "are"}]}
+    >>> [place.text for place in find_places_in_lists(value)]
     ['how', 'are']
     """
-    by_path = dict[str, list[JsonPlace]]()
-    for place in _inside(value, any_key=True):
-        by_path.setdefault(place.group, []).append(place)
+    by_path = dict[str, list[Place]]()
+    for place in _walk(value, any_key=True):
+        by_path.setdefault(place.path, []).append(place)
     texts = by_path.get("[]", [])
     if texts and len(texts) == len(value) and (len(texts) == 1 or any(place.is_text for place in texts)):
-        return [replace(place, channel=str(place.key)) for place in texts]
+        return [replace(place, cue=replace(place.cue, stream=str(place.key))) for place in texts]
     wordy = [places for path, places in by_path.items() if "[]" in path and _are_words(places)]
     return max(wordy, key=lambda places: len({place.text for place in places}), default=[])
 
 
-def _are_words(places: Sequence[JsonPlace]) -> bool:
+def _are_words(places: Sequence[Place]) -> bool:
     """Return whether most strings are words of letters, and most of them different: no codes, no names of kinds."""
     texts = [place.text.strip(ALL_MARKS.characters + " \n").lower() for place in places]
     n_words = sum(bool(_LETTERS.fullmatch(text)) for text in texts)
     return n_words > 1 and n_words >= _MOST * len(texts) and 2 * len({*texts}) > len(texts)
 
 
-def _inside(
+def _walk(
     value: Any,
     path: str = "",
     around: Mapping[str, Any] | None = None,
@@ -143,104 +131,42 @@ def _inside(
     listed: tuple[Any, Any] = (None, None),
     *,
     any_key: bool = False,
-) -> Iterator[JsonPlace]:
+) -> Iterator[Place]:
     """Yield the places in a list or an object.
 
-    `around`: the object of whose guesses or parts it is one; `listed`: its list, and which element; `any_key`: whether
-    strings of any key may be words.
+    `around`: the object of which it is a part, or a guess; `listed`: a list, and which of its elements it is, or is a
+    guess of; `any_key`: whether strings of any key may be words.
     """
     if isinstance(value, list):
-        is_guess = bool(around) and path.rpartition(".")[2] not in _PARTS
         for number, element in enumerate(value):
             here = str(number) if path.endswith(f".{_CHANNELS}") else channel
-            own = listed if is_guess else (value, element)
-            if any_key and _is_string(element):
-                yield JsonPlace(value, number, f"{path}[]", channel=here)
-            yield from _inside(element, f"{path}[]", around, here, own, any_key=any_key)
+            if any_key and type(element) is str:
+                yield Place(value, number, f"{path}[]", Cue(0, stream=here))
+            yield from _walk(element, f"{path}[]", around, here, (value, element), any_key=any_key)
     if not isinstance(value, dict):
         return
     here = _text(value, _CHANNEL_KEYS).removeprefix("ch_") or channel  # AWS's is `ch_0`
-    word_key = next((name for name in _WORD_KEYS if _is_string(value.get(name))), None)
-    if _is_string(value.get(_ELEMENT)) and value.get(TYPE) in (*ELEMENT_TYPES,):
-        word_key = _ELEMENT
-    values = {**(around or {}), **value}
+    word_key, values = _word_key(value), {**(around or {}), **value}
     for name, member in value.items():
         key, inner = name.rstrip(AGAIN), intern(f"{path}.{name}")
         if _QUOTING.match(key) or (any_key and key in (*_SPEAKER_KEYS, *_CHANNEL_KEYS, TYPE)):
             continue
-        if _is_string(member):
-            if any_key or key in TEXT_KEYS or key == word_key:
-                yield JsonPlace(value, name, inner, *_times(values), _text(values, _SPEAKER_KEYS), here, *listed)
+        if type(member) is str:
+            if any_key or key in _TEXT_KEYS or key == word_key:
+                cue = Cue(0, *_times(values), _text(values, _SPEAKER_KEYS), here)
+                yield Place(value, name, inner, cue, *listed)
         elif key == GUESSES and isinstance(member, list):  # AWS's have no times of their own
-            yield from _inside(member[:1], inner, value, here, listed, any_key=any_key)
+            yield from _walk(next(iter(member), None), f"{inner}[]", value, here, listed, any_key=any_key)
         else:
-            if key == _WORDS and not any(text in value for text in TEXT_KEYS):
+            if key == _WORDS and not any(text in value for text in _TEXT_KEYS):
                 inner += "'"  # another list than those beside a text: Google's last has all words once more
-            yield from _inside(member, inner, value if key in _PARTS else None, here, any_key=any_key)
+            yield from _walk(member, inner, value if key in _PARTS else None, here, any_key=any_key)
 
 
-def _is_string(value: Any) -> TypeGuard[str]:
-    return isinstance(value, str) and not isinstance(value, Number)
-
-
-def with_words(places: Iterable[JsonPlace], alphabet: Alphabet | None = None) -> Iterator[JsonPlace]:
-    """Yield the places with their items; a mark alone that stands behind a word in its list belongs to the word.
-
-    Other marks stay as they are.
-    """
-    read = list[JsonPlace]()
-    for place in places:
-        lines = StringIO(place.text, newline="\n")
-        items = tuple(item for line in lines for item in read_line(line, alphabet=alphabet, labels=place.is_text))
-        read.append(replace(place, items=items, heard=items))
-    # lists of strings that say by the space before them that a word begins, as Whisper's tokens do
-    spaced = {id(place.elements) for place in read if place.text[:1].isspace() and _says_something(place)}
-    word: JsonPlace | None = None
-    for place, following in zip_longest(read, read[1:]):
-        is_inside = place.elements is not None and id(place.elements) in spaced and _goes_on(place, following)
-        if word and not is_inside and _is_mark_behind(place, word, alphabet or ALL_MARKS):
-            word = _with_mark(word, place, alphabet)
-        elif place.type != MARK_TYPE:
-            if word:
-                yield word
-            word = place
-    if word:
-        yield word
-
-
-def _goes_on(mark: JsonPlace, following: JsonPlace | None) -> bool:
-    """Return whether a mark is inside a word, as in ` 1` `,` `000`; a full stop, as in `U` `.` `S`, is a mark."""
-    if following is None or mark.group != following.group or not mark.text.strip("."):
-        return False
-    return not following.text[:1].isspace() and _says_something(following)
-
-
-def _says_something(place: JsonPlace) -> bool:
-    return bool(place.text.strip().strip(ALL_MARKS.characters + CLOSERS))
-
-
-def _is_mark_behind(place: JsonPlace, word: JsonPlace, alphabet: Alphabet) -> bool:
-    """Return whether a place is of a mark alone, which stands behind a word in the same list."""
-    if place.elements is None or place.elements is not word.elements or place.group != word.group:
-        return False
-    if place.type == WORD_TYPE:  # it was said, whatever it is made of
-        return False
-    raw, n_words = place.text, len(word.words)
-    if place.type == MARK_TYPE:  # AWS has `¿` and `%`, too
-        return n_words > 0 and bool(raw.strip(CLOSERS + " ")) and not raw.strip(ALL_MARKS.characters + CLOSERS + " ")
-    may_be_hyphen = not raw.strip(DASH)  # inside a word: of `well` `-` `known`
-    return n_words == 1 and bool(raw.strip()) and not raw.strip(alphabet.characters + " ") and not may_be_hyphen
-
-
-def _with_mark(word: JsonPlace, mark: JsonPlace, alphabet: Alphabet | None) -> JsonPlace:
-    marks = (*word.marks, mark)
-    texts = [mark.text.strip() for mark in marks]
-    text = word.text.rstrip() + "".join(" " * text.startswith(DASH) + text for text in texts)
-    heard = tuple(read_line(text, alphabet=alphabet, labels=False))
-    n_words = sum(isinstance(item, SpokenWord) for item in heard)
-    # the dash of `well` `-` `.` would take the mark
-    is_word = n_words == len(word.words) and word.words[-1].word.has_slot
-    return replace(word, marks=marks, heard=heard if is_word else word.items)
+def _word_key(value: Mapping[str, Any]) -> str | None:
+    if type(value.get(_ELEMENT)) is str and value.get(TYPE) in (*ELEMENT_TYPES,):
+        return _ELEMENT
+    return next((name for name in _WORD_KEYS if type(value.get(name)) is str), None)
 
 
 def _times(values: Mapping[str, Any]) -> tuple[int | None, int | None]:
@@ -252,7 +178,7 @@ def _times(values: Mapping[str, Any]) -> tuple[int | None, int | None]:
     return _ms(values, _START_KEYS), _ms(values, _END_KEYS)
 
 
-def _ms(values: Mapping[str, Any], keys: Sequence[str], scale: int = _MS) -> int | None:
+def _ms(values: Mapping[str, Any], keys: Sequence[str], scale: int = 1000) -> int | None:
     try:
         return round(scale * float(_text(values, keys).removesuffix("s")))  # Google's are "1.5s"
     except (ValueError, OverflowError):
@@ -263,3 +189,82 @@ def _text(values: Mapping[str, Any], keys: Sequence[str]) -> str:
     """Return the first member that is there: a string, or a number as the file has it."""
     value = next((values[key] for key in keys if key in values), None)
     return str(value) if isinstance(value, str) else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """Strings that are read one behind the other.
+
+    starts: where the second begins in the text, and so on; cue: the times of all; items: the words and what is between.
+    """
+
+    places: Sequence[Place]
+    starts: Sequence[int]
+    cue: Cue
+    items: Sequence[Item]
+
+    @property
+    def words(self) -> list[SpokenWord]:
+        return [item for item in self.items if isinstance(item, SpokenWord)]
+
+    @property
+    def n_pieces(self) -> int:
+        """How many words it has, and how many more strings they are cut into."""
+        return len(self.words) + len(self.starts)
+
+
+def read_lines(places: Sequence[Place], alphabet: Alphabet | None = None) -> list[Line]:
+    """Return the words of places of one path.
+
+    Some items of marks have no word before them, or are no marks that anybody knows: these are left out.
+    """
+    spaced_lists, text_lists = set[int](), set[int]()
+    for place in places:
+        words = place.text.strip().strip(ALL_MARKS.characters + " ").split()
+        if words and place.text[:1].isspace():
+            spaced_lists.add(id(place.elements))
+        if len(words) > 1:
+            text_lists.add(id(place.elements))
+    token_lists = spaced_lists - text_lists  # in which a space before a string says that a word begins
+    lines = list[list[Place]]()
+    for place in places:
+        if lines and _goes_on(lines[-1][0], place, alphabet or ALL_MARKS, are_tokens=id(place.elements) in token_lists):
+            lines[-1].append(place)
+        elif place.type != MARK_TYPE:
+            lines.append([place])
+    return [
+        _read(line, number, alphabet, are_tokens=id(line[0].elements) in token_lists)
+        for number, line in enumerate(lines)
+    ]
+
+
+def _goes_on(first: Place, place: Place, alphabet: Alphabet, *, are_tokens: bool) -> bool:
+    """Return whether a string is a mark of the word with which a line begins, or another piece of it."""
+    text, before = place.text, first.text.strip()
+    if place.elements is None or place.elements is not first.elements or not before or TOKEN.fullmatch(before):
+        return False
+    if place.type == WORD_TYPE:  # it was said, whatever it is made of
+        return False
+    if place.type == MARK_TYPE:  # AWS has `¿` and `%`, too
+        return bool(text.strip(CLOSERS + " ")) and not _says_something(text)
+    is_mark = bool(text.strip()) and not text.strip(alphabet.characters + " ")
+    if are_tokens and not text[:1].isspace():
+        return not TOKEN.fullmatch(text)
+    return is_mark and len(before.split()) == 1
+
+
+def _says_something(text: str) -> bool:
+    return bool(text.strip().strip(ALL_MARKS.characters + CLOSERS + " "))
+
+
+def _read(places: Sequence[Place], number: int, alphabet: Alphabet | None, *, are_tokens: bool) -> Line:
+    first = places[0]
+    # a dash stands apart, and is a hyphen only where all spaces are told
+    texts = [" " * (not are_tokens and place.text.startswith(DASH)) + place.text for place in places]
+    texts[0] = first.text
+    end_ms = next((place.cue.end_ms for place in reversed(places) if _says_something(place.text)), first.cue.end_ms)
+    cue = replace(first.cue, number=number, end_ms=end_ms)
+    items = list[Item]()
+    for line in StringIO("".join(texts), newline="\n"):
+        items += read_line(line, alphabet=alphabet, cue=cue, labels=first.is_text and len(places) == 1)
+    return Line(places, [*accumulate(map(len, texts[:-1]))], cue, set_cue_times(items, cue))

@@ -1,12 +1,12 @@
-r"""Json as values: parsed, and written with other strings and lists in some places.
+r"""Json as values: parsed, and written with what has changed.
 
-In: json.  Out: its value, as `json.loads` gives it, but with numbers as they are written; and the json with what has
-changed.  Values, keys, their order and their numbers stay, and the indentation; other white space and escapes are those
-of `json.dumps`.
+In: json.  Out: its value, as `json.loads` gives it, but with numbers as they are written; and the json with other
+strings and elements of lists in some places.  Values, keys, their order and their numbers stay, and the indentation;
+other white space and escapes are those of `json.dumps`.
 
 >>> source = '{"n": 1.50,\n\n"text": "so"}'
 >>> [(_, value)] = parse_json(source)
->>> "".join(written_json(source, value, {(id(value), "text"): "So."}, {}))
+>>> written_json(source, value, Changes({(id(value), "text"): "So."}))
 '{"n": 1.50, "text": "So."}'
 """
 
@@ -14,7 +14,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from io import StringIO
 from typing import Any
 
@@ -34,6 +35,18 @@ class Number(str):
     """A number as a file writes it, which may have thousands of digits."""
 
     __slots__ = ()
+
+
+@dataclass(frozen=True)
+class Changes:
+    """What is written in another way than it was read.
+
+    texts: new strings, by the `id` of the object or list that has each, and its key there; elements: what stands in
+    the place of an element of a list, by its `id`.
+    """
+
+    texts: dict[tuple[int, str | int], str] = field(default_factory=dict)
+    elements: dict[int, list[Any]] = field(default_factory=dict)
 
 
 def parse_json(source: str, name: str = "the file") -> list[tuple[str, Any]]:
@@ -85,41 +98,39 @@ def _is_deeper(value: Any, n_levels: int) -> bool:
     return not n_levels or any(_is_deeper(member, n_levels - 1) for member in members)
 
 
-def written_json(
-    source: str, value: Any, texts: Mapping[tuple[int, str | int], str], lists: Mapping[int, Sequence[Any]]
-) -> Iterator[str]:
-    """Yield the pieces of a json text with what has changed, indented as it was.
-
-    `texts`: new strings, by the id of the object or list that has each, and its key there; `lists`: what is written in
-    the place of lists, by their ids.
-    """
+def written_json(source: str, value: Any, changes: Changes) -> str:
+    """Return a json text, whose value is given, with what has changed, indented as it was."""
     body = _body(source)
+    if not body:
+        return source
     begin, colon = _BEGINS.match(body), _COLON.search(body)
+    line_end, indent = begin.groups() if begin else ("", "")
     space = colon[1] if colon else " "
-    line_end, indent = (begin[1], begin[2]) if begin else ("", "")
     comma = "," if begin else "," + space
     is_ascii = source.isascii()
 
     def spelled(text: str) -> str:  # half a character has no UTF-8 form
         return (_SPELL_IN_ASCII if is_ascii or readable(text) != text else _SPELL)(text)
 
-    def pieces(value: Any, margin: str) -> Iterator[str]:
-        if not isinstance(value, dict | list):
-            yield value if isinstance(value, Number) else spelled(value) if isinstance(value, str) else _SPELL(value)
-            return
-        opening, closing = "{}" if isinstance(value, dict) else "[]"
-        members = value.items() if isinstance(value, dict) else enumerate(lists.get(id(value), value))
-        inner, gap = margin + indent, opening + margin + indent
-        for key, member in members:
-            yield gap + (f"{spelled(key.rstrip(AGAIN))}:{space}" if isinstance(key, str) else "")
-            yield from pieces(texts.get((id(value), key), member) if isinstance(member, str) else member, inner)
-            gap = comma + inner
-        yield (opening if gap[0] == opening else margin) + closing
+    def written(value: Any, margin: str) -> str:
+        inner = margin + indent
+        if isinstance(value, dict):
+            opening, closing = "{}"
+            members = [
+                f"{spelled(key.rstrip(AGAIN))}:{space}{written(changes.texts.get((id(value), key), member), inner)}"
+                for key, member in value.items()
+            ]
+        elif isinstance(value, list):
+            opening, closing = "[]"
+            members = [
+                written(changes.texts.get((id(value), index), new), inner)
+                for index, element in enumerate(value)
+                for new in changes.elements.get(id(element), (element,))
+            ]
+        elif isinstance(value, str):
+            return value if isinstance(value, Number) else spelled(value)
+        else:
+            return _SPELL(value)
+        return opening + (inner + (comma + inner).join(members) + margin if members else "") + closing
 
-    if body:
-        start = source.index(body[0])
-        yield source[:start]
-        yield from pieces(value, line_end)
-        yield source[start + len(body) :]
-    else:
-        yield source
+    return source.replace(body, written(value, line_end), 1)
