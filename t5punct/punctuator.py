@@ -110,7 +110,8 @@ class Punctuator:
         device, precision = config.decoding.device, config.decoding.precision
         generates = config.decoding.decoder == "generate"  # which needs a network of transformers
         if isinstance(model, Model):
-            model = with_precision(with_transformers(model), model.precision) if generates else model
+            if generates:  # needs a network of transformers, which comes in float32
+                model = with_precision(with_transformers(model), model.precision)
             model = model if device is None else on_device(model, find_device(device))
             model = with_precision(model, precision) if precision else model
         else:

@@ -95,3 +95,14 @@ def test_every_option_and_file_that_a_page_names_exists(invoke: Invoke) -> None:
 @pytest.mark.parametrize("path", [*map(ROOT.joinpath, NAMES), *(ROOT / "docs/guides").glob("*.md")], ids=str)
 def test_files_that_a_page_names_exist(path: Path) -> None:
     assert missing(str(path.relative_to(ROOT)), path.read_text(encoding="utf-8")) == []
+
+
+def test_contributing_says_where_things_are() -> None:
+    page = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    table = page.partition("## Where things are")[2].partition("## ")[0]
+    answers = re.findall(r"`([\w/]+\.py)`(?:: ((?:`[\w.]+`(?:, )?)+))?", table)
+    assert len(answers) > 10
+    for file, names in answers:
+        source = (ROOT / "t5punct" / file).read_text(encoding="utf-8")
+        for name in re.findall(r"(\w+)`", names):
+            assert re.search(rf"(def|class) {name}\b|self\.{name}\b|\b{name} = ", source), (file, name)

@@ -78,12 +78,16 @@ class Work:
         return Outcome(n_written, self._n_words, tuple(failures), dict(self._removed))
 
     def _decide(self, jobs: Iterable[Job]) -> Iterator[_File]:
-        """Yield the files, with their words; those of a file that is a group alone are decided as they are written."""
+        """Yield files with their words, decided in groups of `_GROUP_WORDS`.
+
+        A group of one file, which may be large, has them lazily: they are decided as they are written.
+        """
         for group in iter_pools(map(self._read, jobs), _GROUP_WORDS, lambda file: file.n_words):
             if len(group) == 1:
                 group[0].words = chain.from_iterable(words for _, words in self._parts(group))
             else:
                 decided = [list[AnnotatedWord]() for _ in group]
+                # texts are numbered through the group; the number of the file that each belongs to
                 owners = [number for number, file in enumerate(group) for _ in file.texts]
                 for number, words in self._parts(group):
                     decided[owners[number]] += words
@@ -136,11 +140,11 @@ class Work:
                     except Exception as error:  # whatever it is, it is this file's
                         if target is not None or self._ends_all(error):
                             raise
-                        failures.append(Failure(source, _name_error(error, source, target)))
+                        failures.append(Failure(source, _reportable(error, source, target)))
         except Exception as error:  # the file does not appear
             if self._ends_all(error):
                 raise
-            return 0, [*failures, Failure(source, _name_error(error, source, target))]
+            return 0, [*failures, Failure(source, _reportable(error, source, target))]
         return n_files, failures
 
     def _ends_all(self, error: Exception) -> bool:
@@ -202,9 +206,11 @@ def punctuate_files(
     return replace(outcome, failures=(*planned.failures, *outcome.failures))
 
 
-def _name_error(error: Exception, source: str, target: Path | None) -> Exception:
-    """Return the error as it is told: that of a full disk with a file's name, and one that nobody foresaw with its
-    type.
+def _reportable(error: Exception, source: str, target: Path | None) -> Exception:
+    """Return the error to report.
+
+    An OSError that names no file (a full disk) gets the target's name; an unforeseen one becomes an InputError that
+    names its type.
     """
     if isinstance(error, OSError) and error.filename is None:
         error.filename = str(target or "standard output")

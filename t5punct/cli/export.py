@@ -119,7 +119,7 @@ def export(
 def _check_output(output: Path, source: Path, task: Path | None, *, is_pushed: bool) -> None:
     """Refuse a folder whose files would take the place of what is read, or of other things than a model.
 
-    A card may be there; in what is sent to the hub, nothing: nobody meant to send it.
+    A card and hidden files may be there already.  With `--push-to-hub` the folder must be empty, as all of it is sent.
     """
     from ..model import TASK_FILE
     from ..training.report import CARD
@@ -137,8 +137,9 @@ def _check_output(output: Path, source: Path, task: Path | None, *, is_pushed: b
     )
     is_file = output.exists() and not output.is_dir()
     check(not is_file, f"output {output}, which is a file", expected="a folder", fix="choose another output")
+    others = [name for name in names - {CARD} if not name.startswith(".")]
     check(
-        TASK_FILE in names or not [name for name in names - {CARD} if not name.startswith(".")],
+        TASK_FILE in names or not others,
         f"output {output}, which holds files and no model",
         expected="a new or empty folder, or an earlier export",
         fix="choose another output",

@@ -165,7 +165,8 @@ class WindowInput:
         Raises ConfigError for more words than the model has tokens.
         """
         most_tokens = tokenizer.task.max_tokens - tokenizer.task.classifies  # a question about a slot has a token more
-        fitted, longest, n_letters = self, LONGEST_WORD, _BLOB_LETTERS  # words of more letters keep so many
+        fitted = self
+        longest, n_letters = LONGEST_WORD, _BLOB_LETTERS  # a word of more than `longest` letters is cut to `n_letters`
         while True:
             if any(len(word) > longest for word in fitted.spellings):
                 cut = tuple(word[:n_letters] if len(word) > longest else word for word in fitted.spellings)

@@ -98,7 +98,11 @@ def pair_marks(words: Sequence[SaidOfWord], pairs: Pairs) -> list[PairedMarks]:
 
 
 def _iter_steps(kind: Kind, path: _Path, word: SaidOfWord, pairs: Pairs) -> Iterable[tuple[Kind, _Path]]:
-    """Yield the ways to write one more word, and the kinds of sentence that they lead to."""
+    """Yield each way to write one more word, with the kind of the sentence under way behind it.
+
+    A way is an opening mark or none before the word, and behind it the likeliest mark that ends nothing, or the
+    likeliest end that this kind allows.
+    """
     openings: dict[int, float] = {0: 0.0}
     if word.may_open and kind in (ANY_END, UNOPENED):
         kind = UNOPENED
@@ -109,9 +113,9 @@ def _iter_steps(kind: Kind, path: _Path, word: SaidOfWord, pairs: Pairs) -> Iter
         }
     inside = max((mark for mark in range(len(word.marks)) if mark not in pairs.ends), key=word.marks.__getitem__)
     for opening, log_odds in openings.items():
-        here = opening or kind
-        end = max(pairs.ends_of(here), key=word.marks.__getitem__, default=None)
+        kind_here = opening or kind
+        end = max(pairs.ends_of(kind_here), key=word.marks.__getitem__, default=None)
         score = path.score + log_odds
-        yield here, _Path(score + word.marks[inside], (path, PairedMarks(opening, inside, end)))
+        yield kind_here, _Path(score + word.marks[inside], (path, PairedMarks(opening, inside, end)))
         if end is not None and word.marks[end] > -math.inf:
             yield ANY_END, _Path(score + word.marks[end], (path, PairedMarks(opening, end, end)))

@@ -141,7 +141,7 @@ class TagDecoder:
     def _paired(
         self, pairs: Pairs, marks: torch.Tensor, openings: torch.Tensor, windows: Sequence[WindowInput]
     ) -> tuple[torch.Tensor, torch.Tensor]:
-        """Return the marks' logits and the chances of opening marks, with what fits before what was likelier alone.
+        """Return marks' logits and chances of opening marks in which the classes that `pair_marks` chose are likeliest.
 
         marks: (n_slots, n_mark_classes), openings: (n_slots, n_opening_classes), of one window after the other.
         """
@@ -157,7 +157,8 @@ class TagDecoder:
                 continue
             for row, choice in zip(rows, pair_marks(words, pairs), strict=True):
                 _put_first(openings[row], choice.opening)
-                if choice.end is not None:  # a text may end here
+                # first the chosen end above other ends, as the text may end here; then the chosen mark above all
+                if choice.end is not None:
                     _put_first(marks[row], choice.end, pairs.ends)
                 _put_first(marks[row], choice.mark)
         return marks, openings
@@ -174,7 +175,7 @@ class TagDecoder:
     def votes_of(
         self, windows: Sequence[WindowInput], n_slots: Sequence[int], tagged: Tagged
     ) -> list[tuple[Vote, ...]]:
-        """Return votes on the first slots of some windows, n_slots of each, of whose words this was said.
+        """Return votes on the first slots of windows, `n_slots[i]` of window i; `tagged`: a row for every word of all.
 
         A word that begins a sentence has a capital, so by total probability p(capital) = begins + (1 - begins)
         p(capital | no sentence begins).  That is solved for words with which none begins.
@@ -190,7 +191,7 @@ class TagDecoder:
             own = []
             for index, row in enumerate(range(begin, begin + n)):
                 forms = case_forms(window.spellings[index]) if self._model.task.cased else (Case.LOWER,)
-                inside = None
+                inside = None  # the word's case if no sentence begins with it (`Vote.inside`)
                 if index and not precedes_name(window.words[index - 1]):
                     lower, capitalised, upper = cases[row]
                     inside = restrict_case(forms, (lower, max(0.0, capitalised - ends[row - 1]), upper))
@@ -225,7 +226,7 @@ def delay_of(model: Model, words: int) -> Delay:
 
 
 def doubled_ends(chances: Sequence[float], is_end: Sequence[bool], lengths: Sequence[int]) -> list[int]:
-    """Return the slots where a sentence would end that ends a few words before or behind, where that is likelier.
+    """Return the slots whose end repeats a likelier one at most `_NEAR_WORDS` slots away, if only one can be right.
 
     `chances`: that a sentence ends in a slot; `is_end`: whether one would be written; `lengths`: slots of each window.
     Of `at a small college today i want` the tagger says that an end before `today` has 0.6, one behind it 0.4: it is

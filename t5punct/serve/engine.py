@@ -169,6 +169,7 @@ class Engine:
         return await asyncio.wrap_future(answer)
 
     def _run(self) -> None:
+        """Serve calls until closed: in each round the steps of waiting streams, then a slice of each group of texts."""
         torch.set_num_threads(self._n_threads)  # those of this thread: of a new one they are what any set last
         groups = list[_TextGroup]()
         waiting = list[_TextCall]()
@@ -180,10 +181,10 @@ class Engine:
                     for alike in _alike(stream_calls, lambda call: repr((call.settings, call.action))):
                         self._move_streams(alike)
             waiting += text_calls
-            # short texts gather while others are decided; a long one keeps nobody waiting
-            is_free = all(group.is_long for group in groups)
-            beginning = [call for call in waiting if is_free or call.n_words > _GROUP_WORDS]
-            waiting = [call for call in waiting if not is_free and call.n_words <= _GROUP_WORDS]
+            # while short texts are decided, others wait, to be the next group together; a long one keeps nobody waiting
+            no_short_group = all(group.is_long for group in groups)
+            beginning = [call for call in waiting if no_short_group or call.n_words > _GROUP_WORDS]
+            waiting = [call for call in waiting if not no_short_group and call.n_words <= _GROUP_WORDS]
             groups += self._begin(beginning)
             groups = [group for group in groups if self._advance(group)]  # in turns
 

@@ -18,7 +18,7 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any
 
@@ -199,12 +199,15 @@ class LiveStream:
 
 
 def in_steps(words: Sequence[TimedWord]) -> list[tuple[TimedWord, ...]]:
-    """Return words in parts of some, so that the others of a client that goes are never decided.
+    """Cut a message into steps of at most `_STEP_WORDS` words: if the client goes, the later ones are never decided.
 
+    A `TimedWord` may hold several words; a longer one is cut, and its parts have its times, as its words would have.
     A mark that stands apart stays with the word before it.
 
     >>> [[word.word for word in part] for part in in_steps([TimedWord("so " * 16 + "- we")])]
     [['so so so so so so so so so so so so so so so so -'], ['we']]
+    >>> [part[0].start_ms for part in in_steps([TimedWord("so " * 17, 10, 20)])]
+    [10, 10]
     """
     pieces = list[TimedWord]()
     for word in words:
@@ -213,8 +216,8 @@ def in_steps(words: Sequence[TimedWord]) -> list[tuple[TimedWord, ...]]:
             continue
         begins = [index for index, text in enumerate(texts) if any(map(str.isalnum, text))][::_STEP_WORDS]
         cuts = [0, *begins[1:], len(texts)]
-        pieces += [TimedWord(" ".join(texts[start:stop])) for start, stop in pairwise(cuts)]
-    if any(" " in piece.word for piece in pieces):
+        pieces += [replace(word, word=" ".join(texts[start:stop])) for start, stop in pairwise(cuts)]
+    if any(" " in piece.word for piece in pieces):  # some hold several words: each is a step of its own
         return [(piece,) for piece in pieces]
     return [tuple(pieces[start : start + _STEP_WORDS]) for start in range(0, len(pieces), _STEP_WORDS)]
 

@@ -130,9 +130,9 @@ def _undo_scale(network: Any, folder: Path) -> None:
 
 @contextmanager
 def without_advice() -> Iterator[None]:
-    """Silence transformers' warnings while it loads: what is wrong with the weights is in its answer.
+    """Silence transformers' warnings while it loads; missing and odd weights are in the loading info that it returns.
 
-    Of an output layer of its own, as v1.1 has, it says that the config should be changed, which it changed itself.
+    Of a T5 v1.1, which has an output layer of its own, it advises to change the config, after changing it itself.
     """
     from transformers.utils import logging
 

@@ -164,9 +164,10 @@ def check_suitable(examples: ChunkExamples, name: str) -> tuple[str, ...]:
             expected="one that gives back every mark of the task",
             fix="set task.marks to the others, or take an mT5, umT5 or byT5",
         )
-    kept = [word for word in words if word not in set(lost_words) and word.capitalize() != word][:_CASE_WORDS]
-    same = (tokenizer.word_ids(word) == tokenizer.word_ids(word.capitalize()) for word in kept)
-    if task.cased and not task.inline_case and kept and all(same):
+    lost = set(lost_words)
+    cased = [word for word in words if word not in lost and word.capitalize() != word][:_CASE_WORDS]
+    loses_case = (tokenizer.word_ids(word) == tokenizer.word_ids(word.capitalize()) for word in cased)
+    if task.cased and not task.inline_case and cased and all(loses_case):
         raise ModelError(
             f"the tokenizer of {name} has no capitals",
             expected="one that has, for a task that writes them",

@@ -205,8 +205,11 @@ def _has_own_cue(part: Kept, cue: Cue | None, following: Cue | None) -> bool:
 
 
 def _n_behind(kept: Sequence[Kept], cue: Cue | None, following: Cue | None) -> int:
-    """Return how many labels and directions between two words, from the first on, go with the word before them."""
-    ends_cue = (part.cue is not None and part.cue == cue != following for part in kept)
+    """Return how many stage directions, from the first on, go with the word before them: they end its cue, or a line.
+
+    A label ends the count, and so does a direction of the following cue.
+    """
+    ends_cue = (part.cue is not None and part.cue == cue and cue != following for part in kept)
     behind = [
         part.role is Role.DIRECTION and (ends or "\n" in part.text) for part, ends in zip(kept, ends_cue, strict=True)
     ]

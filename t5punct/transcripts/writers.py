@@ -177,14 +177,18 @@ def add_paragraphs(written: Iterable[WrittenItem], config: ParagraphConfig, line
     return text
 
 
-def _ends_paragraph(held: WrittenWord, item: WrittenWord, n_sentences: int, config: ParagraphConfig) -> bool:
-    start_ms, end_ms = item.spoken.start_ms, held.spoken.end_ms
+def _ends_paragraph(word: WrittenWord, following: WrittenWord, n_sentences: int, config: ParagraphConfig) -> bool:
+    """Return whether a paragraph ends between two words: behind enough sentences, or at a long silence.
+
+    `separator` leaves out the full stop of `Inc.`, which may stand inside a sentence; a silence shows that it ends one.
+    """
+    start_ms, end_ms = following.spoken.start_ms, word.spoken.end_ms
     silence_ms = 0 if start_ms is None or end_ms is None else start_ms - end_ms
     is_long = config.sentences is not None and n_sentences >= config.sentences
     is_silent = config.pause_ms is not None and silence_ms >= config.pause_ms
-    if is_silent and not precedes_name(held.spoken.word.core):  # then `Inc.` and `plan B.` end a sentence
-        return ends_sentence(held.annotated.marks)
-    return is_long and ends_sentence(held.separator)
+    if is_silent and not precedes_name(word.spoken.word.core):  # then `Inc.` and `plan B.` end a sentence
+        return ends_sentence(word.annotated.marks)
+    return is_long and ends_sentence(word.separator)
 
 
 def _followed_by(item: WrittenItem, space: str) -> WrittenItem:

@@ -131,8 +131,10 @@ def count_tokens(rows: Any, tokenizer: TaskTokenizer, workers: int = 0) -> list[
     """Return the number of source tokens of each chunk, prefix, silences and end included."""
     import torch
 
-    def count(starts: Sequence[int]) -> list[int]:
-        some, lengths = rows[starts[0] : starts[0] + _CHUNKS_AT_ONCE], []
+    def lengths_from(starts: Sequence[int]) -> list[int]:
+        """Return the lengths of `_CHUNKS_AT_ONCE` chunks, from the one index on that the loader gives as a batch."""
+        (start,) = starts
+        some, lengths = rows[start : start + _CHUNKS_AT_ONCE], []
         for source, style in zip(some["source"], some["style"], strict=True):
             words, pauses = without_pauses(source)
             lengths.append(len(tokenizer.source(words, style, pauses=pauses).ids))
@@ -140,7 +142,7 @@ def count_tokens(rows: Any, tokenizer: TaskTokenizer, workers: int = 0) -> list[
 
     starts: Any = range(0, len(rows), _CHUNKS_AT_ONCE)
     apart = torch.Generator()  # leaves the global generator alone
-    loader = torch.utils.data.DataLoader(starts, num_workers=workers, collate_fn=count, generator=apart)
+    loader = torch.utils.data.DataLoader(starts, num_workers=workers, collate_fn=lengths_from, generator=apart)
     return [length for some in loader for length in some]
 
 

@@ -239,7 +239,10 @@ def read_lines(places: Sequence[Place], alphabet: Alphabet | None = None) -> lis
 
 
 def _goes_on(first: Place, place: Place, alphabet: Alphabet, *, are_tokens: bool) -> bool:
-    """Return whether a string is a mark of the word with which a line begins, or another piece of it."""
+    """Return whether `place` goes on with the line that `first` begins: with a mark, or with a piece of the same word.
+
+    `are_tokens`: a space before a string says that a word begins, as in Whisper's tokens.
+    """
     text, before = place.text, first.text.strip()
     if place.elements is None or place.elements is not first.elements or not before or TOKEN.fullmatch(before):
         return False
