@@ -114,7 +114,7 @@ class Model:
 
 
 def known_languages(name: str) -> tuple[str, ...] | None:
-    """Return the names of the languages that a bundled model knows; None for another model, of which nothing is said.
+    """Return the names of the languages that a bundled model knows; None for any other model.
 
     >>> known_languages("large"), known_languages("runs/mine")
     (('English',), None)

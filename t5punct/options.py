@@ -379,7 +379,7 @@ Values = Mapping[str, Any]
 
 
 def _writes(values: Values, *formats: str | None) -> bool:
-    """Return whether one of these is written, as far as it is asked for: by an option, or by the name of the output."""
+    """Return whether one of these formats is asked for, by an option or by the name of the output."""
     from .transcripts.writers import format_named_by
 
     return ("json" if values["json"] else values["to"] or format_named_by(values.get("output"))) in formats

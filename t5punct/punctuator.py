@@ -288,7 +288,7 @@ class Punctuator:
         sentence: SentencePosition,
         combine: CombineConfig | None = None,
     ) -> tuple[list[Decision], SentencePosition]:
-        """Decide words, of which the first stands there in its sentence; return where the next word stands, too."""
+        """Decide words in order, the first one at `sentence`; return where the next word stands, too."""
         combine, render = combine or self.config.combine, self.config.render
         decisions = list[Decision]()
         for word, votes in zip(words, votes_of_slots, strict=True):

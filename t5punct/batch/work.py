@@ -113,7 +113,7 @@ class Work:
         return _File(job, transcript, texts, sum(map(len, texts)))
 
     def _parts(self, group: Sequence[_File]) -> Iterator[tuple[int, list[AnnotatedWord]]]:
-        """Yield the words of files as they are decided; tells how far the work is: bytes are done as words are."""
+        """Yield the words of files as they are decided, and report the progress in bytes and words."""
         n_bytes, n_words = sum(file.job.n_bytes for file in group), sum(file.n_words for file in group)
         n_before, removes = self._n_words, self._punctuator.config.render.disfluencies == REMOVE
         try:

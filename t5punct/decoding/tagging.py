@@ -261,7 +261,7 @@ def _pairs_of(tagger: Tagger) -> Pairs:
 
 
 def _put_first(row: torch.Tensor, chosen: int, among: Sequence[int] | None = None) -> None:
-    """Exchange the values of the best class of a row (`among` some of them) and of the one that is chosen."""
+    """Make the chosen class the best of a row: it and the best one (of those in `among`) exchange their values."""
     best = int(row.argmax()) if among is None else max(among, key=row.tolist().__getitem__)
     if row[best] > row[chosen] > -math.inf:
         row[[best, chosen]] = row[[chosen, best]]

@@ -151,7 +151,7 @@ class _TextAnswer(Response):
 
 
 async def _punctuated(request: Request, service: Service) -> Response:
-    """Return the answer to a text; the first piece is there, the others come as they are decided."""
+    """Return the answer to a text; it begins with the first piece, and others follow as they are decided."""
     if service.stopping.is_set() or service.engine.n_waiting_words >= service.config.max_waiting_words:
         raise HTTPException(HTTPStatus.SERVICE_UNAVAILABLE)
     body, values = await _read(request, _TEXT_FIELDS)

@@ -130,7 +130,7 @@ class Engine:
         return self._thread.is_alive()
 
     def annotate(self, texts: Sequence[Sequence[Word]], config: PunctuatorConfig) -> Iterator[AnnotatedWord]:
-        """Yield the words of some texts, which wait for others from the first that is drawn; draw in a thread."""
+        """Yield the words of texts, decided together with those of other requests; it waits, so draw in a thread."""
         call = _TextCall(texts, config)
         self._count(call.n_words)
         self._calls.put(call)

@@ -328,7 +328,7 @@ class StreamEncoder:
 
 
 def keys_in_sight(key_words: Sequence[int], word: int, look_ahead: int, left_words: int) -> slice:
-    """Return which keys a layer's queries see beside those of the prefix, by their words, which ascend.
+    """Return which keys each query of a layer sees, beside the prefix.  Words are in ascending order.
 
     The same as `t5.delay.keys_in_sight` says of whole texts.
     """

@@ -206,7 +206,7 @@ def split(text: str, alphabet: Alphabet | None = None) -> SplitText:
 
 
 def opening_apart(text: str) -> tuple[str, str]:
-    """Part a word as it is written into all else and its opening marks.
+    """Return a written word without its opening marks, and these.
 
     >>> opening_apart('"¿Qué'), opening_apart("so")
     (('"Qué', '¿'), ('so', ''))

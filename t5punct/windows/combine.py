@@ -156,7 +156,7 @@ class WindowVotes:
 
 
 def add_votes(waiting: dict[int, list[Vote]], window_votes: WindowVotes) -> dict[int, list[Vote]]:
-    """Add a window's votes to those that wait, by slot; take out and return those that no later window decides."""
+    """Add a window's votes to the waiting ones of each slot; take out and return the slots that are complete."""
     window = window_votes.view.window
     for slot in range(window.keep_start, window.keep_stop):
         waiting.setdefault(slot, []).append(window_votes.votes[slot - window.start])

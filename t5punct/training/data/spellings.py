@@ -45,8 +45,8 @@ def learn_table(texts: Iterable[str], lower_words: Collection[str] = ()) -> Spel
 
 
 def _count_forms(texts: Iterable[str]) -> tuple[Mapping[str, Counter[str]], Counter[str], Counter[str]]:
-    """Count the texts in which a form stands, by the word in small letters; in which it is in a word of several parts;
-    and in which a word begins a sentence.
+    """Count the texts that have a form, by the word in small letters; that have it in a word of several parts; and in
+    which a word begins a sentence.
     """
     counts, beginnings = Counter[str](), Counter[str]()
     for text in texts:

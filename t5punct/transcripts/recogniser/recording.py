@@ -248,7 +248,7 @@ def _says_nothing(value: object) -> bool:
 
 
 def align(ours: Group, theirs: Group) -> list[tuple[int, int]]:
-    """Return which words of two groups are the same, by their indices, in the order in which most are found."""
+    """Return the pairs of indices of words that two groups share, in their order: as many as there can be."""
     best = list[tuple[int, int]]()
     orders, their_orders = _orders(ours), _orders(theirs)
     # both in the same order, if they tell it; else each in any that it tells

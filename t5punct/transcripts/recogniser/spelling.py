@@ -86,7 +86,7 @@ def _core_of(word: Word) -> tuple[str, int, int]:
 
 
 def write_line(line: Line, new: Sequence[Spelling | None], changes: Changes, *, marks_are_items: bool = False) -> None:
-    """Note how the strings of a line are written, whose words are written as `new`, or as they are where it has None.
+    """Note how the strings of a line change when its words become `new`; None: the word stays.
 
     `marks_are_items`: whether a new mark gets an item of its own, and an item whose mark goes is removed.
     """

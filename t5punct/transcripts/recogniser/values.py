@@ -99,7 +99,7 @@ def _is_deeper(value: Any, n_levels: int) -> bool:
 
 
 def written_json(source: str, value: Any, changes: Changes) -> str:
-    """Return a json text, whose value is given, with what has changed, indented as it was."""
+    """Return a json text anew: its value with the changes, indented as the text was."""
     body = _body(source)
     if not body:
         return source
