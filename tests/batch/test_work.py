@@ -199,7 +199,7 @@ def test_standard_output_streams(punctuator: Punctuator, tmp_path: Path, monkeyp
     """The first words of a long text are out before its middle is decided."""
     small = replace(punctuator.config.decoding, batch_tokens=64)
     punctuator = punctuator.with_config(decoding=small)
-    (tmp_path / "long.txt").write_text(" ".join(WORDS * 5), encoding="utf-8")
+    (tmp_path / "long.txt").write_text(" ".join(WORDS * 15), encoding="utf-8")
     shown, sizes = io.BytesIO(), list[int]()
     monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(shown, encoding="utf-8"))
     votes = Punctuator.window_votes
