@@ -116,7 +116,7 @@ def _writer(written: dict[str, str], spoiled: Callable[[int], bool], rng: random
     return write
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(st.integers(0, 10**9), st.integers(1, 60))
 def test_votes_of_other_windows_recover_what_one_window_spoiled(tiny_model: Model, seed: int, n_words: int) -> None:
     rng = random.Random(seed)
@@ -133,7 +133,7 @@ def test_votes_of_other_windows_recover_what_one_window_spoiled(tiny_model: Mode
     assert [word.marks for word in annotated] == labels
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(st.integers(0, 10**9), st.integers(1, 40))
 def test_the_words_are_kept_when_every_window_is_spoiled(tiny_model: Model, seed: int, n_words: int) -> None:
     rng = random.Random(seed)
