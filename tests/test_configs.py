@@ -23,10 +23,6 @@ FILES = sorted((ROOT / "configs").rglob("*.yaml"))
 LAUNCHERS = [path for path in FILES if path.name.startswith("accelerate-")]  # read by accelerate, not by us
 
 
-def test_the_configs_are_found() -> None:
-    assert {"large-prepare.yaml", "finetune.yaml", "accelerate-fsdp.yaml"} <= {path.name for path in FILES}
-
-
 @pytest.mark.parametrize("path", LAUNCHERS, ids=lambda path: path.name)
 def test_a_launchers_config_opens_with_its_command_and_accelerate_knows_all_of_it(path: Path) -> None:
     from accelerate.commands.config.config_args import load_config_from_file

@@ -19,7 +19,6 @@ from tiny import tiny_text
 
 from t5punct import config as settings
 from t5punct.cli import app, main
-from t5punct.errors import ConfigError
 from t5punct.t5.task import TaskConfig
 from t5punct.training.config import TrainConfig
 from t5punct.training.data.prepare import PrepareConfig
@@ -87,17 +86,6 @@ def test_the_demo_of_fine_tuning_runs_to_its_scores(tmp_path: Path) -> None:
     assert "| in the text | at the start | gain | 95 % | p |" in demo.stdout
     assert re.search(r"^\| PERIOD \| \d+\.\d \| \d+\.\d \|", demo.stdout, flags=re.MULTILINE)
     assert load_file(tmp_path / "demo" / "run" / "model.safetensors")
-
-
-@pytest.mark.parametrize("line", [
-    "t5punct punctuate talk.txt --commas 3", "t5punct punctate talk.txt", "t5punct prepare --config configs/none.yaml",
-    "python train.py --config configs/finetune.yaml data.pth=x init_from=google-t5/t5-small",
-    "python benchmarks/mark_odds.py dev.txt --modl runs/x", "t5punct export runs/x -o y mark_odd=1", "rm -r runs",
-])  # fmt: skip
-def test_a_command_that_cannot_run_is_found(line: str) -> None:
-    usage_error = typer.BadParameter.__mro__[1]
-    with pytest.raises((ConfigError, AssertionError, KeyError, usage_error)):
-        check(line)
 
 
 def test_every_guide_is_linked_to() -> None:

@@ -2,7 +2,6 @@
 
 import copy
 import json
-import os
 import re
 from collections.abc import Callable
 from dataclasses import replace
@@ -11,12 +10,10 @@ from pathlib import Path
 
 import pytest
 import torch
-from from_scratch import fresh, train_tokenizer
+from from_scratch import train_tokenizer
 from safetensors import SafetensorError
 from safetensors.torch import load_file
-from stepwise import assert_same_votes, decode_stepwise
-from tiny import TINY_SHAPE, tiny_text
-from transformers import ByT5Tokenizer
+from tiny import tiny_text
 from transformers.utils import logging as transformers_logging
 
 from t5punct import __version__
@@ -26,7 +23,6 @@ from t5punct.decoding.slots import SlotDecoder
 from t5punct.errors import ConfigError, ModelError, OutputError
 from t5punct.model import Model
 from t5punct.punctuator import Punctuator
-from t5punct.t5.tagger import Tagger
 from t5punct.t5.task import TaskConfig
 from t5punct.t5.tokenization import TaskTokenizer
 
@@ -168,18 +164,6 @@ def test_another_models_tokenizer_is_said(tiny_model: Model, tmp_path: Path, cap
         models.load(tmp_path)
 
 
-def test_what_is_saved_may_be_read_by_those_who_may_read_new_files(tiny_model: Model, tmp_path: Path) -> None:
-    tagger = torch.nn.Linear(32, 1 + len(tiny_model.task.marks))
-    umask = os.umask(0o027)
-    try:
-        models.save(replace(tiny_model, tagger=tagger), tmp_path)
-    finally:
-        os.umask(umask)
-    modes = {path.name: path.stat().st_mode & 0o777 for path in tmp_path.iterdir()}
-    assert {"model.safetensors", "tagger.safetensors"} <= modes.keys()
-    assert set(modes.values()) == {0o640}, modes
-
-
 def test_loading_and_saving_draw_nothing_and_a_full_disk_is_told(
     tiny_model: Model, tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -197,15 +181,6 @@ def test_loading_and_saving_draw_nothing_and_a_full_disk_is_told(
         models.save(tiny_model, tmp_path / "saved")
 
 
-def test_a_model_of_another_family_decodes(tmp_path: Path) -> None:
-    torch.manual_seed(5)
-    tokenizer = TaskTokenizer(ByT5Tokenizer(), TaskConfig())
-    models.save(fresh(TINY_SHAPE, tokenizer), tmp_path)
-    model = models.load(tmp_path)
-    windows = [WINDOW, WindowInput.of("naïve iPhone o'clock".split())]
-    assert_same_votes(SlotDecoder(model).votes(windows), decode_stepwise(model, windows))
-
-
 def test_a_tagger_is_saved_with_its_model_and_left_out_with_a_warning_where_it_learned_other_marks(
     tagged_model: Model, tiny_model: Model, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -220,17 +195,3 @@ def test_a_tagger_is_saved_with_its_model_and_left_out_with_a_warning_where_it_l
     assert "does not fit the marks ',.', and is left out" in caplog.text
     models.save(tiny_model, tmp_path)
     assert models.load(tmp_path).tagger is None, "a model without a tagger leaves none in its folder"
-
-
-def test_a_tagger_follows_the_order_of_the_marks(tiny_model: Model, tmp_path: Path) -> None:
-    tagger = Tagger(tiny_model.network.config.d_model, tiny_model.task.marks)
-    model = replace(tiny_model, tagger=tagger)
-    states = torch.randn(3, tiny_model.network.config.d_model)
-    for marks in (tiny_model.task.marks[::-1], ".,?"):
-        models.save(model.with_task(marks=marks), tmp_path / marks[0])
-        changed = models.load(tmp_path / marks[0]).tagger
-        assert changed is not None and changed.mark_classes == ("", *marks)
-        for mark in ("", *marks):
-            place, other = (each.mark_classes.index(mark) for each in (tagger, changed))
-            assert torch.equal(tagger(states)[0][:, place], changed(states)[0][:, other])
-        assert torch.equal(tagger(states)[1], changed(states)[1])

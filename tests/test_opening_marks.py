@@ -110,7 +110,7 @@ def test_tags_and_entities_stay_where_they_are(raw: str, opening: str, written: 
 
 
 @pytest.mark.parametrize("name", FILES)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(words=st.lists(SPOKEN, min_size=4, max_size=4), seed=st.integers(0, 999))
 def test_of_a_file_marks_alone_change(openings_are_marks: None, name: str, words: list[str], seed: int) -> None:
     promises.check(name, FILES[name].format(*words), seed, by_chance)
@@ -124,7 +124,7 @@ class OpeningsByChance(PunctuatorByChance):
         return replace(super().vote_on(place), openings=normalise({mark: rng.random() for mark in ("", *OPENING)}))
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(text=spaced_texts(), seed=st.integers(0, 999), keeps=st.booleans())
 def test_of_a_text_marks_alone_change(openings_are_marks: None, text: str, seed: int, keeps: bool) -> None:
     config = PunctuatorConfig(render=RenderConfig(keep_marks=keeps))
@@ -136,7 +136,7 @@ def test_of_a_text_marks_alone_change(openings_are_marks: None, text: str, seed:
         assert again.replace(".", "") == written.replace(".", ""), "the same decisions give the same text"
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(st.lists(st.sampled_from(["we", "know", "-", "it", "inc"]), min_size=1, max_size=30), st.integers(0, 999))
 def test_a_sentence_ends_as_it_was_opened_in_windows_that_disagree(words: list[str], seed: int) -> None:
     opened_ends(OpeningsByChance(PunctuatorConfig(WindowConfig(8)), seed).punctuate(" ".join(words)))

@@ -73,14 +73,6 @@ def test_every_file_imports_what_its_extras_install_whose_packages_a_command_kno
     assert Requirement(own).extras == PROJECT["optional-dependencies"].keys() - {"dev", "ray"}
 
 
-@pytest.mark.parametrize(("path", "name"), [
-    ("model.py", "accelerate"), ("cli/tune.py", "matplotlib"), ("training/loop.py", "evaluate"), ("x.py", "requests"),
-])  # fmt: skip
-def test_an_import_of_what_is_not_installed_is_found(path: str, name: str) -> None:
-    planted = {path: SOURCES.get(path, "") + f"\ndef f() -> None:\n    from {name}.a import b\n"}
-    assert import_faults(planted) == [f"{path} imports {name}"]
-
-
 @cache
 def core_distributions() -> set[str]:
     """The core dependencies and all that they depend on."""

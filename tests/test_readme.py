@@ -1,13 +1,13 @@
 """The pages say what happens: README's first commands give the output it shows, code runs, options and paths exist."""
 
-import os
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-from command import Invoke, on_a_terminal
+from command import Invoke, on_a_terminal, pipe_of
 
 ROOT = Path(__file__).parents[1]
 NAMES = ("README.md", "docs/usage.md", "docs/design.md", "CONTRIBUTING.md")
@@ -51,8 +51,8 @@ def test_the_first_code_block_stands_in_the_first_thirty_lines_and_its_output_is
     assert sum(word == other for word, other in pairs) >= 0.9 * len(pairs)
 
 
-def test_the_commands_of_use_run_as_they_stand(tmp_path: Path) -> None:
-    """All but the service, which goes on; in a folder that has the files which they name."""
+def test_the_commands_of_use_run_as_they_stand(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, invoke: Invoke) -> None:
+    """All but the service, which goes on; in a folder that has the files which they name, and in this process."""
     (commands,) = [text for language, text in blocks(README.partition("## Use it")[2]) if "t5punct models" in text]
     lines = [line for line in commands.splitlines() if not line.startswith("t5punct serve")]
     (tmp_path / "lectures").mkdir()
@@ -61,18 +61,19 @@ def test_the_commands_of_use_run_as_they_stand(tmp_path: Path) -> None:
     (tmp_path / "whisper.json").write_text('{"segments": [{"start": 0, "end": 2, "text": "how are you today"}]}')
     (tmp_path / "rede.srt").write_text("1\n00:00:01,000 --> 00:00:02,000\nwie geht es dir heute\n")
     (tmp_path / "good.txt").write_text("How are you today? I am well, thank you.\n")
-    program = f't5punct() {{ "{sys.executable}" -m t5punct "$@"; }}; recogniser() {{ cat talk.txt; }}'
-    script = "\n".join([program, "set -eo pipefail", *(f"{line}\necho END" for line in lines)])
-    environment = os.environ | {"PYTHONPATH": str(ROOT)}
-    ended = subprocess.run(
-        ["bash", "-c", script], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
-    )
-    assert ended.returncode == 0, ended.stderr
-    printed = dict(zip(lines, ended.stdout.split("END\n"), strict=False))
-    assert all(printed[line].strip() for line in lines if "--output-dir" not in line)
+    monkeypatch.chdir(tmp_path)
+    printed = dict[str, str]()
+    for line in lines:
+        *before, command = line.partition("# ")[0].replace("recogniser", "cat talk.txt").split(" | ")
+        piped = subprocess.run(["bash", "-c", *before], capture_output=True, check=True).stdout if before else b""
+        with pipe_of(piped) as path, Path(path).open() as pipe:
+            monkeypatch.setattr(sys, "stdin", pipe)
+            code, printed[line], error = invoke(*shlex.split(command)[1:])
+        assert code == 0, error
+        assert printed[line].strip() or "--output-dir" in line
     assert printed[lines[0]].strip() == lines[0].partition("# ")[2] == "How are you today?"
     assert (tmp_path / "out" / "one.txt").read_text() == printed[lines[1]] == "How are you today?\n"
-    assert "Wie geht es dir heute?" in ended.stdout and "--> " in printed[lines[3]]
+    assert "Wie geht es dir heute?" in "".join(printed.values()) and "--> " in printed[lines[3]]
 
 
 def test_the_python_blocks_run(capsys: pytest.CaptureFixture[str]) -> None:

@@ -85,19 +85,6 @@ def test_worker__what_concerns_all_files_is_told(worker: PartWorker, changed: di
     assert changed or "in never" in "".join(error.__notes__)
 
 
-class _Sealed(Exception):
-    def __init__(self, one: str, *, two: str) -> None:
-        super().__init__(one + two)
-
-
-def test_worker__an_exception_that_cannot_be_sent_is_told(worker: PartWorker) -> None:
-    def load() -> Punctuator:
-        raise _Sealed("a", two="b")
-
-    error = replace(worker, load=load).done(PART)
-    assert (type(error), str(error)) == (RuntimeError, "_Sealed: ab")
-
-
 @pytest.mark.parametrize(("config", "n_workers"), [
     (RayConfig("auto"), 8), (RayConfig("auto", n_cpus=3), 2), (RayConfig("auto", n_workers=5), 5),
     (RayConfig("auto", n_workers=50), 8), (RayConfig("auto", n_gpus=1), 3), (RayConfig(n_cpus=9), None),

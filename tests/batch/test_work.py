@@ -26,7 +26,6 @@ from t5punct.text.marks import Alphabet, Case
 from t5punct.text.render import AnnotatedWord, Decision
 from t5punct.text.words import Word
 from t5punct.transcripts.formats import Transcript, transcript_of
-from t5punct.transcripts.terms import Terms
 from t5punct.transcripts.writers import WriterConfig
 
 WORDS = "we know that this is right what how are you today well i think it's time to go".split()
@@ -228,16 +227,6 @@ def test_an_error_of_the_model_stops_everything(
     assert not contents(tmp_path / "out")
 
 
-def test_terms_and_conversions_reach_every_file(punctuator: Punctuator, tmp_path: Path) -> None:
-    (tmp_path / "a.srt").write_text("1\n00:00:01,000 --> 00:00:03,000\nwe know pytorch\n", encoding="utf-8")
-    plan = plan_jobs([str(tmp_path / "a.srt")], OutputConfig(folder=tmp_path, format="vtt"))
-    Work(punctuator, WriterConfig("vtt"), Terms.of(["PyTorch"])).run(plan.jobs)
-    written = (tmp_path / "a.vtt").read_text(encoding="utf-8")
-    assert written.startswith("WEBVTT\n")
-    assert "00:00:01.000 --> 00:00:03.000\n" in written
-    assert "PyTorch" in written
-
-
 @pytest.mark.long
 def test_a_killed_batch_goes_on_where_it_was(punctuator: Punctuator, tmp_path: Path) -> None:
     """Killed at random moments again and again, then left alone: all outputs as if nothing had happened."""
@@ -291,15 +280,15 @@ def test_memory_grows_with_the_largest_file_and_not_with_their_number(
 
     peak(1, 300)
     # so many words that what other threads of the process allocate meanwhile (200 KB were seen) decides nothing
-    assert peak(1, 3_000) - peak(1, 1_000) < 1_000 * 2_000, "a thousand bytes a word"
-    assert peak(120, 60) - peak(30, 60) < 400_000, "a file's name and place are kept, not its words"
+    assert peak(1, 1_500) - peak(1, 500) < 1_000 * 1_000, "a thousand bytes a word"
+    assert peak(60, 60) - peak(20, 60) < 400_000, "a file's name and place are kept, not its words"
 
 
 def test_progress_counts_bytes_as_the_whole_does_and_ends_with_all(punctuator: Punctuator, tmp_path: Path) -> None:
     """Also of files that are packed, not in ASCII, or of which most is not words."""
     write_texts(tmp_path / "in", 3)
     (tmp_path / "in/greek.txt").write_text("και τι λέει " * 40, encoding="utf-8")
-    (tmp_path / "in/packed.txt.gz").write_bytes(gzip.compress(b"we know " * 500))
+    (tmp_path / "in/packed.txt.gz").write_bytes(gzip.compress(b"we know " * 100))
     (tmp_path / "in/a.json").write_text(f'{{"text": "how are you", "noise": "{"x" * 500}"}}', encoding="utf-8")
     (tmp_path / "in/bad.txt").write_bytes(b"we know\ncaf\xe9\n" + b"so " * 90)
     jobs = planned(tmp_path)

@@ -11,11 +11,12 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from command import ROOT, Invoke, pipe_of
+from command import ROOT, Invoke, pipe_of, sent_to_a_terminal
 
 from t5punct import __version__
 from t5punct import model as models
 from t5punct.batch.work import punctuate_files
+from t5punct.cli import main
 from t5punct.cli.listings import WORDS_A_SECOND
 from t5punct.model import bundled_names
 from t5punct.punctuator import Punctuator
@@ -92,16 +93,15 @@ def test_a_full_disk_is_told_and_a_reader_that_goes_away_is_no_error(folder: str
     read_end, write_end = os.pipe()
     os.close(read_end)
     with open("/dev/full", "wb") as full:  # noqa: PTH123
-        outputs = {
-            ("punctuate", full): b"t5punct: standard output: No space left on device\n",
-            ("stream", write_end): b"",
-        }
-        for (name, output), told in outputs.items():
-            command = [sys.executable, "-m", "t5punct", name, "--model", folder]
-            ended = subprocess.run(
-                command, input=b"we know that", stdout=output, stderr=subprocess.PIPE, cwd=ROOT, check=False
+        for arguments, output, ended in (
+            (["punctuate", "--model", folder], full, (2, b"t5punct: standard output: No space left on device\n")),
+            (["presets"], write_end, (1, b"")),
+        ):
+            command = [sys.executable, "-m", "t5punct", *arguments]
+            done = subprocess.run(
+                command, input=b"we know", stdout=output, stderr=subprocess.PIPE, cwd=ROOT, check=False
             )
-            assert (ended.returncode, ended.stderr) == (2 if told else 1, told)
+            assert (done.returncode, done.stderr) == ended
     os.close(write_end)
 
 
@@ -130,15 +130,6 @@ def test_a_fragment_begins_anywhere_and_marks_can_be_made_likelier(invoke: Invok
 
     n_words = len(text.read_text(encoding="utf-8").split())
     assert n_commas(",=1e-9") == 0 < n_words // 2 < n_commas(",=1e9 .=1")
-
-
-def test_a_page_has_paragraphs_and_the_subtitles_beside_it_stay(invoke: Invoke, folder: str, tmp_path: Path) -> None:
-    (tmp_path / "a.srt").write_text("1\n00:00:01,000 --> 00:00:02,000\nwe know. that is it. so\n", encoding="utf-8")
-    paths = ("--html", tmp_path / "page.html", "-o", tmp_path / "b.srt", "--keep-marks", "--paragraphs", 1)
-    code, _, err = invoke("punctuate", tmp_path / "a.srt", "--model", folder, *paths)
-    assert (code, err) == (0, "")
-    assert (tmp_path / "b.srt").read_text(encoding="utf-8").count("\n") == 3
-    assert (tmp_path / "page.html").read_text(encoding="utf-8").count("<p") > 2
 
 
 def test_presets_are_listed_and_printed_to_be_copied(invoke: Invoke, folder: str, text: Path, tmp_path: Path) -> None:
@@ -307,16 +298,16 @@ def test_quiet_says_errors_alone(invoke: Invoke, folder: str, tmp_path: Path) ->
     assert invoke("punctuate", "nowhere.txt", "-q")[2].startswith("t5punct: no file nowhere.txt")
 
 
-def test_waiting_for_a_person_says_so_without_a_bar(folder: str) -> None:
-    own, terminal = pty.openpty()
-    command = [sys.executable, "-m", "t5punct", "punctuate", "--no-case", "--model", folder]
-    with subprocess.Popen(command, stdin=terminal, stdout=subprocess.PIPE, stderr=terminal, cwd=ROOT) as process:
-        os.close(terminal)
-        sent = b""
-        while b"Ctrl-D" not in sent:
-            sent += os.read(own, 4096)
-        os.write(own, b"we know\n\x04")
-        out, _ = process.communicate()
-    os.close(own)
-    assert sent.decode() == "t5punct: reading what you type; end it by Ctrl-D on a line of its own\r\n"[: len(sent)]
-    assert [word.text for word in split(out.decode()).words] == ["we", "know"]
+def test_waiting_for_a_person_says_so_without_a_bar(folder: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    person, terminal = pty.openpty()
+    os.write(person, b"we know\n\x04")
+
+    def run() -> None:
+        with open(terminal) as keyboard, pytest.raises(SystemExit):  # noqa: PTH123
+            monkeypatch.setattr(sys, "stdin", keyboard)
+            main(["punctuate", "--no-case", "--model", folder])
+
+    note, _, written = sent_to_a_terminal(run).partition("\n")
+    os.close(person)
+    assert note == "t5punct: reading what you type; end it by Ctrl-D on a line of its own"
+    assert [word.text for word in split(written).words] == ["we", "know"]

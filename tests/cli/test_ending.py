@@ -2,7 +2,6 @@
 
 import array
 import fcntl
-import importlib
 import os
 import signal
 import subprocess
@@ -99,23 +98,6 @@ def test_an_ended_export_leaves_no_folder(tiny_model: Model, tmp_path: Path, mon
         main(["export", str(tmp_path / "model"), "--output", str(tmp_path / "mine")])
     assert stopped.value.code == 143 and begun
     assert [path.name for path in tmp_path.iterdir()] == ["model"]
-
-
-@pytest.mark.parametrize(
-    ("command", "what", "module"), [("tune", "talk.txt", "t5punct.cli.tune"), ("report", "run", "t5punct.cli.train")]
-)
-def test_others_that_write_end_in_order_too(
-    command: str, what: str, module: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Each of them reads settings, and is told to end there."""
-    monkeypatch.setattr(importlib.import_module(module), "load", lambda *_, **__: os.kill(os.getpid(), signal.SIGTERM))
-    (tmp_path / "run").mkdir()
-    (tmp_path / "run" / "train.yaml").write_text("output: run\ninit_from: bundled\ndata: {path: prepared}\n")
-    (tmp_path / "talk.txt").write_text("We know. Do you?\n")
-    signal.signal(signal.SIGTERM, _not_heeded)
-    with pytest.raises(SystemExit) as stopped:
-        main([command, str(tmp_path / what)])
-    assert stopped.value.code == 143
 
 
 @pytest.mark.parametrize("at", ["t5punct.cli", "t5punct.options", "typer"])

@@ -15,10 +15,8 @@ import huggingface_hub
 import pytest
 import torch
 from command import Invoke
-from from_encoder import from_encoder
 from huggingface_hub import constants
 from safetensors.torch import load_file
-from tiny_encoders import save_tiny_encoder
 from transformers import AutoModelForSeq2SeqLM, T5ForConditionalGeneration
 
 from t5punct import config as settings
@@ -27,7 +25,6 @@ from t5punct.model import Model
 from t5punct.punctuator import Punctuator
 from t5punct.t5 import onnx
 from t5punct.t5.folder import ONNX_FILES
-from t5punct.t5.onnx import write_encoder
 from t5punct.training.config import DataConfig, TrainConfig
 from t5punct.training.data.prepare import PrepareConfig
 from t5punct.training.data.readers import CorpusConfig
@@ -109,11 +106,6 @@ def test_what_transformers_cannot_read_has_a_line_in_its_card_that_can(
         assert isinstance(names["network"], T5ForConditionalGeneration)
 
 
-def test_a_folder_with_a_card_alone_may_become_a_model(run_folder: Path, tmp_path: Path, invoke: Invoke) -> None:
-    (tmp_path / "README.md").write_text("my card")
-    assert [invoke("export", run_folder, "-o", tmp_path)[0] for _ in range(2)] == [0, 0]
-
-
 def onnx_error(model: Model, folder: Path, kind: str) -> torch.Tensor:
     """How far the states of an encoder in ONNX are from a model's, at most; and how large those are."""
     onnxruntime = pytest.importorskip("onnxruntime")
@@ -127,6 +119,7 @@ def onnx_error(model: Model, folder: Path, kind: str) -> torch.Tensor:
     return torch.stack([(torch.from_numpy(states)[mask.bool()] - wanted).abs().max(), wanted.abs().max()])
 
 
+@pytest.mark.long  # loading the exporter takes longer than most rooms
 def test_an_encoder_in_onnx_gives_the_states_of_the_written_weights(
     run_folder: Path, tmp_path: Path, invoke: Invoke, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -140,15 +133,6 @@ def test_an_encoder_in_onnx_gives_the_states_of_the_written_weights(
         assert error < 1e-4 if kind == "fp32" else 1e-4 < error < 0.3 * largest
         written = tmp_path / "fp32" / ONNX_FILES["fp32"]
         monkeypatch.setattr(onnx, "_export", lambda _network, file, written=written: shutil.copy(written, file))
-
-
-def test_an_encoder_of_another_family_is_written_in_onnx(tmp_path: Path) -> None:
-    """Here, and not beside what else is tested of families, as loading ONNX takes longer than all of it."""
-    pytest.importorskip("onnxruntime")
-    begun = from_encoder(save_tiny_encoder(tmp_path / "encoder", "mpnet"))
-    models.save(begun, tmp_path / "model")
-    write_encoder(begun.network, tmp_path / "model", "fp32")
-    assert onnx_error(models.load(tmp_path / "model"), tmp_path / "model", "fp32")[0] < 1e-4
 
 
 # -- to a hub
@@ -240,21 +224,6 @@ def test_the_card_tells_parents_licences_data_scores_and_use_and_no_path(run: Pa
     ):  # fmt: skip
         assert part in text, part
     assert "secret" not in text
-
-
-def test_a_model_without_a_history_has_a_card_that_says_so(tmp_path: Path, tiny_model: Model) -> None:
-    text = compose_card(tmp_path, tiny_model.task, "mine")
-    for part in (
-        "## Parents\n\nNot known here.",
-        "## Data\n\nNot known here.",
-        "None yet.",
-        "Licence of this model: not stated.",
-    ):
-        assert part in text
-    assert "| someone/other | not known |" in compose_card(Path("someone/other"), tiny_model.task, "mine")
-    assert "| base, which ships with t5punct" in compose_card(Path("base"), tiny_model.task, "mine")
-    (tmp_path / "train.yaml").write_text("of_another_version: 1\n")
-    assert compose_card(tmp_path, tiny_model.task, "mine") == text
 
 
 def test_nothing_is_sent_unasked(run: Path, tmp_path: Path, calls: list[tuple[str, object]], invoke: Invoke) -> None:

@@ -9,7 +9,7 @@ import typer
 from command import Invoke
 
 from t5punct.cli import EXAMPLES, app
-from t5punct.decoding.inputs import DECODERS, DecodingConfig
+from t5punct.decoding.inputs import DECODERS
 from t5punct.model import bundled_folder, bundled_names, read_task
 from t5punct.options import StreamOptions, TranscriptOptions, help_of
 from t5punct.streaming.policies import POLICIES
@@ -86,12 +86,3 @@ def test_help_names_every_choice_of_an_option_and_punctuate_has_at_most_26() -> 
         assert [choice for choice in choices if choice not in HELP[option]] == []
     options = [option for option in COMMAND.commands["punctuate"].params if option.param_type_name == "option"]
     assert len(options) + len(["--help"]) <= 26
-
-
-def test_help_says_the_default_style_of_large_and_how_many_marks_a_style_allows(invoke: Invoke) -> None:
-    task = read_task(bundled_folder())
-    assert "large: 1, in prose and chat 3" in HELP["max_marks"]
-    most_marks = [DecodingConfig(style=style).alphabet(task).max_marks for style in task.styles]
-    assert (task.styles, most_marks) == (["talk", "meeting", "prose", "chat"], [1, 1, 3, 3])
-    shown = _options(_sections(_shown(invoke, "punctuate", "--help"))["Options"])
-    assert f"large: {task.default_style})" in shown["--style"]

@@ -16,7 +16,7 @@ import pytest
 import torch
 from torch import distributed
 
-from t5punct.cli import main, parameters, process
+from t5punct.cli import parameters, process
 from t5punct.cli.train import check_launched, leave_group
 from t5punct.errors import ConfigError
 from t5punct.options import ModelOptions, StreamOptions
@@ -28,20 +28,6 @@ def _nothing_set(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv(name)
 
 
-def _allocator(monkeypatch: pytest.MonkeyPatch, largest: int) -> list[tuple[int, int]]:
-    """An allocator that takes thresholds up to a size; what it took."""
-    took: list[tuple[int, int]] = []
-
-    def mallopt(name: int, value: int) -> int:
-        if name == -3 and value > largest:
-            return 0
-        took.append((name, value))
-        return 1
-
-    monkeypatch.setattr(ctypes, "CDLL", lambda name: SimpleNamespace(mallopt=mallopt))
-    return took
-
-
 def test_glibc_takes_every_setting_and_other_systems_are_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     assert platform.libc_ver()[0] != "glibc" or process.keep_freed_memory()
 
@@ -51,28 +37,6 @@ def test_glibc_takes_every_setting_and_other_systems_are_left_alone(monkeypatch:
     for load in (lambda _: SimpleNamespace(), no_name):
         monkeypatch.setattr(ctypes, "CDLL", load)
         assert not process.keep_freed_memory()
-
-
-@pytest.mark.parametrize(("largest", "setting", "threshold"), [
-    (2**31, "OTHER", 2**30), (2**25, "OTHER", 2**25), (0, "OTHER", None), (2**31, "MALLOC_TOP_PAD_", None),
-])  # fmt: skip
-def test_the_largest_threshold_that_is_taken_is_set_unless_the_user_has_chosen(
-    monkeypatch: pytest.MonkeyPatch, largest: int, setting: str, threshold: int | None
-) -> None:
-    took = _allocator(monkeypatch, largest)
-    monkeypatch.setenv(setting, "0")
-    assert process.keep_freed_memory() == (threshold is not None)
-    assert took[:1] == ([] if threshold is None else [(-3, threshold)])
-    assert [name for name, _ in took[1:]] == ([] if threshold is None else [-1, -2])
-
-
-def test_a_command_seldom_looks_for_cycles(monkeypatch: pytest.MonkeyPatch) -> None:
-    told: list[int] = []
-    monkeypatch.setattr(gc, "set_threshold", lambda *numbers: told.append(numbers[0]))
-    with pytest.raises(SystemExit):
-        main(["--version"])
-    assert told[0] >= 20_000
-    assert told[-1] == gc.get_threshold()[0], "and as usual when it is done"
 
 
 LONE = {"ACCELERATE_USE_CPU": "True", "MASTER_ADDR": "127.0.0.1"}
@@ -123,16 +87,6 @@ def test_a_quota_is_read_from_the_groups_of_this_process(
         path.write_text(text)
     assert process.available_processors(tmp_path / "mount", tmp_path / "cgroup") == max(1, int(min(expected, 64)))
     assert process.available_processors(tmp_path, tmp_path / "none") == 64
-
-
-@pytest.mark.parametrize(("bound", "quota", "expected"), [(8, 2.5, 2), (8, 0.5, 1), (1, 4.0, 1), (3, 3.0, 3)])
-def test_processors_are_those_of_affinity_and_quota(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, bound: int, quota: float, expected: int
-) -> None:
-    monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(bound)), raising=False)
-    (tmp_path / "cgroup").write_text("0::/\n")
-    (tmp_path / "cpu.max").write_text(f"{int(quota * 100_000)} 100000\n")
-    assert process.available_processors(tmp_path, tmp_path / "cgroup") == expected
 
 
 @pytest.fixture

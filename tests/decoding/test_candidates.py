@@ -1,9 +1,7 @@
 """The rule of slot decoding, against brute force, without a network."""
 
-import gc
 import math
 import random
-import tracemalloc
 
 import pytest
 from hypothesis import given, settings
@@ -135,22 +133,6 @@ def test_choices_are_made_once_and_their_number_is_bounded(tiny_model: Model, mo
     for number in range(10):
         candidates.choice(WindowInput.of([str(number)]), 0, 0)
         assert len(candidates._choices) <= 3
-
-
-def test_the_memory_of_choices_does_not_grow_with_new_words(tiny_model: Model, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Only choices are measured: what the tokenizer keeps of words, which has bounds of its own, is there before."""
-    rng, sizes = random.Random(1), list[int]()
-    windows = [WindowInput.of(["".join(rng.choices("abcdefghijk", k=6))]) for _ in range(600)]
-    for bound in (600, 600, 100):
-        monkeypatch.setattr("t5punct.decoding.candidates._KEPT_CHOICES", bound)
-        candidates = Candidates(tiny_model.tokenizer, mark_odds={",": 2.0})
-        tracemalloc.start()
-        for window in windows:
-            assert candidates.choice(window, 0, 0).paths
-        gc.collect()  # a choice and its paths name each other
-        sizes.append(tracemalloc.get_traced_memory()[0])
-        tracemalloc.stop()
-    assert sizes[2] < sizes[1] / 3
 
 
 def test_a_given_label_is_written_and_nothing_else_can_be(tiny_model: Model) -> None:

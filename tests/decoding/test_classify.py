@@ -89,11 +89,3 @@ def test_rarely_asked_slots_without_marks_get_their_share_back(model: Model) -> 
             assert after[label] == pytest.approx(before[label] / (3 * bare + 1 - bare), abs=1e-5)
     with pytest.raises(ConfigError, match=r"unmarked_odds 0\.0"):
         model.with_task(unmarked_odds=0.0)
-
-
-def test_odds_of_marks_count_in_answers_too(model: Model) -> None:
-    plain = SlotClassifier(model, DecodingConfig(max_marks=1)).decode(QUESTIONS)
-    weighed = SlotClassifier(model, DecodingConfig(max_marks=1, mark_odds={"?": 3.0})).decode(QUESTIONS)
-    for before, after in zip(plain, weighed, strict=True):
-        asked = before["?"]
-        assert after["?"] == pytest.approx(3 * asked / (1 + 2 * asked), abs=1e-5)

@@ -54,7 +54,7 @@ def test_a_decoder_that_would_write_only_stops_goes_on(style: str, most: int, mo
 
 def test_the_default_model_writes_the_words_of_a_lecture() -> None:
     path = Path(__file__).parents[1] / "data" / "lecture.txt"
-    words = re.findall(r"[a-z']+", path.read_text(encoding="utf-8").lower())[:90]
+    words = re.findall(r"[a-z']+", path.read_text(encoding="utf-8").lower())[:40]
     text = generate_texts(load(bundled_folder("large")), [WindowInput.of(words)], DecodingConfig("generate"))[0]
     assert re.findall(r"[a-z']+", text.lower()) == words
 
@@ -116,7 +116,7 @@ def _writer(written: dict[str, str], spoiled: Callable[[int], bool], rng: random
     return write
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(st.integers(0, 10**9), st.integers(1, 60))
 def test_votes_of_other_windows_recover_what_one_window_spoiled(tiny_model: Model, seed: int, n_words: int) -> None:
     rng = random.Random(seed)
@@ -133,7 +133,7 @@ def test_votes_of_other_windows_recover_what_one_window_spoiled(tiny_model: Mode
     assert [word.marks for word in annotated] == labels
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(st.integers(0, 10**9), st.integers(1, 40))
 def test_the_words_are_kept_when_every_window_is_spoiled(tiny_model: Model, seed: int, n_words: int) -> None:
     rng = random.Random(seed)
@@ -143,18 +143,6 @@ def test_the_words_are_kept_when_every_window_is_spoiled(tiny_model: Model, seed
         patch.setattr(module, "generate_texts", _writer(dict(zip(words, words, strict=True)), lambda n: True, rng))
         output = Punctuator(tiny_model, config).punctuate(" ".join(words))
     assert [word.text.lower() for word in split(output).words] == words
-
-
-def test_without_overlap_a_spoiled_window_does_harm(tiny_model: Model) -> None:
-    """The guard above can fail: windows side by side have no second opinion."""
-    rng = random.Random(3)
-    words = _true_text(48, rng)
-    written = {word: word + "." * (place % 5 == 4) for place, word in enumerate(words)}
-    config = PunctuatorConfig(WindowConfig(12), decoding=DecodingConfig("generate"), fragment=True)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "generate_texts", _writer(written, lambda n: True, rng))
-        annotated = Punctuator(tiny_model, config).annotate(" ".join(words))
-    assert [word.text for word in annotated] != list(written.values())
 
 
 def test_windows_that_aligned_badly_are_counted_and_lose_their_vote(tiny_model: Model) -> None:

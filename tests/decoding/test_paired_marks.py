@@ -10,7 +10,6 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from t5punct.decoding import paired_marks
 from t5punct.decoding.inputs import WindowInput
 from t5punct.decoding.paired_marks import LEAST, ODDS, PairedMarks, Pairs, SaidOfWord, pair_marks
 from t5punct.decoding.tagging import TagDecoder
@@ -107,16 +106,6 @@ def test_an_end_fits_the_opening_mark_and_marks_that_are_not_written_are_not_cho
     assert (choice.mark, choice.end) == (NONE, QUESTION)
     only_commas = SaidOfWord([math.log(0.6), math.log(0.4), *[-math.inf] * 3], (0.1, 0.9, 0.0))
     assert {choice.mark for choice in pair_marks([only_commas] * 3, PAIRS)} == {NONE}
-
-
-def test_marks_that_are_chosen_alone_do_not_fit(monkeypatch: pytest.MonkeyPatch) -> None:
-    words = [said({NONE: 0.95}, (0.2, 0.8, 0.0)), LAST]
-    assert not fits([(1, NONE), (0, STOP)], words)
-    assert not fits([(0, NONE), (0, QUESTION)], words)
-    with monkeypatch.context() as patch:
-        patch.setattr(paired_marks, "LEAST", 2.0)  # as if no word could be opened
-        alone = way_of(pair_marks([words[0], said({QUESTION: 0.9})], PAIRS))
-    assert not fits(alone, [words[0], said({QUESTION: 0.9})])
 
 
 # -- in a window

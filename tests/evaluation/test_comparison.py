@@ -6,14 +6,13 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from rich.console import Console
 from scripted import Scripted
 
 from t5punct.errors import ConfigError, InputError
 from t5punct.evaluation.comparison import compare_file, compare_reports, f1_of
 from t5punct.evaluation.counts import Counts, Slot, count
 from t5punct.evaluation.evaluate import evaluate_file
-from t5punct.evaluation.score_table import comparison_json, comparison_table, p_text
+from t5punct.evaluation.score_table import comparison_json
 from t5punct.evaluation.scores import scores_of
 from t5punct.evaluation.significance import gain_interval, interval, micro_f1, paired_test
 from t5punct.model import Model
@@ -68,15 +67,6 @@ def test_a_model_of_fewer_marks_is_scored_against_those_of_both(tiny_model: Mode
     assert comparison.first.signature.endswith("|reference-marks:,.?!:;-")
 
 
-def test_words_decided_are_told_of_both_systems_in_turn(tiny_model: Model, text: Path) -> None:
-    text.write_text("\n".join(["we know that right"] * 20))
-    counts: list[int] = []
-    system = Scripted(tiny_model, "we know that right")
-    compare_file(text, system, system, on_progress=counts.append)
-    evaluate_file(text, system, on_progress=counts.append)
-    assert counts == [*range(4, 161, 4), *range(4, 81, 4)]
-
-
 def test_words_that_are_removed_and_reports_of_different_texts_are_not_compared(tiny_model: Model, text: Path) -> None:
     signed = tiny_model.with_task(disfluencies=True)
     removing = Punctuator(signed, PunctuatorConfig(render=RenderConfig(disfluencies="remove")))
@@ -85,17 +75,6 @@ def test_words_that_are_removed_and_reports_of_different_texts_are_not_compared(
     reports = [evaluate_file(text, Punctuator(tiny_model), max_words=n_words) for n_words in (99, 2)]
     with pytest.raises(InputError, match="1 and 3 documents; expected the same documents for both"):
         compare_reports(*reports)
-
-
-def test_the_table_shows_scores_gain_interval_and_p(tiny_model: Model, text: Path) -> None:
-    comparison = compare_file(text, Scripted(tiny_model, TEXT.replace("!", "")), Scripted(tiny_model, TEXT))
-    console = Console(width=120)
-    with console.capture() as captured:
-        console.print(comparison_table(comparison, ("old", "new")))
-    shown = captured.get()
-    for part in ("old", "new", "micro", "boundary", "capitals", "95 % interval", " +20.0 ", "0.0 to", "decoder:slots"):
-        assert part in shown
-    assert [p_text(value) for value in (None, 1 / 1001, 0.5)] == ["-", "< 0.002", "0.500"]
 
 
 def system(n_documents: int, right_percent: int, seed: int = 1) -> list[Counts]:

@@ -1,8 +1,6 @@
 """What a file is scored with: its own rows, its lines, its words; disfluent words have scores of their own."""
 
 import json
-import time
-from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
@@ -21,7 +19,6 @@ from t5punct.evaluation.references import read_references
 from t5punct.evaluation.score_table import as_json, report_table
 from t5punct.model import Model
 from t5punct.punctuator import Punctuator, PunctuatorConfig
-from t5punct.text.io.iwslt import TO_BE_LEFT_OUT, read_rows
 from t5punct.text.marks import Alphabet
 from t5punct.text.render import AnnotatedWord, RenderConfig
 from t5punct.windows.combine import CombineConfig
@@ -87,9 +84,9 @@ def test_no_word_of_an_odd_file_is_called_changed(
 
 def test_a_long_iwslt_file_gives_stretches_and_no_empty_document(tiny_model: Model, tmp_path: Path) -> None:
     path = tmp_path / "long.tsv"
-    path.write_text("so\tO\nstop\tPERIOD\n" * 600)
-    report = evaluate_file(path, Scripted(tiny_model, "so stop. " * 600))
-    assert [counts.slots for counts in report.counts] == [500, 500, 200]
+    path.write_text("so\tO\nstop\tPERIOD\n" * 300)
+    report = evaluate_file(path, Scripted(tiny_model, "so stop. " * 300))
+    assert [counts.slots for counts in report.counts] == [500, 100]
     assert report.micro_interval
     assert report.micro_interval.low == report.micro_interval.high == 100.0
     path.write_text("hello\tO\nthere\tO\n--\tPERIOD\n")
@@ -122,24 +119,6 @@ def test_words_that_rendering_changes_come_to_light(tiny_model: Model, monkeypat
     assert (rows.scores.words_changed, rows.scores.words_inserted, rows.scores.words_dropped) == (2, 0, 0)
     assert (text.scores.words_changed, text.scores.words_inserted, text.scores.words_dropped) == (2, 1, 0)
     assert as_json(text)["words_changed"] == 3
-
-
-def test_no_interval_is_given_where_there_is_no_score(tiny_model: Model, tmp_path: Path) -> None:
-    path = tmp_path / "bare.txt"
-    path.write_text("we know\nthat\n")
-    report = evaluate_file(path, Scripted(tiny_model, "we know that"))
-    assert len(report.counts) == 2
-    assert report.scores.micro.f1 is report.micro_interval is as_json(report)["micro_f1_interval"] is None
-    assert "micro F1, 95 % interval   -" in _printed(report)
-
-
-def test_the_bootstrap_is_not_in_the_seconds(tiny_model: Model, monkeypatch: pytest.MonkeyPatch) -> None:
-    """By a clock that nothing but the bootstrap moves."""
-    now = [0.0]
-    monkeypatch.setattr(time, "perf_counter", lambda: now[0])
-    monkeypatch.setattr("t5punct.evaluation.evaluate.interval", lambda documents: now.append(now.pop() + 9.0))
-    assert evaluate_file(CLITICS, Scripted(tiny_model, "word " * 10)).seconds == 0.0
-    assert now == [9.0]
 
 
 def test_max_words_cuts_both_kinds_of_file_and_a_pipe_of_either_is_scored(tiny_model: Model) -> None:
@@ -271,25 +250,14 @@ def test_rows_that_are_to_be_left_out(tmp_path: Path) -> None:
 
 def test_they_are_scored_where_they_are_marked(signing_model: Model, tmp_path: Path) -> None:
     file = tmp_path / "said.txt"
-    file.write_text("We know um~, that~ that is it.\n" * 20)
+    file.write_text("We know um~, that~ that is it.\n" * 8)
     kept = Punctuator(signing_model)
     report = as_json(evaluate_file(file, kept))
     assert "disfluent" not in report
     assert "disfluencies" not in str(report["signature"])
     marking = kept.with_config(render=RenderConfig(disfluencies="mark"))
     report = as_json(evaluate_file(file, marking))
-    assert report["disfluent"]["reference"] == 40
+    assert report["disfluent"]["reference"] == 16
     assert report["words_changed"] == 0
     assert "|disfluencies:mark|" in str(report["signature"])
     assert json.dumps(report)
-
-
-def test_the_file_written_by_hand_has_what_it_promises() -> None:
-    rows = read_rows(DATA / "disfluencies.tsv")
-    flags = [row.label_class == TO_BE_LEFT_OUT for row in rows]
-    n_places = sum(flag and not before for before, flag in zip([False, *flags], flags, strict=False))
-    assert n_places > 250
-    assert len(rows) > 1900
-    said = Counter((row.word, row.label_class == TO_BE_LEFT_OUT) for row in rows)
-    for word in ("like", "know", "mean", "that", "the"):
-        assert said[word, True] and said[word, False], f"{word} is to be left out in some places only"

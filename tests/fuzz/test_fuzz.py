@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from chance import by_chance, unchanged
 from fuzzing import ROOMS, fuzz
-from promises import ALPHABET, BrokenPromise, Checked, check
+from promises import ALPHABET, BrokenPromise, check
 
 from t5punct.text.marks import Alphabet
 from t5punct.transcripts.formats import format_of, transcript_of
@@ -43,25 +43,6 @@ def test_a_changed_word_is_found(name: str, old: str, new: str | None) -> None:
         check(name, FILES[name], 1, wrong)
 
 
-def test_a_changed_time_of_json_is_found() -> None:
-    with pytest.raises(BrokenPromise, match="the letters of all strings stay"):
-        check("json", FILES["json"], 1, lambda text, *_: (text.replace("1.5", "15"), ["how", "are", "you"]))
-
-
-def test_the_shortest_file_that_fails_and_its_seed_are_known(monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse_two_lines(text: str, seed: int) -> Checked:
-        if "\n" in text[:-1]:
-            raise BrokenPromise if len(text) > 20 else KeyError
-        return Checked(1)
-
-    monkeypatch.setitem(ROOMS, "text", (ROOMS["text"][0], refuse_two_lines))
-    fuzzed = fuzz("text", 200)
-    assert isinstance(fuzzed.error, KeyError) and fuzzed.failed and len(fuzzed.failed[0]) <= 20
-    assert fuzzed.n_changed > fuzzed.n_tracebacks > 0
-    assert fuzzed.n_files == 200 == fuzzed.n_words + fuzzed.n_changed + fuzzed.n_tracebacks
-    assert fuzz("text", 200).failed == fuzzed.failed
-
-
 # -- small hostile files, of the page of the issue that they are from
 
 
@@ -75,7 +56,7 @@ REFUSED = {
 @pytest.mark.parametrize("path", CORPUS, ids=lambda path: path.name)
 def test_a_hostile_file_keeps_what_is_promised(path: Path) -> None:
     text = path.read_bytes().decode()
-    for seed in range(20):
+    for seed in range(8):
         assert check(format_of(path), text, seed).is_refused == (path.name in REFUSED)
 
 

@@ -66,6 +66,7 @@ def test_main__folder_of_the_blend(pair: tuple[Model, Model], tmp_path: Path) ->
     assert (tmp_path / "made" / "train.yaml").read_text() == "output: runs/x\n"
 
 
+@pytest.mark.long
 def test_the_start_of_base_joins_encoder_and_decoder_of_large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.argv", ["join_base.py", "base", str(tmp_path / "start")])
     join()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 import re
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +22,6 @@ from t5punct.decoding.generate import generate_texts
 from t5punct.decoding.inputs import WindowInput
 from t5punct.errors import ConfigError
 from t5punct.model import Model
-from t5punct.t5.inference import InferenceT5
 from t5punct.training.examples.batches import make_collator
 from t5punct.training.examples.example import IGNORED, ChunkExamples
 
@@ -81,28 +79,6 @@ def test_it_copies_four_words_in_five_before_training_and_words_that_come_back(
     words = "w7 w8 w7 w9 w7 w8 w7 w8 w10".split()
     written = generate_texts(copier, [WindowInput.of(words)])[0].lower()
     assert re.sub(r"[^w0-9 ]", "", written).split() == words
-
-
-def test_the_encoder_of_a_umt5_is_kept(begun: Model, examples: ChunkExamples, tmp_path: Path) -> None:
-    shape: dict[str, Any] = {"d_model": 384, "d_kv": 32, "num_heads": 12, "d_ff": 32, "num_layers": 1}
-    old: Any = begun.network.config
-    ids = {"pad_token_id": 0, "eos_token_id": old.eos_token_id, "decoder_start_token_id": 0}
-    torch.manual_seed(3)
-    config = transformers.UMT5Config(**shape, **ids, vocab_size=old.vocab_size, num_decoder_layers=1)
-    network: Any = transformers.UMT5ForConditionalGeneration(config)
-    network.shared.weight.data.mul_(0.1)  # as that of a trained one
-    model = replace(begun, network=network.eval())
-    copier = with_copier(model, examples, 1000)
-    assert share_copied(model, examples) < 0.02
-    assert share_copied(copier, examples) > 0.8
-    batch = make_collator(model.tokenizer.pad_id)([examples[0]])
-    models.save(copier, tmp_path / "model")
-    assert share_copied(models.load(tmp_path / "model"), examples) > 0.8, "transformers runs what was saved"
-    lean = models.load(tmp_path / "model", precision="fp32")
-    assert isinstance(lean.network, InferenceT5)
-    states, kept, read = (each.encode(batch.input_ids, batch.attention_mask) for each in (model, copier, lean))
-    assert torch.equal(kept, states)
-    assert torch.allclose(read, states, atol=1e-5)
 
 
 def test_encoder_and_embeddings_stay_and_what_is_saved_copies(

@@ -65,21 +65,6 @@ def test_frequent_pieces_and_letters_stay_and_a_capital_becomes_its_lower_case_w
     assert pieces_of(cut.tokenizer, "Baum HAUS") == ["▁baum", "▁haus"]
 
 
-def test_the_report_counts_pieces_and_what_they_cover() -> None:
-    whole = cut_pieces(tokenizer_of(VOCABULARY), WORDS, 99)  # ▁we, ▁know, ▁haus, ▁baum, and ▁ye s
-    assert whole.report == (
-        "27 of 32 pieces; they are 100.0 % of those that the whole vocabulary writes the text with; "
-        "1.074 pieces a word (1.074 with all), 0 of 27 words with an unknown piece"
-    )
-    few = cut_pieces(tokenizer_of(VOCABULARY), WORDS + Counter({"家": 3}), 24)
-    # of 35 pieces these stay: 9 ▁we, 7 ▁know, 2 s of yes, 3 ▁; then haus and baum are 5 letters each, yes 4
-    assert few.report == (
-        "24 of 32 pieces; they are 60.0 % of those that the whole vocabulary writes the text with; "
-        f"{(9 + 7 + 9 * 5 + 2 * 4 + 2 * 3) / 30:.3f} pieces a word ({35 / 30:.3f} with all), "
-        "3 of 30 words with an unknown piece"
-    )
-
-
 def test_pieces_that_other_words_need_come_back_behind_the_old_ones() -> None:
     whole = tokenizer_of(VOCABULARY)
     cut = cut_pieces(whole, Counter({"we": 9}), 25).tokenizer
@@ -160,14 +145,3 @@ def test_a_model_gets_pieces_for_another_language(folder: Path, tiny_data: Path,
         for ids in [model.tokenizer.word_ids("so")]
     ]
     assert torch.equal(*states)
-
-
-def test_pieces_of_another_encoder_are_refused(folder: Path, tiny_data: Path, tmp_path: Path) -> None:
-    few = cut_model(folder, Counter({"so": 9}), 120, tmp_path / "cut")
-    stranger = AutoModel.from_pretrained(folder)
-    with torch.no_grad():
-        stranger.get_input_embeddings().weight.normal_()
-    stranger.save_pretrained(tmp_path / "stranger")
-    AutoTokenizer.from_pretrained(folder).save_pretrained(tmp_path / "stranger")
-    with pytest.raises(ConfigError, match="whose embeddings are not those of"):
-        with_more_pieces(few, tmp_path / "stranger", Counter({"so": 1}), 10)

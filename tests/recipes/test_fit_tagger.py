@@ -36,22 +36,6 @@ def test_a_fitted_tagger_knows_more_than_the_shares_of_classes(tiny_model: Model
     assert float(fitted.tags) < 0.98 * entropy, "where marks stand in this text is drawn by lot"
 
 
-def test_a_tagger_is_fitted_on_as_many_words_as_are_asked_for(
-    tiny_model: Model, examples: ChunkExamples, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Words, not tokens; at most one chunk more."""
-    seen, fit = list[int](), recipe._fit
-
-    def counted(head: torch.nn.Linear, states: torch.Tensor, classes: torch.Tensor) -> None:
-        seen.append(len(states))
-        fit(head, states, classes)
-
-    monkeypatch.setattr(recipe, "_fit", counted)
-    fit_tagger(tiny_model, examples, n_words=300)
-    assert len(seen) == 2, "one head for marks, one for case"
-    assert all(300 <= n_words < 300 + 64 for n_words in seen)
-
-
 def test_main__model_that_the_run_would_start_from(tiny_data: Path, tmp_path: Path) -> None:
     encoder = save_tiny_encoder(tmp_path / "encoder", "roberta")
     models.save(from_encoder(encoder), tmp_path / "model")

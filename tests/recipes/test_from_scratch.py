@@ -1,33 +1,18 @@
 """A T5 with random weights: its vocabulary round-trips any text, and a run begins with it."""
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-import torch
-from from_scratch import Shape, fresh, iter_lines, main, train_tokenizer
+from from_scratch import main, train_tokenizer
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 from transformers import AutoTokenizer
 
 from t5punct import model as models
 from t5punct.errors import ConfigError, InputError
-from t5punct.model import Model
 from t5punct.t5.task import TaskConfig
 from t5punct.t5.tokenization import TaskTokenizer
-
-
-def test_a_fresh_model_is_the_same_for_the_same_seed(tiny_model: Model) -> None:
-    shape = Shape(d_model=16, d_kv=4, num_heads=2, d_ff=32, num_layers=1, num_decoder_layers=1)
-    weights = []
-    for seed in (1, 1, 2):
-        torch.manual_seed(seed)
-        weights.append(fresh(shape, tiny_model.tokenizer).network.state_dict()["shared.weight"])
-    assert torch.equal(weights[0], weights[1]) and not torch.equal(weights[0], weights[2])
-    shallow = fresh(replace(shape, num_layers=3), tiny_model.tokenizer).network
-    assert (len(shallow.encoder.block), len(shallow.decoder.block)) == (3, 1)
-
 
 MARKS = ",.?!:;-"
 
@@ -95,8 +80,3 @@ def test_main__model_that_a_run_begins_with(tiny_data: Path, tmp_path: Path) -> 
     assert len(model.tokenizer.tokenizer) <= 450 and model.network.config.d_model == 32
     with pytest.raises(ConfigError, match="unknown setting 'd_modle'"):
         main([str(tiny_data), str(tmp_path / "other"), "d_modle=32"])
-
-
-def test_iter_lines__as_many_words_as_are_asked_for() -> None:
-    rows = [{"source": f"s{number}", "target": f"t{number}", "n_words": 2} for number in range(9)]
-    assert [*iter_lines(rows, 5)] == ["t0", "s1", "t2"]

@@ -17,7 +17,6 @@ from transformers import T5ForConditionalGeneration, UMT5ForConditionalGeneratio
 from t5punct import model as models
 from t5punct.errors import ConfigError
 from t5punct.model import Model
-from t5punct.t5.delay import Delay
 
 
 def test_main__layers_of_a_model_and_of_an_encoder_which_stays_one(folder: str, tmp_path: Path) -> None:
@@ -59,11 +58,3 @@ def test_a_model_without_its_first_layer_keeps_its_positions(tagged_model: Model
     ids = torch.tensor([[5, 6, 7, 8, 5, 6, 1]])
     states = [model.encode(ids, torch.ones_like(ids)) for model in (shallow, models.load(tmp_path))]
     assert torch.allclose(states[0], states[1], atol=1e-6)
-
-
-def test_layers_that_are_kept_do_not_look_ahead_as_the_old_ones_did(tagged_model: Model) -> None:
-    """A delay of layer 1 would be nobody's in an encoder of one layer, and its words would never be seen."""
-    delayed = tagged_model.with_task(delay_left_words=32, delay_layers=[1, 0])
-    task = with_encoder_layers(delayed, [0]).task
-    assert (task.delay_left_words, task.delay_layers) == (None, [])
-    assert sum(Delay.of_task(4, task).look_aheads(1)) == 4

@@ -78,7 +78,6 @@ def test_a_config_that_cannot_be_is_said() -> None:
 
 POST = b"POST /v1/punctuate HTTP/1.1\r\nHost: 127.0.0.1\r\n"
 ELSEWHERE = b"POST / HTTP/1.1\r\nHost: evil.example\r\n"
-FORM = POST + b"Content-Type: multipart/form-data; boundary=x\r\n"
 UPGRADE = b"GET /v1/stream HTTP/1.1\r\nHost: 127.0.0.1\r\nUpgrade: websocket\r\n"
 BROKEN = {
     "no http": b"\x00\xff\r\n\r\n",

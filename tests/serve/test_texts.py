@@ -1,20 +1,17 @@
 """`POST /v1/punctuate` answers with the bytes that `t5punct punctuate` would write, or says what is wrong."""
 
-import asyncio
 import io
 import json
-import re
 from pathlib import Path
 from typing import Any
 
 import pytest
-from services import FP32, GERMAN, GERMAN_WARNING, client, service_of
+from services import FP32, GERMAN, GERMAN_WARNING, client
 from starlette.testclient import TestClient
 
 from t5punct.batch.jobs import Job
 from t5punct.batch.work import Work
 from t5punct.punctuator import Punctuator
-from t5punct.serve.app import make_app
 from t5punct.serve.config import ServeConfig
 from t5punct.serve.engine import Engine
 from t5punct.transcripts.writers import WriterConfig
@@ -107,25 +104,6 @@ def test_what_nobody_serves_is_said_and_a_body_without_a_length_is_cut_off(serve
     assert served.post("/v1/punctuate", content=b"").content == b"", "an empty text is an empty answer"
 
 
-@pytest.mark.parametrize("content_type", ["text/plain", "multipart/form-data; boundary=x"])
-def test_a_client_that_leaves_inside_its_body_is_no_error(engine: Engine, content_type: str) -> None:
-    """What nobody foresaw is logged with a traceback; a client that hangs up is not that."""
-    service = service_of(engine)
-    headers = [(b"host", b"127.0.0.1"), (b"content-type", content_type.encode())]
-    scope = {"type": "http", "method": "POST", "path": "/v1/punctuate", "query_string": b"", "headers": headers}
-    messages = [{"type": "http.request", "body": b"how are", "more_body": True}, {"type": "http.disconnect"}]
-    answers = list[Any]()
-
-    async def receive() -> Any:
-        return messages.pop(0)
-
-    async def send(message: Any) -> None:
-        answers.append(message)
-
-    asyncio.run(make_app(service)(scope, receive, send))
-    assert answers[0]["status"] == 400 and service.is_idle
-
-
 def test_requests_are_counted_and_a_busy_service_says_so(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     with client(engine) as served:
         served.post("/v1/punctuate", content=b"how are you")
@@ -174,14 +152,9 @@ def test_the_page_needs_no_other_site_and_says_who_may_hear_the_microphone(engin
     policy = answer.headers["content-security-policy"]
     assert "default-src 'none'" in policy and "frame-ancestors 'none'" in policy and "unsafe" not in policy
     assert "http://" not in answer.text and "https://" not in answer.text
-    root = Path(__file__).parents[2]
-    page = (root / "t5punct/serve/page/page.html").read_text(encoding="utf-8")
-    assert 'id="speak" hidden aria-pressed="false" aria-describedby="speak-note"' in page
-    for text in (page, *((root / name).read_text(encoding="utf-8") for name in ("README.md", "SECURITY.md"))):
-        assert re.search(
-            r"send (what it hears|\w+ to) .*browser's vendor|sends what it hears to the browser's vendor", text
-        )
-    assert "send what it hears to their vendor" in (root / "docs/guides/serve.md").read_text(encoding="utf-8")
+    root, pages = Path(__file__).parents[2], ("README.md", "SECURITY.md", "docs/guides/serve.md")
+    assert 'aria-describedby="speak-note"' in (root / "t5punct/serve/page/page.html").read_text(encoding="utf-8")
+    assert [name for name in pages if "vendor" not in (root / name).read_text(encoding="utf-8")] == []
 
 
 def test_a_language_that_the_model_does_not_know_is_told_as_by_the_command(english_engine: Engine) -> None:

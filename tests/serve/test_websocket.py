@@ -25,7 +25,7 @@ from t5punct.serve.requests import FLUSH, words_message
 from t5punct.streaming import StreamConfig, StreamingPunctuator, Streams, TimedWord
 from t5punct.streaming.streams import committed_events
 
-END, WORDS = '{"end": true}', LECTURE[:24]
+END, WORDS = '{"end": true}', LECTURE[:12]
 PATIENCE_S = 120  # an answer takes milliseconds, and on a machine under load much longer
 
 
@@ -78,8 +78,8 @@ def test_times_silences_and_provisional_words(engine: Engine) -> None:
 
 def test_a_stream_goes_on_where_another_was(engine: Engine) -> None:
     with client(engine) as served:
-        with opened(served, "?state_every=10") as socket:
-            socket.send_text(" ".join(WORDS[:15]))
+        with opened(served, "?state_every=3") as socket:
+            socket.send_text(" ".join(WORDS[:8]))
             events = [socket.receive_json()]
             while "state" not in events[-1]:
                 events.append(socket.receive_json())
@@ -87,7 +87,7 @@ def test_a_stream_goes_on_where_another_was(engine: Engine) -> None:
         assert saved["n_messages"] == 1
         with opened(served) as socket:
             socket.send_text(json.dumps({name: saved[name] for name in ("state", "n_chars")}))
-            socket.send_text(" ".join(WORDS[15:]))
+            socket.send_text(" ".join(WORDS[8:]))
             socket.send_text(END)
             events += events_to_end(socket)
     assert without_times(events) == events_alone(engine, StreamConfig())
@@ -255,7 +255,7 @@ class Texts(list[str]):
         self.append(event["text"])
 
 
-@pytest.mark.parametrize("cut_after", [(), (0,), (5, 6, 30), (19, 20, 21, 35, 40), (44,)])
+@pytest.mark.parametrize("cut_after", [(), (0,), (19, 20, 21, 35, 40), (44,)])
 def test_a_remote_stream_is_what_one_here_is_over_lost_connections(engine: Engine, cut_after: tuple[int, ...]) -> None:
     texts = Texts()
     with server(engine) as (address, _), RemoteStream(f"ws://{address}/v1/stream?{ASKED}", texts) as remote:
@@ -312,19 +312,3 @@ def test_a_long_silence_is_no_lost_service(engine: Engine) -> None:
             time.sleep(2.0 * (part == LECTURE[:18]))  # some connections long
         remote.__exit__(None)
     assert texts == undisturbed
-
-
-def test_a_warning_is_told_once_over_lost_connections_and_is_no_word(english_engine: Engine) -> None:
-    events = list[Mapping[str, Any]]()
-    german = (GERMAN.split() * 8)[:60]
-    with (
-        server(english_engine) as (address, _),
-        RemoteStream(f"ws://{address}/v1/stream?{ASKED}", events.append) as remote,
-    ):
-        for number, word in enumerate(german):
-            remote.say(words_message([TimedWord(word)]))
-            if number in (25, 40):
-                with suppress(OSError):
-                    remote._connection.socket.shutdown(sockets.SHUT_RDWR)
-    assert [event for event in events if "warning" in event] == [{"warning": GERMAN_WARNING}]
-    assert [event["word"] for event in events if "word" in event] == german

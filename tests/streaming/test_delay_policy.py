@@ -20,8 +20,7 @@ from t5punct.errors import ConfigError, InputError
 from t5punct.model import Model, with_precision
 from t5punct.punctuator import Punctuator, PunctuatorConfig
 from t5punct.streaming import Committed, StreamConfig, StreamingPunctuator, Streams, StreamState, TimedWord
-from t5punct.streaming import kv_cache as kv_cache_module
-from t5punct.streaming.kv_cache import Keys, Memory, StreamEncoder, Tokens, _Room, keys_in_sight
+from t5punct.streaming.kv_cache import StreamEncoder
 from t5punct.t5.delay import Delay, delayed_states, token_words
 from t5punct.t5.encoder import blocks_of
 from t5punct.t5.tagger import Tagger
@@ -31,7 +30,7 @@ from t5punct.windows.plan import WindowConfig
 PIECES = ["we", "know", "that", "iPhone", "3.5", "U.S.", "🙂", "no", "I", "how", "xylophone", "right?"]
 WORDS = st.lists(st.sampled_from(PIECES), min_size=1, max_size=30)
 LOOKAHEADS = st.integers(0, 5)
-few = settings(max_examples=8, suppress_health_check=list(HealthCheck))
+few = settings(max_examples=5, suppress_health_check=list(HealthCheck))
 
 
 @pytest.fixture(scope="module", params=["t5", "umt5", "mpnet"])
@@ -126,7 +125,7 @@ def test_columns_give_the_states_of_the_whole_text(
 
 def test_overlapping_windows_equal_one_window_where_they_hold_what_a_state_depends_on(punctuator: Punctuator) -> None:
     """Three layers of three words to the left, and the prefix as far away as it counts: 128 tokens."""
-    words = random.Random(6).choices(PIECES, k=400)
+    words = random.Random(6).choices(PIECES, k=260)
     windows = WindowConfig(200, None, mask_left=140, mask_right=2)
     streamed = _written(_stream(punctuator, 2, [words]))
     assert streamed == _batch(punctuator, 2, words, windows)
@@ -136,7 +135,7 @@ def test_overlapping_windows_equal_one_window_where_they_hold_what_a_state_depen
 def test_what_is_remembered_does_not_grow(punctuator: Punctuator) -> None:
     stream, sizes, lengths = StreamingPunctuator(punctuator, _delayed(4)), [], []
     rng = random.Random(1)
-    for _ in range(150):
+    for _ in range(50):
         stream.push(rng.choices(["we", "know", "that", "no"], k=2))
         if stream.state.memory is not None:
             sizes.append(sum(len(layer.keys) + len(layer.waiting) for layer in stream.state.memory.layers))
@@ -187,11 +186,10 @@ def threads(request: pytest.FixtureRequest) -> Iterator[int]:
 
 
 @pytest.mark.usefixtures("threads")
-@pytest.mark.parametrize("seed", range(2))
-def test_in_int8_a_saved_stream_goes_on_to_the_bit(punctuator: Punctuator, seed: int) -> None:
+def test_in_int8_a_saved_stream_goes_on_to_the_bit(punctuator: Punctuator) -> None:
     """Rounding to int8 makes much of the last digit of a sum, so sums must not depend on what is read together."""
-    rng = random.Random(seed)
-    words, cuts = rng.choices(PIECES, k=120), sorted(rng.sample(range(120), 6))
+    rng = random.Random(0)
+    words, cuts = rng.choices(PIECES, k=60), sorted(rng.sample(range(60), 4))
     far_seeing = punctuator.model.with_task(delay_left_words=24)
     in_int8 = Punctuator(with_precision(far_seeing, "int8"), punctuator.config)
     resumed, committed = StreamingPunctuator(in_int8, _delayed(4)), []
@@ -199,29 +197,6 @@ def test_in_int8_a_saved_stream_goes_on_to_the_bit(punctuator: Punctuator, seed:
         committed += resumed.push(words[start:stop])
         resumed = StreamingPunctuator(in_int8, _delayed(4), StreamState.from_json(resumed.state.to_json()))
     assert [*committed, *resumed.finish()] == _stream(in_int8, 4, [words])
-
-
-def test_a_memory_that_forgot_where_it_was_and_a_leaky_column_are_found(
-    punctuator: Punctuator, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The comparison can fail: the prefix stands nearer if the tokens before the saved words are not counted."""
-    stream = StreamingPunctuator(punctuator, _delayed(2))
-    stream.push(["we", "xylophone"] * 12)
-    state = StreamState.from_json(stream.state.to_json())
-    confidences = []
-    for saved in (state, replace(state, n_tokens=0)):
-        resumed = StreamingPunctuator(punctuator, _delayed(2), saved)
-        confidences.append([word.annotated.confidence for word in resumed.push(["know", "that"])])
-    assert confidences[0] != pytest.approx(confidences[1], abs=1e-5)
-    words = random.Random(5).choices(PIECES, k=60)
-    batch = _batch(punctuator, 2, words, WindowConfig(1000))
-    assert _written(_stream(punctuator, 2, [words])) == batch
-
-    def leaky(key_words: Sequence[int], word: int, look_ahead: int, left_words: int) -> slice:
-        return keys_in_sight(key_words, word, look_ahead + 1, left_words)
-
-    monkeypatch.setattr(kv_cache_module, "keys_in_sight", leaky)
-    assert _written(_stream(punctuator, 2, [words])) != batch
 
 
 def test_a_state_of_another_policy_or_the_memory_of_another_reader_goes_on(punctuator: Punctuator) -> None:
@@ -331,35 +306,3 @@ def test_a_model_not_trained_with_a_delay_is_told(punctuator: Punctuator, caplog
     assert not caplog.records
     Streams(Punctuator(punctuator.model.with_task(delay_left_words=None)), _delayed(2))
     assert "was not trained with a delay" in caplog.text
-
-
-def test_what_is_remembered_is_a_value_and_its_keys_are_not_copied_for_each_word(model: Model) -> None:
-    """Two continuations of one memory do not disturb each other."""
-    encoder, ids = StreamEncoder(model, Delay(1, 3)), [model.tokenizer.word_ids(word) for word in ("we", "know", "no")]
-    (memory,) = encoder.read([encoder.begin()], [ids])
-
-    def read_on(start: Memory) -> torch.Tensor:
-        (after,) = encoder.read([start], [ids[:2]])
-        return after.final.rows
-
-    first = read_on(memory)
-    encoder.read([memory], [ids])
-    assert torch.equal(read_on(memory), first)
-    (memory,) = encoder.read([encoder.begin()], [[ids[2]] * 4])
-    (after,) = encoder.read([memory], [[ids[2]]])
-    assert after.layers[0].keys.room is memory.layers[0].keys.room, "keys are not copied for each word"
-
-
-@few
-@given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 40), st.integers(0, 9)), max_size=40))
-def test_keys_that_grow_share_room_and_stay_as_they_are(growths: list[tuple[int, int, int]]) -> None:
-    """Each growth takes some earlier keys, forgets the first ones, and adds rows; compared with plain copies."""
-    blank = Keys(_Room(torch.zeros(0, 2), n_spare=0), 0, (), ())
-    grown, copies = [blank], [torch.zeros(0, 2)]
-    for number, (parent, n_forgotten, n_added) in enumerate(growths):
-        keys, copy = grown[-1 - parent % len(grown)], copies[-1 - parent % len(grown)]
-        rows = torch.full((n_added, 2), float(number))
-        places = tuple(range(n_added))
-        grown.append(keys.part(n_forgotten).then(Tokens(rows, places, places), rows))
-        copies.append(torch.cat([copy[n_forgotten:], rows]))
-    assert all(torch.equal(keys.rows, copy) for keys, copy in zip(grown, copies, strict=True))

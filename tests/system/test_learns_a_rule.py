@@ -21,6 +21,7 @@ from t5punct.punctuator import Punctuator, PunctuatorConfig
 from t5punct.streaming import StreamConfig, StreamingPunctuator, TimedWord
 from t5punct.training.config import QuestionConfig
 
+pytestmark = pytest.mark.long
 ORDINARY = "we know that this is right how are they going home with some old friends".split()
 
 

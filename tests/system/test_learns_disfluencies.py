@@ -1,21 +1,19 @@
 """The whole way of disfluencies: a small model learns to say which words are said twice and which are fillers."""
 
-import json
 import random
 from pathlib import Path
 
 import pytest
-from command import Invoke
 from learning import PLAN, learn
 
 from t5punct.decoding.inputs import DecodingConfig
 from t5punct.evaluation.evaluate import evaluate_file
 from t5punct.punctuator import Punctuator, PunctuatorConfig
 from t5punct.text.render import RenderConfig
-from t5punct.text.words import split
 from t5punct.training.config import LossConfig
 from t5punct.training.examples.disfluencies import DisfluencyConfig
 
+pytestmark = pytest.mark.long
 WORDS = "we saw that old friend near the big house".split()
 
 
@@ -63,29 +61,3 @@ def test_words_said_twice_and_fillers_are_found(trained: Path, tmp_path: Path) -
     assert scores.disfluent.reference > 60
     assert scores.disfluent.f1 is not None and scores.disfluent.f1 >= 85.0
     assert scores.words_changed == scores.words_inserted == scores.words_dropped == 0
-
-
-def test_they_are_removed_on_the_command_line_only_if_asked(trained: Path, tmp_path: Path, invoke: Invoke) -> None:
-    words = _said(seed=-2, n_sentences=20).replace("~", "").replace(".", "")
-    file = tmp_path / "said.txt"
-    file.write_text(words, encoding="utf-8")
-
-    def punctuated(*options: str) -> tuple[str, str]:
-        code, out, err = invoke("punctuate", file, "--model", trained, "--decoder", "tagger", *options)
-        assert code == 0, err
-        return out, err
-
-    kept, said_of_kept = punctuated()
-    assert [word.text.lower() for word in split(kept).words] == words.split()
-    assert said_of_kept == ""
-    removed, summary = punctuated("--disfluencies", "remove")
-    assert "um" not in removed.lower().split()
-    n_removed = len(kept.split()) - len(removed.split())
-    assert n_removed > 10
-    assert summary.startswith(f"t5punct: {n_removed} of {len(words.split())} words removed: um ")
-    document = json.loads(punctuated("--disfluencies", "remove", "--json")[0])
-    assert len(document["removed"]) == n_removed
-    assert [word["text"] for word in document["words"]] == removed.split()
-    marked = punctuated("--disfluencies", "mark")[0]
-    assert marked.count("~") == n_removed
-    assert [word for word in marked.lower().split() if "~" not in word] == removed.lower().split()

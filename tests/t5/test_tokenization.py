@@ -38,14 +38,6 @@ def test_every_word_has_tokens_and_no_end(tiny_model: Model, bytes_tokenizer: Ta
             assert ids and tokenizer.eos_id not in ids
 
 
-def test_words_are_forgotten_when_there_are_too_many(tiny_model: Model, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("t5punct.t5.tokenization._KEPT_WORDS", 4)
-    tokenizer = TaskTokenizer(tiny_model.tokenizer.tokenizer, TaskConfig())
-    words = [f"word{number}" for number in range(9)]
-    assert [tokenizer.word_ids(word) for word in words] == [tiny_model.tokenizer.word_ids(word) for word in words]
-    assert len(tokenizer._words) <= 4
-
-
 def test_a_data_set_text_gives_the_tokens_that_decoding_offers_which_read_back_as_the_text(tiny_model: Model) -> None:
     tokenizer, text = tiny_model.tokenizer, "Well, what?! I know - right..."
     target = tokenizer.encode_target(text)

@@ -17,7 +17,7 @@ from t5punct.decoding.slots import SlotDecoder
 from t5punct.model import Model
 from t5punct.t5.encoder_t5 import EncoderT5, EncoderT5Config
 from t5punct.t5.inference import InferenceT5
-from t5punct.t5.word_memory import D_POSITION, WordMemory, frequencies, position_codes
+from t5punct.t5.word_memory import WordMemory, frequencies
 
 WINDOWS = [WindowInput.of(text.split()) for text in ("we know that right", "hello", "this is iPhone 3.5 no no no ok")]
 
@@ -60,28 +60,6 @@ def test_memory_and_target_equal_their_formulas_token_by_token() -> None:
         upto = torch.cat([torch.cos(waves * n_words), torch.sin(waves * n_words)])
         expected = embeddings(torch.tensor(token)) + memory.target_positions.weight @ upto
         assert torch.allclose(placed[index], expected, atol=1e-5), index
-
-
-def test_positions_are_told_apart_and_a_code_has_one_product_with_all_embeddings() -> None:
-    codes = position_codes(torch.arange(600), torch.float32)
-    products = codes @ codes[50] / (D_POSITION / 2)
-    assert products[50] == pytest.approx(1)
-    assert products[torch.arange(600) != 50][:512].max() < 0.35
-    memory, embeddings = (WordMemory(6, 4, silent_ids=[]), torch.randn(5, 6) * torch.tensor([[1.0, 3, 9, 27, 81]]).T)
-    products = (memory.codes(embeddings) * memory.code(embeddings)).sum(-1)
-    assert torch.allclose(products[2:], torch.full((3,), 4.0), rtol=0.05)
-
-
-def test_a_batch_remembers_what_each_window_does_alone(folder: Path) -> None:
-    model = models.load(folder)
-
-    def remembered(windows: list[WindowInput]) -> list[torch.Tensor]:
-        batch = encoder_input(sources_of(windows, model), model)
-        memory = model.remember(model.encode(batch.input_ids, batch.attention_mask), batch.input_ids)
-        return [row[mask.bool()] for row, mask in zip(memory, batch.attention_mask, strict=True)]
-
-    for row, window in zip(remembered(WINDOWS), WINDOWS, strict=True):
-        assert torch.allclose(row, remembered([window])[0], atol=1e-5)
 
 
 def test_slots_equal_step_by_step_with_transformers_and_without(folder: Path) -> None:

@@ -36,7 +36,7 @@ from t5punct.training.config import DataConfig, LossConfig, OptimConfig, TrainCo
 from t5punct.training.loop import train as loop
 from t5punct.training.loop.train import build, train
 from t5punct.training.loop.validation import Validator
-from t5punct.training.tensors import collect_tensors, place_like
+from t5punct.training.tensors import collect_tensors
 
 
 @pytest.fixture
@@ -183,12 +183,6 @@ def test_an_output_that_holds_something_else_is_refused(
     for nothing in ("nowhere", "model"):  # a model, but no checkpoint
         with pytest.raises(ModelError, match=rf"no checkpoint in .*{nothing}; expected state.json; run without resume"):
             train(replace(config, output=str(tmp_path / nothing), resume=True))
-
-
-def test_a_step_count_that_is_a_tensor_goes_where_its_parameter_is() -> None:
-    """AdamW, fused, reads it there; `meta` stands for a GPU."""
-    parameter = torch.zeros(2, device="meta")
-    assert place_like(parameter, torch.tensor(3.0)).device == parameter.device
 
 
 def test_a_full_disk_is_one_clear_line_and_leaves_the_last_checkpoint(config: TrainConfig, invoke: Invoke) -> None:

@@ -225,16 +225,6 @@ def test_of_a_saved_data_set_one_split_is_read(rows: Dataset, tmp_path: Path) ->
         of_both(tmp_path / "saved", column="said", split="dev")
 
 
-@pytest.mark.parametrize("name", ["a.csv", "a.parquet"])
-def test_a_missing_or_broken_table_is_one_line(tmp_path: Path, name: str) -> None:
-    with pytest.raises(InputError, match=rf"no file .*{name}; expected an existing"):
-        of_both(tmp_path / name)
-    for text in ("", 'id,text\n1,"never closed\n'):
-        (tmp_path / name).write_text(text)
-        with pytest.raises(InputError, match=rf"{name} cannot be read \(.*\); expected a \w+ file"):
-            of_both(tmp_path / name)
-
-
 def test_a_folder_and_a_pattern_give_all_files_that_can_be_read_in_the_order_of_their_paths(tmp_path: Path) -> None:
     folder = tmp_path / "talks"
     (folder / "new").mkdir(parents=True)
@@ -293,12 +283,12 @@ def test_a_stream_is_read_no_further_than_it_is_used(tmp_path: Path) -> None:
 @pytest.mark.parametrize("options", [{}, {"words": 10_000}, {"streaming": True}])
 def test_a_corpus_is_never_in_memory_as_a_whole(tmp_path: Path, options: dict[str, int]) -> None:
     large = tmp_path / "large.txt"
-    large.write_text("".join(f"{number} " + "some more words of it, " * 200 + "\n" for number in range(800)))
+    large.write_text("".join(f"{number} " + "some more words of it, " * 200 + "\n" for number in range(400)))
     tracemalloc.start()
     n_documents = sum(1 for _ in iter_documents(CorpusConfig(str(large), **options), "train", seed=1))  # type: ignore[arg-type]
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    assert n_documents >= 780
+    assert n_documents >= 390
     assert peak < large.stat().st_size / 5
 
 
@@ -447,16 +437,3 @@ def test_subtitles_are_prepared_by_document_and_those_without_marks_are_named(tm
     # sentences go on over cues: windows end and begin with neither
     ends = [split(row["target"]).words[-1].marks for row in load_from_disk(str(made))["train"]]
     assert ends.count("") > len(ends) / 3
-
-
-@pytest.mark.parametrize(
-    ("name", "content", "message"),
-    [
-        ("a.srt", "1\n00:00:01,000 --> 00:00:02,000\n\n", r"no text in .*, 1 empty rows; expected rows with text"),
-        ("a.csv", "text,said\n,Hello.\n", r"no text in .*a.csv, 1 empty rows; .*; check corpora.column"),
-    ],
-)
-def test_an_empty_corpus_is_named(tmp_path: Path, name: str, content: str, message: str) -> None:
-    (tmp_path / name).write_text(content)
-    with pytest.raises(InputError, match=message):
-        prepare(PrepareConfig(str(tmp_path / "made"), str(tmp_path), [CorpusConfig(name)]))

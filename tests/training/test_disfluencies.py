@@ -12,7 +12,6 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from t5punct import config as settings
 from t5punct import model as models
 from t5punct.model import Model
 from t5punct.punctuator import Punctuator
@@ -20,7 +19,7 @@ from t5punct.t5.task import task_token
 from t5punct.text.marks import DISFLUENT
 from t5punct.text.render import RenderConfig
 from t5punct.text.words import split
-from t5punct.training.config import DataConfig, OptimConfig, TrainConfig
+from t5punct.training.config import OptimConfig, TrainConfig
 from t5punct.training.examples.disfluencies import (
     FILLERS,
     KINDS,
@@ -233,15 +232,6 @@ def test_it_decides_as_before_and_comes_back_from_the_disk(tagged_model: Model, 
     assert [word.word for word in marking.annotate(TEXT)] == TEXT.split()
 
 
-def test_a_written_sign_is_a_word_like_others(tagged_model: Model) -> None:
-    signing = with_disfluencies(tagged_model)
-    (sign,) = signing.tokenizer.mark_ids[DISFLUENT]
-    assert sign not in signing.tokenizer.source(["we", task_token(DISFLUENT), "go"]).ids
-    ids = signing.tokenizer.target(["we", "go"], [DISFLUENT + ",", "."])
-    assert sign in ids
-    assert signing.tokenizer.decode(ids) == signing.tokenizer.decode([token for token in ids if token != sign])
-
-
 @pytest.mark.parametrize("marked", [0.0, 0.9])
 def test_training_begins_with_the_new_mark_where_it_is_learned(
     config: TrainConfig, tagged_model: Model, tmp_path: Path, marked: float
@@ -268,9 +258,3 @@ def test_a_model_that_will_forget_the_sign_is_named(tagged_model: Model, caplog:
     assert not caplog.records
     assert match_disfluencies(signing, DisfluencyConfig()) is signing
     assert "fresh knows disfluencies and will forget them" in caplog.text
-
-
-def test_rates__saved_and_loaded_without_those_of_the_defaults(tmp_path: Path) -> None:
-    config = TrainConfig(init_from="x", data=DataConfig("y", disfluencies=DisfluencyConfig(0.5, {"phrase": 0.1})))
-    settings.save(config, tmp_path / "train.yaml")
-    assert settings.load(TrainConfig, tmp_path / "train.yaml") == config

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import importlib
-import json
-from collections import Counter
-from collections.abc import Callable, Iterable
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -21,12 +17,10 @@ from t5punct.model import Model, load_tokenizer
 from t5punct.t5.delay import NOBODY
 from t5punct.t5.task import TaskConfig
 from t5punct.t5.tokenization import TaskTokenizer
-from t5punct.training.checkpoint import STATE_FILE, read_state
-from t5punct.training.config import DataConfig, QuestionConfig, TrainConfig
+from t5punct.training.config import DataConfig, QuestionConfig
 from t5punct.training.examples.batches import BatchSampler, make_collator
 from t5punct.training.examples.disfluencies import DisfluencyConfig, NoiseConfig
 from t5punct.training.examples.example import IGNORED, ChunkExamples, Example
-from t5punct.training.loop.train import train
 
 
 def test_chunks_of_a_style_come_as_often_as_the_config_says(tiny_model: Model) -> None:
@@ -74,14 +68,6 @@ def test_some_chunks_get_disfluencies(tiny_model: Model) -> None:
     n_words = [len(example.word_ends) for example in ChunkExamples(data, tiny_model.tokenizer, config)]
     assert set(n_words) == {7, 13}, "each word but the first said twice, or none"
     assert 30 < n_words.count(13) < 70
-
-
-def test_lengths_are_tokens_of_the_source_whoever_counts_them(tiny_model: Model) -> None:
-    data = rows(*[(f"{'word ' * (index % 7)}last", f"{'Word ' * (index % 7)}last.") for index in range(2500)])
-    alone = ChunkExamples(data, tiny_model.tokenizer)
-    assert ChunkExamples(data, tiny_model.tokenizer, DataConfig("data", workers=2)).lengths == alone.lengths
-    assert len(alone.lengths) == len(alone) == 2500
-    assert alone.lengths[:20] == [len(alone[index].source) for index in range(20)]
 
 
 def test_an_example_is_encoded_as_decoding_meets_it(tiny_model: Model) -> None:
@@ -267,25 +253,3 @@ def test_every_process_gets_as_many_batches(lengths: list[int], n_processes: int
     ]
     assert {len(shard) for shard in shards} == {len(several) // n_processes}
     assert list(several) == whole[len(whole) - len(several) :], "a position resumes exactly"
-
-
-def test_the_chunks_of_a_run_are_named(config: TrainConfig, monkeypatch: pytest.MonkeyPatch) -> None:
-    """By `benchmarks/seen.py`."""
-    monkeypatch.syspath_prepend(Path(__file__).parents[2] / "benchmarks")
-    sources: Callable[[Path], Iterable[str]] = importlib.import_module("seen").sources
-    fed, get_example = Counter[str](), ChunkExamples.__getitem__
-
-    def get_and_note(examples: ChunkExamples, index: int) -> Example:
-        fed[examples.rows[examples.chunks[index]]["source"]] += 1
-        return get_example(examples, index)
-
-    monkeypatch.setattr(ChunkExamples, "__getitem__", get_and_note)
-    folder = train(replace(config, seed=2, optim=replace(config.optim, max_steps=2)))
-    alone = list(sources(folder))
-    assert alone and Counter(alone) <= fed, "a loader reads a little ahead"
-    state = replace(read_state(folder), processes=2, batch=1)
-    (folder / STATE_FILE).write_text(json.dumps(asdict(state)), encoding="utf-8")
-    assert list(sources(folder)) == alone, "one batch of each of two processes is two batches"
-    settings = folder / "train.yaml"
-    settings.write_text(settings.read_text(encoding="utf-8").replace("seed: 2", "seed: 1"), encoding="utf-8")
-    assert not Counter(alone) <= Counter(sources(folder)), "else every seed would do"

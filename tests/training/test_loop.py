@@ -6,11 +6,9 @@ import json
 import re
 import shutil
 from dataclasses import replace
-from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-import accelerate
 import pytest
 import torch
 from command import Invoke
@@ -21,15 +19,14 @@ from transformers import BartConfig, BertConfig
 
 from t5punct import config as settings
 from t5punct import model as models
-from t5punct.errors import ConfigError, ModelError, T5PunctError
+from t5punct.errors import ConfigError, T5PunctError
 from t5punct.t5.task import TaskConfig
 from t5punct.t5.tokenization import TaskTokenizer
 from t5punct.text.spelling_table import SpellingTable, read_table, write_table
 from t5punct.training.config import SCHEDULES, DataConfig, LossConfig, OptimConfig, QuestionConfig, TrainConfig
 from t5punct.training.data.prepare import PrepareConfig
 from t5punct.training.loop import train as loop
-from t5punct.training.loop.objective import Objective
-from t5punct.training.loop.run import build_schedule, freeze
+from t5punct.training.loop.run import build_schedule
 from t5punct.training.loop.train import Run, build, take_step, train
 
 
@@ -63,19 +60,6 @@ def test_the_same_seed_trains_the_same_model_and_another_another(config: TrainCo
         weights(train(replace(config, output=str(tmp_path / f"run{n}"), seed=seed))) for n, seed in enumerate((1, 1, 2))
     )
     assert first == same != other
-
-
-def test_processes_wait_while_the_first_one_validates(config: TrainConfig, monkeypatch: pytest.MonkeyPatch) -> None:
-    """NCCL's own limit is ten minutes; a validation or a checkpoint of a large model takes longer."""
-    waits, start = list[timedelta](), accelerate.Accelerator.__init__
-
-    def note_and_start(accelerator: accelerate.Accelerator, **options: Any) -> None:
-        waits.extend(handler.timeout for handler in options["kwargs_handlers"])
-        start(accelerator, **options)
-
-    monkeypatch.setattr(accelerate.Accelerator, "__init__", note_and_start)
-    build(config)
-    assert waits == [timedelta(hours=12)]
 
 
 def test_epochs_see_every_example_once_each(config: TrainConfig) -> None:
@@ -147,15 +131,6 @@ def test_frozen_parameters_stay(config: TrainConfig) -> None:
     after = parameters_of(build(replace(config, resume=True)))
     stayed = {name for name in before if torch.equal(before[name], after[name])}
     assert stayed == {name for name in before if "shared" in name or "encoder.block.0" in name}
-
-
-@pytest.mark.parametrize("name", ["small", "multi"])
-def test_what_every_model_reads_words_with_has_one_name(name: str) -> None:
-    objective = Objective(models.load(name), LossConfig(tagger_weight=1.0))
-    freeze(objective, ["words"])
-    stayed = {key for key, value in objective.network.named_parameters() if not value.requires_grad}
-    assert "shared.weight" in stayed
-    assert all(key.startswith(("shared.", "encoder.embeddings.")) for key in stayed)
 
 
 def test_of_the_embeddings_only_the_tasks_own_learn(config: TrainConfig, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -257,19 +232,6 @@ def test_a_mistake_that_a_run_finds_is_one_line(config: TrainConfig, tmp_path: P
         with pytest.raises(T5PunctError) as caught:
             train(mistaken)
         assert re.fullmatch(line, str(caught.value)), caught.value
-
-
-def test_a_revision_of_the_model_is_asked_for(config: TrainConfig, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked = []
-
-    def find(source: str, **options: object) -> None:
-        asked.append((source, options["revision"]))
-        raise ModelError("nothing", expected="something", fix="look")
-
-    monkeypatch.setattr(models, "find", find)
-    with pytest.raises(ModelError, match="nothing"):
-        build(replace(config, init_from="someone/t5", revision="v2"))
-    assert asked == [("someone/t5", "v2")]
 
 
 def copied(data: Path, target: Path, **changes: Any) -> DataConfig:

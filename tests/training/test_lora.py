@@ -12,9 +12,7 @@ from safetensors.torch import load_file, save_file
 
 from t5punct import model as models
 from t5punct.errors import ConfigError
-from t5punct.text.marks import DISFLUENT
 from t5punct.training.config import LoraConfig, LossConfig, OptimConfig, TrainConfig, ValidationConfig
-from t5punct.training.examples.disfluencies import DisfluencyConfig
 from t5punct.training.loop.train import build, train
 from t5punct.training.tensors import add_adapters, merge_adapters
 
@@ -76,15 +74,6 @@ def test_what_is_saved_is_a_model_like_any_other_and_writes_what_was_trained(ada
         trained, again = (each.objective.eval()(batch) for each in (run, merged))
     assert float(again.text) == pytest.approx(float(trained.text), rel=1e-4)
     assert float(again.tags) == pytest.approx(float(trained.tags), rel=1e-4)
-
-
-def test_the_tagger_that_is_saved_knows_the_sign_of_disfluent_words(adapted: TrainConfig) -> None:
-    """It is a class of its own, which the model that the run began with did not have."""
-    marked = replace(adapted.data, disfluencies=DisfluencyConfig(1.0, {"filler": 0.2}, marked=1.0))
-    folder = train(replace(adapted, data=marked, optim=replace(adapted.optim, max_steps=2)))
-    saved = models.load(folder)
-    assert saved.task.disfluencies and saved.tagger is not None
-    assert saved.tagger.mark_classes[-1] == DISFLUENT
 
 
 def test_six_steps_are_three_and_three(adapted: TrainConfig, tmp_path: Path) -> None:

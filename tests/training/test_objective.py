@@ -23,7 +23,7 @@ from t5punct.decoding.candidates import Candidates
 from t5punct.decoding.inputs import WindowInput
 from t5punct.errors import ConfigError
 from t5punct.model import Model
-from t5punct.t5.delay import NOBODY, PREFIX, Delay, delayed_states
+from t5punct.t5.delay import Delay, delayed_states
 from t5punct.t5.tagger import states_at_words
 from t5punct.t5.word_memory import embed_targets
 from t5punct.training.config import DataConfig, DelayConfig, LossConfig, TrainConfig
@@ -32,7 +32,7 @@ from t5punct.training.examples.example import IGNORED
 from t5punct.training.examples.history import make_history
 from t5punct.training.labels import codes_of, probabilities_of
 from t5punct.training.loop import run as run_module
-from t5punct.training.loop.objective import FrozenStates, Objective
+from t5punct.training.loop.objective import Objective
 from t5punct.training.loop.run import freeze
 from t5punct.training.loop.train import Run, build, train
 
@@ -145,15 +145,6 @@ def test_a_text_form_in_which_no_single_token_decides_has_no_loss_of_slots(tiny_
         Objective(tiny_model, LossConfig(slot_weight=1.0))
 
 
-def test_without_a_loss_of_text_each_parameter_that_learns_gets_a_gradient() -> None:
-    """Several processes wait for all of them: a decoder that copies has a memory beside its layers."""
-    model = models.load("small")
-    objective = Objective(model, LossConfig(text_weight=0.0, tagger_weight=1.0))
-    objective(batch_of(model, rows(*CHUNKS))).total.backward()
-    learning = {name: value for name, value in objective.named_parameters() if value.requires_grad}
-    assert learning and all(value.grad is not None for value in learning.values())
-
-
 def test_a_frozen_encoder_gets_no_gradients_but_the_decoder_does(tiny_model: Model, batch: Batch) -> None:
     objective = Objective(replace(tiny_model, network=copy.deepcopy(tiny_model.network)), LossConfig())
     freeze(objective, ["encoder"])
@@ -184,38 +175,6 @@ def test_the_tagger_loss_is_the_mean_over_slots(tiny_model: Model, batch: Batch)
     assert float(losses.total) == pytest.approx(float(losses.text) + 0.25 * tagged, rel=1e-6)
 
 
-def test_padding_and_batch_mates_do_not_change_an_example(tiny_model: Model) -> None:
-    torch.manual_seed(2)
-    objective = Objective(tiny_model, LossConfig(tagger_weight=1.0))
-    batches = [batch_of(tiny_model, rows(*chunks)) for chunks in (CHUNKS, CHUNKS[:1], CHUNKS[1:])]
-    with torch.no_grad():
-        both, first, other = map(objective, batches)
-    assert float(both.tags) == pytest.approx((3 * float(first.tags) + 2 * float(other.tags)) / 5, rel=1e-5)
-    n_first, n_other = (int((batch.targets != IGNORED).sum()) for batch in batches[1:])
-    pooled = (n_first * float(first.text) + n_other * float(other.text)) / (n_first + n_other)
-    assert float(both.text) == pytest.approx(pooled, rel=1e-5)
-
-
-def test_no_tagged_slot_gives_no_loss_and_finite_gradients(tiny_model: Model, batch: Batch) -> None:
-    objective = Objective(tiny_model, LossConfig(tagger_weight=1.0))
-    batch.marks.fill_(IGNORED)
-    batch.cases.fill_(IGNORED)
-    losses = objective(batch)
-    assert float(losses.tags) == float(losses.cases) == 0.0
-    gradients = torch.autograd.grad(losses.total, list(objective.tagger.parameters()))  # type: ignore[union-attr]
-    assert all(bool((gradient == 0).all()) for gradient in gradients)
-
-
-def test_the_tagger_teaches_the_encoder(tiny_model: Model, batch: Batch) -> None:
-    objective = Objective(tiny_model, LossConfig(tagger_weight=1.0))
-    losses = objective(batch)
-    assert not losses.text.requires_grad
-    weight = tiny_model.network.encoder.block[0].layer[0].SelfAttention.q.weight
-    (with_tagger,) = torch.autograd.grad(losses.total, weight)
-    (without,) = torch.autograd.grad(Objective(tiny_model, LossConfig())(batch).total, weight)
-    assert not torch.allclose(with_tagger, without)
-
-
 def backwards(run: Run, delay: Delay | None) -> tuple[list[float], dict[str, torch.Tensor], int]:
     """The losses and gradients of the first batch, and how often the encoder's last layer was computed."""
     calls: list[int] = []
@@ -243,28 +202,6 @@ def test_losses_and_gradients_are_the_same_and_layers_run_twice(
     assert n_calls_again == 2 * n_calls
 
 
-def test_states_of_a_frozen_encoder_are_computed_once_where_there_is_room() -> None:
-    ids = torch.tensor([[5, 6, 7, 2], [5, 6, 2, 0], [8, 2, 0, 0]])
-    mask, rows_encoded = (ids != 0).long(), list[int]()
-
-    def encode(input_ids: torch.Tensor, attention_mask: torch.Tensor) -> torch.Tensor:
-        """States that say which token stands where."""
-        rows_encoded.append(len(input_ids))
-        return torch.stack(
-            [input_ids, torch.arange(input_ids.shape[1]).expand_as(input_ids), attention_mask], -1
-        ).float()
-
-    states = FrozenStates(max_tokens=100)
-    first = states.encode(encode, ids, mask)
-    again = states.encode(encode, ids[[2, 0]], mask[[2, 0]])
-    assert rows_encoded == [3]
-    assert torch.equal(first[mask.bool()], encode(ids, mask)[mask.bool()])
-    assert torch.equal(again[1], first[0]) and torch.equal(again[0, :2], first[2, :2])
-    scarce, rows_encoded = FrozenStates(max_tokens=6), []
-    assert torch.equal(scarce.encode(encode, ids, mask), scarce.encode(encode, ids, mask))
-    assert rows_encoded == [3, 1], "of 4, 3 and 2 tokens the second has no room"
-
-
 DELAYS = [0, 1, 4, None]
 
 
@@ -283,20 +220,6 @@ def test_a_place_in_the_run_draws_its_delay_and_all_of_the_list_come() -> None:
     assert 340 < counts[None] < 460, "what stands twice comes twice as often"
     assert drawn[:400] != drawn[400:] != [config.draw(2, 1, place, 0) for place in range(400)]
     assert drawn[:400] != [config.draw(1, 0, place, 1) for place in range(400)], "processes draw their own"
-
-
-def test_layers_that_the_encoder_lacks_are_refused(delayed: TrainConfig) -> None:
-    with pytest.raises(ConfigError, match=r"look-ahead in layers \[2\] of an encoder with 2; expected some of 0 to 1"):
-        train(replace(delayed, data=replace(delayed.data, delays=DelayConfig([1], layers=[2]))))
-
-
-def test_examples_say_which_word_each_token_belongs_to(batch: Batch, tiny_model: Model) -> None:
-    prefix = len(tiny_model.tokenizer.source([]).ids) - 1
-    for row, n_words in enumerate((3, 2)):
-        words = batch.token_words[row]
-        assert words[:prefix].tolist() == [PREFIX] * prefix
-        assert [int(words[end]) for end in batch.word_ends[row, :n_words]] == list(range(n_words))
-        assert int(words[int(batch.word_ends[row, n_words - 1]) + 1]) == NOBODY, "the end of text"
 
 
 def test_the_taggers_loss_reads_delayed_states_and_the_text_loss_those_of_the_whole_context(

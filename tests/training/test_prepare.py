@@ -20,7 +20,7 @@ from left_by_runs import full_disk
 from tiny import tiny_text
 
 from t5punct import config as settings
-from t5punct.errors import ConfigError, InputError
+from t5punct.errors import ConfigError
 from t5punct.model import Model, load_tokenizer, save
 from t5punct.t5.task import TaskConfig
 from t5punct.t5.tokenization import TaskTokenizer
@@ -138,23 +138,6 @@ def test_styles_are_those_of_the_tokenizers_model(config: PrepareConfig, tiny_mo
     assert prepare(replace(song, tokenizer=str(tmp_path / "singer"))).train_chunks > 0
 
 
-def test_a_failure_leaves_no_folder_of_ours_and_keeps_yours(config: PrepareConfig) -> None:
-    folder = Path(config.output)
-    missing = replace(config, corpora=[CorpusConfig("missing.txt")], tokenizer=None)
-    with pytest.raises(InputError):
-        prepare(missing)
-    assert not folder.exists()
-    folder.mkdir()
-    (folder / "notes.txt").write_text("mine")
-    with pytest.raises(InputError, match="no file"):
-        prepare(missing)
-    assert [path.name for path in folder.iterdir()] == ["notes.txt"]
-    with pytest.raises(ConfigError, match=r"output .*notes.txt is a file; expected a folder; choose another output"):
-        prepare(replace(config, output=str(folder / "notes.txt")))
-    with pytest.raises(ConfigError, match="is the folder that this command is given in, or holds it"):
-        prepare(replace(config, output="."))
-
-
 def test_the_report_counts_documents_labels_and_lengths(talks_only: PrepareConfig) -> None:
     report = prepare(talks_only)
     words = [word for row in load_from_disk(talks_only.output)["train"] for word in split(row["target"]).words]
@@ -225,22 +208,6 @@ def test_text_without_capitals_is_warned_about_where_they_are_wanted(talks_only:
     for number, corpora in enumerate((low, talks_only.corpora)):
         report = prepared(talks_only, f"uncased-{number}", corpora=corpora, cased=False)
         assert report.warnings == () and report.counts["case"].keys() == {"lower"}
-
-
-def test_a_validation_that_would_have_nothing_is_warned_about(talks_only: PrepareConfig) -> None:
-    report = prepare(replace(talks_only, holdout_percent=1.0))  # one document, which is too short
-    assert (report.train_chunks > 0, report.validation_chunks) == (True, 0)
-    assert report.warnings == (
-        "no chunk to validate with; expected held-out documents of 4 words and more; raise holdout_percent or add text",
-    )
-
-
-def test_a_single_document_is_prepared_and_its_end_held_out(talks_only: PrepareConfig, tmp_path: Path) -> None:
-    (tmp_path / "talks.txt").write_text(" ".join(TALKS))
-    report = prepare(talks_only)
-    assert report.train_chunks > 0 and report.validation_chunks > 0
-    assert report.warnings == ()
-    assert report.notes[1:] == (f"{tmp_path / 'talks.txt'}: one document, whose end is held out",)
 
 
 def test_what_a_killed_run_left_is_removed_and_a_data_set_appears_whole(
@@ -356,18 +323,6 @@ def test_every_word_stands_in_one_chunk_but_for_short_rests_and_none_is_over_the
     assert all(chunk.n_words <= config.max_words for chunk in chunks)
     assert all(tokens_of_a_word * chunk.n_words <= config.max_tokens for chunk in chunks)
     assert tokens_of_a_word or all(chunk.n_words >= config.min_words for chunk in chunks)
-
-
-def test_a_window_over_the_limit_is_halved() -> None:
-    config = ChunkConfig(8, 8, max_tokens=5)
-    chunks = cut(" ".join(NUMBERED[:8]), config, 1, n_tokens=lambda chunk: chunk.n_words)
-    assert [chunk.n_words for chunk in chunks] == [4]  # the last four are a rest shorter than min_words
-
-
-def test_windows_start_anywhere_and_have_many_lengths() -> None:
-    runs = [cut(" ".join(NUMBERED[:60]), ChunkConfig(4, 16), seed) for seed in range(200)]
-    assert {places(chunks_)[0] for chunks_ in runs} == set(range(16))
-    assert {chunk.n_words for chunks_ in runs for chunk in chunks_} == set(range(4, 17))
 
 
 @given(TEXTS, st.booleans(), st.integers(0, 9))

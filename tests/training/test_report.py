@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import json
 import logging
-import sys
 import time
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 import pytest
-import torch
 from accelerate import tracking
 from accelerate.utils import LoggerType
 from command import Invoke
 from left_by_runs import log_lines
-from tiny import tiny_text
 
 from t5punct import config as settings
 from t5punct import model as models
@@ -24,18 +21,10 @@ from t5punct.errors import ConfigError, ModelError
 from t5punct.evaluation.evaluate import evaluate_file
 from t5punct.model import Model
 from t5punct.punctuator import Punctuator, PunctuatorConfig
-from t5punct.t5.task import TaskConfig
 from t5punct.training import report as page
-from t5punct.training.checkpoint import TrainState
 from t5punct.training.config import DataConfig, LossConfig, ReportConfig, TrainConfig, ValidationConfig
-from t5punct.training.data.prepare import PrepareConfig, prepare
-from t5punct.training.data.readers import CorpusConfig
-from t5punct.training.loop import train as loop
-from t5punct.training.loop.objective import Losses
-from t5punct.training.loop.progress import RunLog
 from t5punct.training.loop.train import train
-from t5punct.training.loop.validation import Validator
-from t5punct.training.report import compose_card, log_of, read_log, run_config, seconds_of, write_report
+from t5punct.training.report import run_config, write_report
 
 
 def test_a_new_run_begins_its_log_anew_and_a_resumed_one_goes_on_to_its_last_step(
@@ -52,98 +41,36 @@ def test_a_new_run_begins_its_log_anew_and_a_resumed_one_goes_on_to_its_last_ste
     assert "text_loss" in log[-1]
 
 
-def test_the_bar_moves_at_every_step_and_a_line_in_words_names_what_is_trained_and_the_time_left(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
+class NotingTracker(tracking.GeneralTracker):
+    """Notes what it is given, in the place of TensorBoard."""
+
+    name, requires_logging_directory, tracker = "tensorboard", False, None
+    settings, lines, is_finished = dict[str, object](), list[list[object]](), False
+
+    def __init__(self, project: str) -> None:
+        super().__init__()
+
+    def store_init_configuration(self, values: dict[str, object]) -> None:
+        self.settings.update(values)
+
+    def log(self, values: dict[str, float], step: int, **_: object) -> None:
+        self.lines.extend([name, value, step] for name, value in values.items())
+
+    def finish(self) -> None:
+        NotingTracker.is_finished = True
+
+
+def test_a_tracker_gets_the_settings_and_every_line_of_the_log(
+    config: TrainConfig, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    losses = Losses(*map(torch.tensor, (1.0, 6.125, 0.0, 0.5, 0.0, 0.0)))
-    with caplog.at_level(logging.INFO), RunLog(tmp_path / "run", 10, TrainState(), show=True) as progress:
-        progress._began -= 20.0
-        for step in (1, 2):
-            progress.update(TrainState(step=step), losses, 0.25, every=2)
-            assert progress.bar.tasks[0].completed == step
-        progress.record({"step": 2, "micro_f1": 61.25})
-    first, second = caplog.messages
-    assert first.startswith("step 2 of 10, text_loss 6.125, tag_loss 0.5, lr 0.25, ")
-    assert first.endswith(" words/s, 0:01:20 left")
-    assert second == "step 2 of 10, micro_f1 61.25"
-    assert progress._found == "  micro_f1 61.25"
-
-
-def test_log__rate_without_factors(config: TrainConfig) -> None:
-    optim = replace(config.optim, factors={"shared": 3.0, "encoder": 2.0}, schedule="constant_with_warmup", max_steps=3)
-    log = log_lines(train(replace(config, optim=optim, log_every_steps=1)))
-    assert [line["lr"] for line in log] == pytest.approx([optim.lr / 2, optim.lr, optim.lr])
-
-
-def test_words_a_second_leave_out_validation_and_saving(config: TrainConfig, monkeypatch: pytest.MonkeyPatch) -> None:
-    """By a clock that only they move, and each step by a second."""
-    now, step, save = [0.0], loop.take_step, loop.save_checkpoint
-    monkeypatch.setattr(time, "perf_counter", lambda: now[0])
-
-    def later(seconds: float, value: object) -> object:
-        now[0] += seconds
-        return value
-
-    monkeypatch.setattr(loop, "take_step", lambda *given: later(1.0, step(*given)))
-    monkeypatch.setattr(loop, "save_checkpoint", lambda *given: later(500.0, save(*given)))
-    line = {"validation_loss": 5.0}
-    monkeypatch.setattr(Validator, "line", lambda *_: later(500.0, line))
-    watched = replace(config, validation=ValidationConfig(every_steps=1), checkpoint_every_steps=3, log_every_steps=1)
-    words = 0.0
-    lines = [line for line in log_lines(train(watched)) if "words_per_second" in line]
-    assert [line["step"] for line in lines] == [1, 2, 3, 4]
-    for line in lines:
-        assert line["words_per_second"] == pytest.approx(line["words"] - words)
-        words = line["words"]
-    validated = [line["words"] for line in log_lines(Path(config.output)) if "validation_loss" in line]
-    assert validated == [line["words"] for line in lines], "a validation has its own words"
-
-
-WRITER = """
-import json
-from pathlib import Path
-
-class SummaryWriter:
-    def __init__(self, folder):
-        self.file = Path(folder) / "written.jsonl"
-        self.file.parent.mkdir(parents=True, exist_ok=True)
-    def write(self, *values):
-        with self.file.open("a") as handle:
-            handle.write(json.dumps(values) + chr(10))
-    def add_hparams(self, values, metric_dict):
-        self.write("settings", values)
-    def add_scalar(self, name, value, global_step):
-        self.write(name, value, global_step)
-    def flush(self):
-        pass
-    def close(self):
-        self.write("closed")
-"""
-
-
-@pytest.fixture
-def writer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A package `tensorboardX`, which accelerate takes where there is no `tensorboard`."""
-    (tmp_path / "site" / "tensorboardX").mkdir(parents=True)
-    (tmp_path / "site" / "tensorboardX" / "__init__.py").write_text(WRITER)
-    monkeypatch.syspath_prepend(tmp_path / "site")
     monkeypatch.setattr(tracking, "_available_trackers", [LoggerType.TENSORBOARD])
-    monkeypatch.setitem(sys.modules, "tensorboard", None)
-    monkeypatch.delitem(sys.modules, "tensorboardX", raising=False)
-
-
-@pytest.mark.usefixtures("writer")
-def test_a_tracker_gets_the_settings_and_every_line_of_the_log(config: TrainConfig) -> None:
+    monkeypatch.setitem(tracking.LOGGER_TYPE_TO_CLASS, "tensorboard", NotingTracker)
     config = replace(config, report_to="tensorboard", validation=ValidationConfig(every_steps=4))
-    folder = train(config)
-    written = Path(f"{folder}.trackers") / "t5punct" / "written.jsonl"
-    lines = [json.loads(line) for line in written.read_text().splitlines()]
-    assert lines[0][0] == "settings"
-    assert (lines[0][1]["optim.lr"], lines[0][1]["init_from"]) == (config.optim.lr, config.init_from)
-    assert lines[-1] == ["closed"]
-    log = log_lines(folder)
+    log = log_lines(train(config))
+    given = NotingTracker.settings
+    assert (given["optim.lr"], given["init_from"]) == (config.optim.lr, config.init_from)
     wanted = [[name, value, line["step"]] for line in log for name, value in line.items() if name != "step"]
-    assert lines[1:-1] == wanted
+    assert NotingTracker.lines == wanted and NotingTracker.is_finished
     assert "validation_loss" in {name for name, *_ in wanted}
 
 
@@ -179,19 +106,6 @@ def run(tiny_model: Model, lively_model: Model, tmp_path: Path, text: Path) -> P
     settings.save(config, folder / "train.yaml")
     (tmp_path / "run.log.jsonl").write_text(LOG, encoding="utf-8")
     return folder
-
-
-def test_a_log_is_read_line_by_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "run.log.jsonl").write_text(LOG, encoding="utf-8")
-    points = read_log(log_of(tmp_path / "run"))
-    assert [point["step"] for point in points] == [2, 2, 4, 4]
-    assert points[1] == {"step": 2, "words": 600, "validation_loss": 5.5, "micro_f1": 20.0}
-    assert points[2] == {"step": 4, "words": 1200, "text_loss": 5.0, "lr": 0.001, "words_per_second": 300.0}
-    assert seconds_of(points) == pytest.approx(600 / 100 + 600 / 300)
-    assert read_log(tmp_path / "none") == []
-    (tmp_path / "run").mkdir()
-    monkeypatch.chdir(tmp_path / "run")
-    assert read_log(log_of(Path())) == points, "of the folder that a command is given in"
 
 
 def test_the_page_has_scores_gain_course_and_settings(
@@ -235,14 +149,6 @@ def test_a_run_from_a_lost_model_is_scored_alone(run: Path) -> None:
     shown = page_of(run, init_from="./gone")
     assert "The starting model ./gone cannot be compared: no model folder ./gone; expected" in shown
     assert "## Scores on dev.txt" in shown and "at the start" not in shown
-
-
-def test_another_model_than_the_one_it_began_with_has_its_own_name(run: Path, text: Path, tmp_path: Path) -> None:
-    start = str(tmp_path / "start")
-    shown = page_of(run, report=ReportConfig(str(text), against=start), init_from="base")
-    assert "| in the text | start | gain |" in shown and "at the start" not in shown
-    lost = page_of(run, report=ReportConfig(str(text), against="./gone"))
-    assert "- The model ./gone cannot be compared: " in lost
 
 
 def test_a_slow_model_scores_fewer_words_and_the_page_says_so(
@@ -306,49 +212,3 @@ def test_training_ends_with_a_page(config: TrainConfig, text: Path, tmp_path: Pa
     code, _, err = train(f"report.file={text}", "resume=true", "optim.max_steps=5")
     assert code == 0
     assert f"t5punct: warning: no report of {config.output}: {text} holds no words" in " ".join(err.split())
-
-
-def card_of(folder: Path, config: TrainConfig) -> str:
-    (folder / "run").mkdir(exist_ok=True)
-    settings.save(config, folder / "run" / "train.yaml")
-    return compose_card(folder / "run", TaskConfig(), "mine")
-
-
-@pytest.fixture
-def prepared(tmp_path: Path) -> PrepareConfig:
-    """A data set of a folder, `texts`, and of a file elsewhere: of ten documents of twelve words, nine are taken."""
-    talks = "".join(" ".join(" ".join(tiny_text(9, seed)).split()[:12]) + "\n" for seed in range(10))
-    for name in ("texts/talks.txt", "other/chats.txt"):
-        (tmp_path / name).parent.mkdir()
-        (tmp_path / name).write_text(talks)
-    corpora = [CorpusConfig("."), CorpusConfig("../other/chats.txt", "chat", words=5000)]
-    return PrepareConfig(str(tmp_path / "data"), str(tmp_path / "texts"), corpora, holdout_percent=10.0)
-
-
-def test_words_are_those_that_were_taken_and_a_folder_has_its_name(prepared: PrepareConfig, tmp_path: Path) -> None:
-    prepare(prepared)
-    text = card_of(tmp_path, TrainConfig(init_from="base", data=DataConfig(prepared.output)))
-    assert "| texts | talk | 108 |\n| chats.txt | chat | 108 |" in text
-
-
-def test_no_corpus_is_nameless_or_tells_a_path(tmp_path: Path) -> None:
-    corpora = [CorpusConfig("."), CorpusConfig(dataset="someone/talks"), CorpusConfig(dataset="/home/me/saved")]
-    (tmp_path / "data").mkdir()
-    settings.save(PrepareConfig(corpora=corpora), tmp_path / "data" / "prepare.yaml")
-    (tmp_path / "data" / "report.json").write_text(json.dumps({"corpora": [{"words": 7000}] * 3}))
-    text = card_of(tmp_path, TrainConfig(init_from="base", data=DataConfig(str(tmp_path / "data"))))
-    assert "| a folder | talk | 7,000 |\n| someone/talks | talk | 7,000 |\n| saved | talk | 7,000 |" in text
-
-
-def test_what_only_the_tagger_learned_is_used_with_the_tagger(
-    tmp_path: Path, tagged_model: Model, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    config = TrainConfig(init_from="base", data=DataConfig("gone"), loss=LossConfig(tagger_weight=1.0))
-    assert "--decoder" not in card_of(tmp_path, config)
-    text = card_of(tmp_path, replace(config, loss=LossConfig(text_weight=0.0, tagger_weight=1.0)))
-    assert "t5punct punctuate talk.txt --model mine --decoder tagger\n" in text
-    code = text.split("```python\n")[1].split("```")[0]
-    assert '"mine", PunctuatorConfig(decoding=DecodingConfig("tagger"))' in code
-    models.save(tagged_model, tmp_path / "mine")
-    monkeypatch.chdir(tmp_path)
-    exec(code, {})  # noqa: S102

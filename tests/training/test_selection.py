@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import torch
 from chunk_rows import batch_of
-from datasets import concatenate_datasets, load_from_disk
+from datasets import load_from_disk
 from hypothesis import given
 from hypothesis import strategies as st
 from left_by_runs import log_lines, weights
@@ -138,23 +138,6 @@ def test_a_file_is_scored_with_the_decoder_that_is_trained(
     assert run.validator is not None
     run.validator.line(run.model, 1)
     assert chosen == [decoder]
-
-
-def test_what_is_frozen_stays_so_when_a_run_is_validated(config: TrainConfig) -> None:
-    optim = replace(config.optim, frozen=["tagger", "encoder.block.0"])
-    run = build(replace(config, optim=optim, validation=ValidationConfig(every_steps=1)))
-    assert run.validator is not None
-    learns = {name: value.requires_grad for name, value in run.objective.named_parameters()}
-    run.validator.line(run.model, 1)
-    assert {name: value.requires_grad for name, value in run.objective.named_parameters()} == learns
-    assert not learns["tagger.marks.weight"] and learns["network.shared.weight"]
-
-
-def test_at_most_two_hundred_chunks_are_measured(config: TrainConfig, tiny_data: Path) -> None:
-    rows = load_from_disk(str(tiny_data))["train"]
-    many = concatenate_datasets([rows] * 9)
-    assert len(many) > 200
-    assert Validator(config, many).rows["target"][:] == many["target"][:200]
 
 
 def test_a_set_without_validation_chunks_can_be_trained_on(config: TrainConfig, tmp_path: Path) -> None:

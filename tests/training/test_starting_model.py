@@ -90,19 +90,6 @@ def without_byte_fallback(tokenizer: TaskTokenizer, task: TaskConfig) -> TaskTok
     return TaskTokenizer(plain, task)
 
 
-class Lowering:
-    """A tokenizer that reads capitals as small letters."""
-
-    def __init__(self, inner: object) -> None:
-        self.inner = inner
-
-    def __getattr__(self, name: str) -> object:
-        return getattr(self.inner, name)
-
-    def encode(self, text: str, **options: bool) -> object:
-        return self.inner.encode(text.lower(), **options)  # type: ignore[attr-defined]
-
-
 def test_names_of_bundled_models_are_no_hub_ids(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     assert models.find(None) == models.find("bundled") == models.find("large") == models.bundled_folder("large")
@@ -122,7 +109,7 @@ def said_of(tokenizer: object, text: str, **task: Any) -> tuple[str, ...]:
     return check_suitable(ChunkExamples(rows((text, text)), TaskTokenizer(tokenizer, TaskConfig(**task))), "mine")  # type: ignore[arg-type]
 
 
-def test_marks_and_capitals_that_are_lost_are_refused_and_words_are_named(tiny_model: Model) -> None:
+def test_marks_that_are_lost_are_refused_and_words_are_named(tiny_model: Model) -> None:
     text, tiny = "we {we} know да we", tiny_model.tokenizer
     plain = without_byte_fallback(tiny, TaskConfig()).tokenizer
     assert said_of(tiny.tokenizer, text) == said_of(ByT5Tokenizer(), f"{text} naïve 🙂") == ()
@@ -132,9 +119,6 @@ def test_marks_and_capitals_that_are_lost_are_refused_and_words_are_named(tiny_m
     assert warning.startswith(lost)
     with pytest.raises(ModelError, match=r"the tokenizer of mine has no 。 、; .*; set task.marks to the others"):
         said_of(plain, "we", marks=",.?。、")
-    with pytest.raises(ModelError, match=r"the tokenizer of mine has no capitals; .*; set task.cased=false"):
-        said_of(Lowering(tiny.tokenizer), "we")
-    assert said_of(Lowering(tiny.tokenizer), "we", cased=False) == ()
     (warning,) = said_of(tiny.tokenizer, "we know " * 20, max_tokens=12)
     assert warning.startswith("100.0 % of the chunks have more than 12 tokens")
     assert "prepare with tokenizer=MODEL" in warning

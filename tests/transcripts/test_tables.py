@@ -60,17 +60,6 @@ def test_a_mark_in_a_row_of_its_own_is_the_mark_of_the_word_before_it(name: str,
     assert dashed[begun] == text.replace(",", "-").splitlines()[begun]
 
 
-@pytest.mark.parametrize(("name", "text", "new", "expected", "marks"), [
-    ("ctm", "a 1 0 1 so\na 1 1 0 ,\na 1 1 0 -\n", "so?! -", "a 1 0 1 so\na 1 1 0 ?!-\n", (",-", "?!-")),
-    ("ctm", "a 1 0 1 etc\na 1 1 0 .\n", "etc. -", "a 1 0 1 etc\na 1 1 0 .-\n", ("", "-")),
-    ("tsv", "etc\n.\n", "etc. -", "etc\n.-\n", ("", "-")), ("tsv", "so,\n,\n", "So -", "So\n-\n", (",,", "-")),
-    ("tsv", "(so,)\n,\n", "(So?) -", "(So?)\n-\n", (",,", "?-")),
-])  # fmt: skip
-def test_a_dash_in_a_row_is_read_again(name: str, text: str, new: str, expected: str, marks: tuple[str, str]) -> None:
-    assert rewritten(text, name, [new]) == expected
-    assert tuple(item.word.given for table in (text, expected) for item in words_of(table, name)) == marks
-
-
 def test_marks_of_all_scripts_have_rows_and_do_not_change_which_column_holds_words() -> None:
     (item,) = words_of("a 1 0 1 سلام؟\na 1 1 0 ,\na 1 1 0 ؟\n", "ctm")
     assert (item.word.text, item.word.marks) == ("سلام", "؟,؟")

@@ -26,7 +26,6 @@ from t5punct.windows.votes import (
 
 quick = settings(max_examples=150, deadline=None)
 LABELS = ["", ",", ".", "?", "?!", "?!!", "!"]
-FIRST = ["", ",", ".", "?", "!"]
 
 # quarters and small weights add without rounding, so that ties are ties
 distributions = st.dictionaries(st.sampled_from(LABELS), st.integers(0, 4).map(float), min_size=1).map(normalise)

@@ -2,7 +2,6 @@
 
 import itertools
 import os
-import re
 import threading
 from collections.abc import Iterator, Sequence
 
@@ -135,18 +134,3 @@ def test_what_has_arrived_is_read_to_the_end(before: bytes, after: bytes, timed:
 def test_a_byte_order_mark_is_no_word(timed: bool) -> None:
     words = _words([b'\xef\xbb\xbf{"word":"how"}\n'], timed=timed)
     assert [word.word for word in words] == (["how"] if timed else ['{"word":"how"}'])
-
-
-def test_a_word_that_comes_in_many_pieces_is_not_searched_anew_at_each(monkeypatch: pytest.MonkeyPatch) -> None:
-    searched = 0
-
-    class Counting:
-        def finditer(self, text: str, start: int) -> Iterator[re.Match[str]]:
-            nonlocal searched
-            searched += len(text) - start
-            return re.finditer(r"\s", text[start:])
-
-    monkeypatch.setattr("t5punct.text.io.live._SPACE", Counting())
-    monkeypatch.setattr("t5punct.text.io.live._READ_BYTES", 10)
-    assert [word.word for word in _words([b"x" * 5_000])] == ["x" * 5_000]
-    assert searched <= 5_000
