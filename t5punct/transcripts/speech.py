@@ -23,6 +23,7 @@ from .heads import BRACKETED, Heads, label_of, speaker_of
 from .items import Cue, Item, Kept, Role, SpokenWord
 
 TAGS = re.compile(r"(?P<tag><[^<>]*>|\{\\[^{}]*\})|(?P<entity>&(?:#\d+|#x[0-9a-fA-F]+|\w+);)")  # of SRT and WebVTT
+DOUBLED_QUOTES = re.compile(r'(?P<tag>(?!))|(?P<entity>"")')  # of a quoted cell in CSV
 OVERRIDES = re.compile(r"(?P<tag>\{[^{}]*\})|(?P<entity>(?!))")  # of ASS
 _DASH = re.compile(r"\s*[-–—]\s+(?=\S)|\s*[-–—](?=[^\W\d_])")  # another speaker, at the start of a subtitle's line
 _HEARD = (
@@ -234,8 +235,9 @@ def remove_tags(raw: str, pattern: re.Pattern[str]) -> Bare:
     """Take the tags out of a text.  `pattern` has the groups `tag` and `entity`."""
     pieces, starts, ends, place = list[str](), array("q"), array("q"), 0  # a line may have millions of characters
     for match in pattern.finditer(raw):
-        char = html.unescape(match["entity"]) if match["entity"] else ""
-        if match["entity"] and len(char) != 1:
+        entity = match["entity"] or ""
+        char = '"' if entity == '""' else html.unescape(entity)
+        if entity and len(char) != 1:
             continue  # no entity after all
         pieces += [raw[place : match.start()], char]
         starts.extend(chain(range(place, match.start()), [match.start()] * len(char)))

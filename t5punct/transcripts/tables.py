@@ -22,7 +22,7 @@ from ..errors import InputError
 from ..text.marks import DASH, DASH_APART, Alphabet
 from ..text.words import ALL_MARKS, opening_apart, words_of
 from .items import Cue, Item, Kept, Role, SpokenWord, WrittenItem, WrittenWord, speaker_label, without_spaces
-from .speech import read_line, set_cue_times
+from .speech import DOUBLED_QUOTES, read_line, set_cue_times
 
 _FIELD = re.compile(r"\S+")
 _CELL = re.compile(r"[^\t\r\n]+|(?<=\t)(?=\t)|^(?=\t)")
@@ -158,7 +158,8 @@ def read_csv(lines: Iterable[str], alphabet: Alphabet | None = None) -> Iterator
         yield from (Kept(row.line[: row.begin]), *edge)
         if row.speaker != speaker:
             yield speaker_label(speaker := row.speaker, cue)
-        yield from (*set_cue_times(read_line(row.text, alphabet=alphabet, cue=cue), cue), *edge)
+        markup = DOUBLED_QUOTES if is_quoted else None
+        yield from (*set_cue_times(read_line(row.text, alphabet=alphabet, cue=cue, markup=markup), cue), *edge)
         yield Kept(row.line[row.end :])
 
 
@@ -177,7 +178,7 @@ def write_cells(written: Iterable[WrittenItem]) -> Iterator[str]:
             cell = []
         else:
             text = "".join(cell)
-            yield (f'"{text.replace(chr(34), 2 * chr(34))}"' if item.delimiter in text else text) + piece
+            yield (_quoted(text) if item.delimiter in text else text) + piece
             cell = None
 
 
@@ -381,7 +382,12 @@ def write_csv(written: Iterable[WrittenItem], source: str) -> Iterator[str]:
     """Yield the same table with commas, and quotes where they are needed."""
     for row in write_tsv(written, source):
         cells = row.rstrip("\n").split("\t")
-        yield ",".join(f'"{cell}"' if "," in cell else cell for cell in cells) + "\n"
+        yield ",".join(_quoted(cell) if "," in cell or '"' in cell else cell for cell in cells) + "\n"
+
+
+def _quoted(cell: str) -> str:
+    """Return a cell of a csv with quotes around it; its own are doubled."""
+    return f'"{cell.replace(chr(34), 2 * chr(34))}"'
 
 
 def _words(written: Iterable[WrittenItem]) -> Iterator[WrittenWord]:
