@@ -271,6 +271,8 @@ def test_it_learns_them_and_a_stream_commits_them_with_their_words(trained: Path
     assert counts.reference > 5
     assert 2 * counts.correct > 0.6 * (counts.predicted + counts.reference)
     assert opened_ends(written) > 10
+    questions = [PunctuatorConfig(decoding=DecodingConfig(marks=marks)) for marks in ("?", "¿?")]
+    assert len({Punctuator(model, config).punctuate(said) for config in questions}) == 1
     few = Punctuator(model, PunctuatorConfig(decoding=DecodingConfig(marks=",."))).punctuate(said)
     assert "¿" not in few, "it is written only where its closing mark may be"
     said = [word.normal for word in split(opened_text(10, seed=98)).words]

@@ -75,7 +75,7 @@ class DecodingConfig:
         stop may be written.  Raises ConfigError for marks that the task does not have.
         """
         asked = self.marks or NO_MARKS
-        unknown = set(asked) - set(task.slot_marks)
+        unknown = set(asked) - set(task.slot_marks) - set(task.opening)  # `¿` comes with `?`
         if unknown:
             raise ConfigError(
                 f"marks {''.join(sorted(unknown))!r}", expected=f"some of {task.marks!r}", fix="check --marks"

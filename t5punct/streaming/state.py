@@ -73,7 +73,7 @@ class StreamState:
         words = (*self.words[n_dropped:], replace(word, space=" "))
         if len(words) > 1:  # only now it shows that the word before is an ordinal
             *older, last, word = words
-            words = (*older, between(last, older[-1].text if older else "", word.text), word)
+            words = (*older, between(last, older[-1].raw if older else "", word.raw), word)
         known = (*self.times, times)[-len(words) :] if self.times or times != Times() else ()
         return replace(self, words=words, n_seen=self.n_seen + 1, end_ms=times.end_ms, times=known)
 
@@ -132,7 +132,7 @@ class StreamState:
 def _is_sound(word: Word) -> bool:
     """Return whether a word has values of the right types, and is one word."""
     texts = (word.text, word.marks, word.raw, word.space, word.spelled)
-    if not all(isinstance(text, str) for text in texts) or {type(word.dotted), type(word.is_ordinal)} != {bool}:
+    if not all(isinstance(text, str) for text in texts) or {type(word.dotted), type(word.is_abbreviated)} != {bool}:
         return False
     if not isinstance(word.pause, int) or word.pause not in range(len(PAUSES) + 1):  # an older state has true or false
         return False

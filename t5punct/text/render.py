@@ -208,7 +208,8 @@ def _written(
         decision = replace(decision, opening=NO_MARKS)
     if decision.opening is not None and word.takes_marks and not (config.keep_marks and word.opening):
         word = _with_opening(word, decision.opening)
-    is_kept = keeps_letters(word.core) or word.spelled or (config.keep_case and word.core != word.normal)
+    is_phrase = word.is_abbreviated and word.dotted  # `z. B.`
+    is_kept = keeps_letters(word.core) or is_phrase or word.spelled or (config.keep_case and word.core != word.normal)
     case = Case.VERBATIM
     if config.case and not is_kept:
         core, case = word.core, decision.case

@@ -12,12 +12,15 @@ from __future__ import annotations
 
 import re
 
-# English abbreviations that are written with a full stop; here in lower case and without it.  Add your own.
+# abbreviations that are written with a full stop; here in lower case and without it.  Add your own.
 # `no.` and `fig.` are left out: as ordinary words they are too common
 _BEFORE_NAMES = {"mr", "mrs", "ms", "dr", "prof", "rev", "gov", "sen", "capt", "sgt", "vs", "viz", "cf", "approx"}
 _LISTED = """
     gen col lt st jr sr ph.d b.sc m.sc inc ltd co corp bros dept
     etc al incl resp misc vol pp eds jan feb aug sept oct nov dec
+    usw bzw ca inkl exkl zzgl evtl ggf vgl sog bspw mwst std abb bd hrsg
+    sra srta dra uds aprox avda pág págs ecc dott avv dhr mevr bijv blz enz
+    itd itp tzn tzw mgr stb vö
 """
 ABBREVIATIONS = {*_BEFORE_NAMES, *_LISTED.split()}
 _ORDINAL = re.compile(r"\d{1,3}")
@@ -35,14 +38,19 @@ _BEHIND_ORDINALS = {
     "klasse", "stock", "sieg", "tor", "runde", "spieltag", "geburtstag", "etage", "auflage", "weltkrieg", "semester",
     "liga", "bundesliga", "quartal", "halbzeit", "jahrestag", "kapitel", "niederlage", "titel", "treffer", "saison",
 }  # fmt: skip
+_LETTER_WITH_STOP = re.compile(r"[^\W\d_]\.[,;:?!)\"]*")
 _FIRST_PERSON = re.compile(r"i(?:['’].*)?", re.IGNORECASE | re.DOTALL)
 _INITIALISM = re.compile(r"(?:[^\W\d_]\.)+[^\W\d_]?(?:\.?['’]s)?", re.IGNORECASE)
 _POSSESSIVE = re.compile(r"['’]s$")
 _DEGREES = {"ph.d", "b.sc", "m.sc"}
 _LOWERED = {"e.g", "i.e", "a.m", "p.m", "a.k.a", "c.f", "p.a"}  # initialisms that are written in lower case
-_LOWERED_WORDS = {"vs", "viz", "cf", "approx", "etc", "al", "resp", "incl", "pp"}  # and other abbreviations
+_LOWERED_LISTED = """
+    vs viz cf approx etc al resp incl pp usw bzw ca inkl exkl zzgl evtl ggf vgl sog bspw aprox ecc dhr mevr bijv blz enz
+    itd itp tzn tzw stb vö
+"""
+_LOWERED_WORDS = {*_LOWERED_LISTED.split()}  # and other abbreviations
 _SYMBOLS = re.compile(r"[+#&$€£¥%°§]|^\w\*$")  # C++, C#, AT&T, 20°C, A*
-_ENTITY = re.compile(r"&(?:#\d+|#x[\da-f]+|[a-z]\w*);", re.IGNORECASE)
+_ENTITY = re.compile(r"&(?:#\d+|#x[\da-f]+|[a-z]\w*);$", re.IGNORECASE)
 _PATH = re.compile(r"://|^www\.[^/]*/|\w\.[^\W\d_]{2,}/")  # behind the name of a host
 EMOTICON_IN_MARKS = (
     r"[:;]['’]?[)\]}]+"  # of an emoticon's characters, these may be taken for marks and closing brackets
@@ -54,7 +62,7 @@ _ORDINAL_DIGITS = 2
 LONGEST_WORD = 64  # letters; anything longer is a hash or the like
 _CODE = re.compile(
     r"""[@\\_=<>{}|^~`]   # name@host.org, c:\temp, snake_case, x=1, <b>
-    | :// | :: | ^www\.
+    | :// | :: | ^www\. | &\#?\w+;  # &quot;so
     | \w[(\[](?!e?s$)      # f(x), a[0]; but not word(s)
     | \w\.[^\W\d_]{2}     # example.org, main.py; but not U.S or Ph.D
     | ^(?:--|[$%#.]|\.{0,2}/)[^\W\d]  # --flag, $HOME, .bashrc, /usr, ../src
@@ -78,7 +86,7 @@ def keeps_letters(word: str) -> bool:
     """
     if len(word) > LONGEST_WORD or (is_initialism(word) and _POSSESSIVE.sub("", word).isupper()):
         return True
-    if is_emoticon(word) or is_drive(word) or is_entity(word) or (word != word.lower() and _SYMBOLS.search(word)):
+    if is_emoticon(word) or is_drive(word) or (word != word.lower() and _SYMBOLS.search(word)):
         return True
     return not word.isalnum() and _CODE.search(word) is not None and not is_abbreviation(word.rstrip("."))
 
@@ -109,6 +117,16 @@ def is_ordinal(before: str, number: str, following: str) -> bool:
         return False
     known_behind = following.lower().rstrip(".,;:?!") in _BEHIND_ORDINALS
     return known_behind or (following[:1].isalnum() and before.lower() in _BEFORE_ORDINALS)
+
+
+def is_of_phrase(before: str, letter: str, following: str) -> bool:
+    """Return whether a letter with a full stop is one of a phrase, given the words around it with their marks.
+
+    >>> is_of_phrase("ist", "z", "B."), is_of_phrase("z.", "B", "gut"), is_of_phrase("plan", "b", "then")
+    (True, True, False)
+    """
+    is_letter = len(letter) == 1 and letter.isalpha()
+    return is_letter and any(_LETTER_WITH_STOP.fullmatch(word) for word in (before, following))
 
 
 def may_be_initial(word: str) -> bool:
@@ -159,9 +177,9 @@ def is_drive(word: str) -> bool:
     return len(word) == 2 and word[0].isascii() and word[0].isalpha() and word[1] == ":"
 
 
-def is_entity(word: str) -> bool:
-    """Return whether a word is a character as HTML names it: `&amp;`, `&#39;`."""
-    return _ENTITY.fullmatch(word) is not None
+def ends_in_entity(word: str) -> bool:
+    """Return whether a word ends in a character as HTML names it: `&amp;`, `house&hellip;`."""
+    return _ENTITY.search(word) is not None
 
 
 def has_path(word: str) -> bool:

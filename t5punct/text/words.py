@@ -20,13 +20,14 @@ from ..errors import InputError
 from .marks import DASH, ENDS_SENTENCE, NO_MARKS, OPENING, OTHER_SCRIPTS, Alphabet, Case, apply_case, ends_sentence
 from .spelling import (
     EMOTICON_IN_MARKS,
+    ends_in_entity,
     has_path,
     is_abbreviation,
     is_drive,
     is_emoticon,
-    is_entity,
     is_initialism,
     is_lower_abbreviation,
+    is_of_phrase,
     is_ordinal,
     may_be_initial,
     owns_full_stop,
@@ -64,7 +65,7 @@ class Word:
     pause: int = 0  # how long a silence follows, 0 none; known only if the words have times (see TaskConfig.pauses_ms)
     dotted: bool = False  # whether the first full stop of `marks` is the word's own: `vs.`, or `1.` that opens a line
     spelled: str = ""  # how a user wants the core to be written, whatever case is decided
-    is_ordinal: bool = False  # whether it is a number of which a full stop makes an ordinal: `am 3. Oktober`
+    is_abbreviated: bool = False  # whether a full stop makes it short for more: `am 3. Oktober`, `z. B.`
 
     @property
     def n_stem(self) -> int:
@@ -165,7 +166,7 @@ class Word:
     def separator(self, marks: str) -> str:
         """Return the part of marks that surely separates two words: not the stop of `Mr.`, `p.m.`, `J.`, `3. Mai`."""
         is_short = is_abbreviation(self.core) or is_lower_abbreviation(self.core) or may_be_initial(self.core)
-        return NO_MARKS if marks == "." and (self.is_ordinal or is_short) else marks
+        return NO_MARKS if marks == "." and (self.is_abbreviated or is_short) else marks
 
     def ends_sentence(self, marks: str, alphabet: Alphabet | None = None) -> bool | None:
         """Return whether a reader sees a sentence end after the word and marks; None: only the next word shows it.
@@ -175,7 +176,9 @@ class Word:
         """
         if not ends_sentence(marks):
             return False
-        if marks == "." and (self.is_ordinal or is_abbreviation(self.core)):  # behind `3.` there is `Oktober`
+        if marks == "." and self.is_abbreviated and self.core.isalpha():  # `z. B.`
+            return False
+        if marks == "." and (self.is_abbreviated or is_abbreviation(self.core)):  # behind `3.` there is `Oktober`
             return None
         shares = marks.startswith(".") and (self.dotted or self.stem().endswith("."))
         if shares or self.spelled.endswith(("!", "?")):  # `Yahoo!` needs no mark
@@ -242,7 +245,7 @@ def words_of(text: str, alphabet: Alphabet | None = None, *, opens_line: bool = 
             continue
         if word:
             yield between(word if len(word.raw) == stop - start else replace(word, raw=text[start:stop]), before, piece)
-            before = word.text
+            before = word.raw
             opens_line = "\n" in word.space
         start, stop = match.span(1)
         word = _word(piece, space, alphabet, opens_line)
@@ -252,10 +255,14 @@ def words_of(text: str, alphabet: Alphabet | None = None, *, opens_line: bool = 
 
 
 def between(word: Word, before: str, following: str) -> Word:
-    """Return a word that stands between two others, `am 3. Oktober`: the full stop of an ordinal is its own."""
-    if not is_ordinal(before, word.text, following):
+    """Return a word that stands between two others, which are given with their marks.
+
+    The full stop of an ordinal is its own (`am 3. Oktober`), and so is that of each letter of `z. B.`.
+    """
+    has_stop = word.dotted or word.marks == "."
+    if not is_ordinal(before, word.text, following) and not (has_stop and is_of_phrase(before, word.text, following)):
         return word
-    return replace(word, is_ordinal=True, dotted=word.dotted or word.marks == ".")
+    return replace(word, is_abbreviated=True, dotted=has_stop)
 
 
 def checked_text(text: object, *, may_hold_bytes: bool = False) -> str:
@@ -334,7 +341,7 @@ def _marks_begin(piece: str, alphabet: Alphabet) -> int:
     is_owned = (
         (piece.find("?") == start and has_path(begun))
         or (piece.startswith(":", start) and is_drive(begun + ":"))
-        or (piece.startswith(";", start) and is_entity(begun + ";"))
+        or (piece.startswith(";", start) and ends_in_entity(begun + ";"))
     )
     return start + is_owned
 

@@ -194,9 +194,9 @@ def test_the_full_stop_of_an_ordinal_ends_no_sentence_in_a_stream(punctuator: Pu
     """Where the word behind it was heard before it is decided."""
     stream = StreamingPunctuator(punctuator, StreamConfig(window=5, lookahead=1))
     stream.push("wir gehen am 3. oktober nach".split())
-    assert [word.is_ordinal for word in stream.state.words] == [False, False, True, False, False]
+    assert [word.is_abbreviated for word in stream.state.words] == [False, False, True, False, False]
     stream.push("we have 3. then".split())
-    assert not any(word.is_ordinal for word in stream.state.words)
+    assert not any(word.is_abbreviated for word in stream.state.words)
 
 
 def test_a_text_is_pushed_as_words_every_stream_is_given_some_and_none_after_its_end(punctuator: Punctuator) -> None:

@@ -221,18 +221,18 @@ def test_a_sentence_ends_where_a_reader_sees_it_end() -> None:
     assert Word("Inc").separator("?") == "?"
 
 
-@pytest.mark.parametrize(("text", "is_ordinal"), [
+@pytest.mark.parametrize(("text", "is_abbreviated"), [
     ("am 3. oktober kommt er", True), ("am 3 oktober kommt er", True), ("im 19. Jahrhundert", True),
     ("vom 3. bis 5. mai", True), ("zum 2. mal", True), ("a 3. október", True), ("március 15. után", False),
     ("he had 3. then he went", False), ("in 1953. two students", False), ("im 1953. jahr", False), ("der 3", False),
     ("we were 31. august came", True), ("sein 3. sieg", True), ("das 5. Tor", True), ("am 2. Spieltag", True),
 ])  # fmt: skip
-def test_the_full_stop_of_an_ordinal_ends_no_sentence_and_stays(text: str, is_ordinal: bool) -> None:
+def test_the_full_stop_of_an_ordinal_ends_no_sentence_and_stays(text: str, is_abbreviated: bool) -> None:
     word = next(word for word in split(text).words if word.text.isdecimal())
-    assert word.is_ordinal == is_ordinal
-    assert word.ends_sentence(".") is (None if is_ordinal else True), "the case of the next word is the model's"
-    assert word.separator(".") == ("" if is_ordinal else ".")
-    if is_ordinal and "." in text:
+    assert word.is_abbreviated == is_abbreviated
+    assert word.ends_sentence(".") is (None if is_abbreviated else True), "the case of the next word is the model's"
+    assert word.separator(".") == ("" if is_abbreviated else ".")
+    if is_abbreviated and "." in text:
         assert word.with_marks("") == word.text + "." == word.with_marks("."), "it is the word's own"
         assert word.given == ""
     assert split(text).joined() == text
@@ -244,3 +244,22 @@ def test_bytes_that_are_no_utf_8_may_be_let_through_and_are_readable() -> None:
     assert readable(text) == "caf\ufffd"
     with pytest.raises(InputError, match="lone surrogate"):
         checked_text("\ud800", may_hold_bytes=True)
+
+
+def test_letters_with_full_stops_keep_them_and_their_case_and_end_no_sentence() -> None:
+    text = "so ist z. B. das, d. h. es ist i. d. R. gut"
+    phrases = [word for word in split(text).words if word.is_abbreviated]
+    assert [word.text for word in phrases] == ["z", "B", "d", "h", "i", "d", "R"]
+    assert {word.ends_sentence(".") for word in phrases} == {False}
+    upper = Decision("", Case.UPPER, 1.0, 1.0)
+    written = [render_word(word, upper, RenderConfig(), Alphabet()).text for word in phrases]
+    assert written == ["z.", "B.", "d.", "h.", "i.", "d.", "R."]
+    assert split(text).joined() == text
+    assert not any(word.is_abbreviated for word in split("that is plan b. then we go. a man came").words)
+
+
+@pytest.mark.parametrize("text", ["&quot;so", "house&hellip;", "caf&eacute;", "&#x27;x&#x27;"])
+def test_characters_as_html_names_them_stay(text: str) -> None:
+    (word,) = split(text).words
+    assert (word.text, word.marks) == (text, "")
+    assert render_word(word, Decision("", Case.CAPITALISED, 1.0, 1.0), RenderConfig(), Alphabet()).text == text

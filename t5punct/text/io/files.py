@@ -114,14 +114,13 @@ def decode(handle: IO[bytes], name: str, *, keep_bom: bool = False) -> Iterator[
             yield from io.StringIO((first + handle.read()).decode("utf-16"), newline="\n")
             return
         for number, line in enumerate(chain([first] * bool(first), handle), start=1):
-            text = line.decode("utf-8-sig" if number == 1 and not keep_bom else "utf-8")
-            if "\0" in text:
+            if b"\0" in line:
                 raise InputError(
                     f"{name} holds zero bytes",
                     expected="a text file",
                     fix="if it is UTF-16, convert it: iconv -f utf-16le -t utf-8 (or utf-16be); else it is binary",
                 )
-            yield text
+            yield line.decode("utf-8-sig" if number == 1 and not keep_bom else "utf-8")
     except UnicodeDecodeError as error:
         raise InputError(
             f"{name} line {number} is not UTF-8 ({error.reason})" if number else f"{name} is no whole UTF-16 text",

@@ -67,6 +67,7 @@ def test_names_may_be_long_and_say_how_a_file_is_packed(tmp_path: Path) -> None:
     ("latin1.txt", b"ok\ncaf\xe9\n", "line 2 is not UTF-8 .*; expected UTF-8 text; convert it"),
     ("utf16.txt", "hello".encode("utf-16")[:-1], "utf16.txt is no whole UTF-16 text"),
     ("zero.bin", b"ab\0cd", "zero.bin holds zero bytes; expected a text file"),
+    ("utf16be.txt", "Söller".encode("utf-16-be"), "if it is UTF-16, convert it: iconv -f utf-16le"),
     ("utf16le.txt", "hello".encode("utf-16-le"), "if it is UTF-16, convert it: iconv -f utf-16le"),
     ("pdf.txt", b"%PDF-1.7\n%\xe2\xe3\n", "pdf.txt is a PDF; expected a text file; save its text as .txt in"),
     ("docx.txt", b"PK\3\4\x14\0", "docx.txt is a zip file, as .docx, .odt and .epub are; expected a text file"),
