@@ -26,7 +26,7 @@ from .decoding.generate import GeneratingDecoder
 from .decoding.inputs import DecodingConfig, WindowInput, allow_disfluency_sign
 from .decoding.slots import SlotDecoder
 from .decoding.tagging import TagDecoder
-from .errors import InputError
+from .errors import ConfigError, InputError
 from .model import Model, load, on_device, with_precision, with_transformers
 from .t5.precision import find_device
 from .text.io.files import source_lines_with_ends
@@ -103,7 +103,11 @@ class Punctuator:
         there is one, in what `auto` takes, and a model that is given in what it does.  Raises ConfigError for what the
         model cannot do, and ModelError where there is none.
         """
-        config = config or PunctuatorConfig()
+        config = PunctuatorConfig() if config is None else config
+        if not isinstance(config, PunctuatorConfig):
+            raise ConfigError(
+                f"a config that is {config!r}", expected="a PunctuatorConfig", fix="name settings, such as style='talk'"
+            )
         named = {"style": style, "precision": precision, "device": device}
         chosen: dict[str, Any] = {name: value for name, value in named.items() if value is not None}
         config = replace(config, decoding=replace(config.decoding, **chosen)) if chosen else config

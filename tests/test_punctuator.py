@@ -357,3 +357,8 @@ class NamesByHalves(PunctuatorByChance):
 def test_two_words_side_by_side_whose_case_is_unsure_are_one_name_or_none() -> None:
     text = "the city hall is large england"
     assert NamesByHalves(PunctuatorConfig(), 0).punctuate(text) == "The city hall is large England."
+
+
+def test_a_style_in_the_place_of_the_config_is_named() -> None:
+    with pytest.raises(ConfigError, match="a config that is 'talk'; expected a PunctuatorConfig; name settings"):
+        Punctuator("small", "talk")  # type: ignore[arg-type]

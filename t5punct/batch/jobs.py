@@ -138,6 +138,8 @@ def plan_jobs(inputs: Sequence[str], output: OutputConfig, format: str | None = 
         failures += [Failure(name, error) for error in wrong]
     if output.folder:
         files = [*dict.fromkeys(files)]
+    if len(failures) == len(inputs) > 1 and not any(Path(name).suffix or Path(name).exists() for name in inputs):
+        raise no_file(" ".join(inputs), "existing files")  # they are words
     if failures and (output.file or not files):
         raise failures[0].error
     jobs, places = [job for job, _ in files], [place for _, place in files]
