@@ -39,7 +39,7 @@ MISTAKES = (
     ("punctuate {text} --model {tmp}/none", "no model folder"),
     ("punctuate {text} -o x --output-dir {tmp}", "both -o and --output-dir"),
     ("punctuate {text} --loud", "--loud"),
-    ("punctuate how are you", "no file 'how are you'; expected existing files; give a text so: echo 'how are you' | t5"),
+    ("punctuate how are you", "no file 'how are you'; expected existing files; give a text so: echo 'how are you' | t"),
     ("-q punctuate {text}", "-q before punctuate; expected options behind it; say: t5punct punctuate -q .."),
     ("punctuate {text} beems=4",
      "unknown setting 'beems'; expected one like beams, "),
