@@ -122,9 +122,9 @@ class Encoder:
         """Raise ModelError for an encoder whose states depend on where a window begins."""
         if not self._biases:
             raise ModelError(
-                "a delay with an encoder that has absolute positions only",
-                expected="relative positions, as T5 and MPNet have",
-                fix="use the policy fixed, or another model",
+                "a delay with an encoder that has absolute positions only, as the one of multi",
+                expected="large, base, small, or another model with relative positions",
+                fix="choose one of these, or another policy, such as fixed",
             )
 
     def embed(self, ids: torch.Tensor, places: torch.Tensor | None) -> torch.Tensor:
