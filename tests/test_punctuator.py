@@ -42,7 +42,7 @@ def _words(text: str) -> list[str]:
     return [word.text for word in split(text).words]
 
 
-@settings(SETTINGS, max_examples=30)
+@settings(SETTINGS, max_examples=20)
 @given(TEXT, windows(), st.sampled_from(METHODS), st.sampled_from(["slots", "tagger", "generate"]), st.booleans())
 def test_words_and_spaces_are_never_changed_and_letters_only_where_case_is_asked_for(
     tagged_model: Model, text: str, plan: WindowConfig, method: str, decoder: str, has_case: bool
@@ -283,7 +283,7 @@ DECODERS = ["slots", "tagger", "generate"]
 SHORT = ["we know that", "", "how are you", "  ", "so it goes", "and then"]
 
 
-@settings(max_examples=20)
+@settings(max_examples=10)
 @given(st.lists(texts, max_size=5), st.sampled_from([1, 60, 4096]), st.booleans(), st.sampled_from(DECODERS))
 def test_each_text_is_punctuated_as_if_it_were_alone(
     tagged_model: Model, several: list[str], batch_tokens: int, fragment: bool, decoder: str
