@@ -207,12 +207,12 @@ def _with_times(source: Group, timed: Group) -> list[SpokenWord]:
     words = [*source.words]
     for theirs, ours in align(timed, source):
         word, other = words[ours], timed.words[theirs]
-        cue, told = word.cue or Cue(0), other.cue or Cue(0)
+        cue, other_cue = word.cue or Cue(0), other.cue or Cue(0)
         cue = replace(
             cue,
-            start_ms=cue.start_ms if told.start_ms is None else told.start_ms,
-            speaker=told.speaker,
-            stream=cue.stream or told.stream,
+            start_ms=cue.start_ms if other_cue.start_ms is None else other_cue.start_ms,
+            speaker=other_cue.speaker,
+            stream=cue.stream or other_cue.stream,
         )
         words[ours] = replace(word, cue=cue, start_ms=other.start_ms, end_ms=other.end_ms)
     return words
