@@ -105,7 +105,7 @@ class SlotDecoder:
             self._settle(passes, drafts)
             for index, draft, own in zip(batch, drafts, guesses, strict=True):
                 solution = draft.solution()
-                solutions[index] = with_guessed_openings(solution, own) if self._has_tagged_openings else solution
+                solutions[index] = _with_guessed_openings(solution, own) if self._has_tagged_openings else solution
         return [solutions[index] for index in range(len(requests))]
 
     def _guess(self, encoded: torch.Tensor, requests: Sequence[SlotRequest]) -> list[list[Guess]]:
@@ -164,7 +164,7 @@ class SlotDecoder:
         return [SiteScores(values[start:end], best[start:end]) for start, end in pairwise([0, *ends])]
 
 
-def with_guessed_openings(solution: Solution, guesses: Sequence[Guess]) -> Solution:
+def _with_guessed_openings(solution: Solution, guesses: Sequence[Guess]) -> Solution:
     """Return a solution with the opening mark that was guessed before each word."""
     votes = [replace(vote, openings={guess.opening: 1.0}) for vote, guess in zip(solution.votes, guesses, strict=True)]
     return replace(solution, votes=tuple(votes))

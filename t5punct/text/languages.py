@@ -28,7 +28,8 @@ LANGUAGES = {
     "en": "English", "de": "German", "fr": "French", "es": "Spanish", "it": "Italian", "pt": "Portuguese",
     "nl": "Dutch", "pl": "Polish", "hu": "Hungarian",
 }  # fmt: skip
-# the most frequent words; of two languages that share some, the text has more of one
+# of the most frequent words of the training corpora those that are no titles, names or topics; of two languages that
+# share some, the text has more of one
 _SMALL_WORDS = {
     "English": "the to and of that you in it is we for on have this so be are with at was as what there but do not"
     " can would like or it's if think about which that's just from will they by an our up now has know out"

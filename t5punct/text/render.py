@@ -32,7 +32,7 @@ from .words import Word
 
 KEEP, MARK, REMOVE = DISFLUENCIES = ("keep", "mark", "remove")
 _OF_NAMES = (Case.LOWER, Case.CAPITALISED)
-# chosen on 22,000 words of held-out talk and prose: 13 words become right, 6 wrong
+# chosen on 22,257 words of talk and prose as `small` writes them: 12 become right, 6 wrong
 _SURE, _SURE_BEHIND_UNSURE = 0.8, 0.72  # chances of a case
 _LINKS = ";:-"  # marks that are stronger than a comma and end no sentence
 

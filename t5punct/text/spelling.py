@@ -17,12 +17,14 @@ import re
 _BEFORE_NAMES = {"mr", "mrs", "ms", "dr", "prof", "rev", "gov", "sen", "capt", "sgt", "vs", "viz", "cf", "approx"}
 _LISTED = """
     gen col lt st jr sr ph.d b.sc m.sc inc ltd co corp bros dept
-    etc al incl resp misc vol pp eds jan feb aug sept oct nov dec
-    usw bzw ca inkl exkl zzgl evtl ggf vgl sog bspw mwst std abb bd hrsg
-    sra srta dra uds aprox avda pág págs ecc dott avv dhr mevr bijv blz enz
-    itd itp tzn tzw mgr stb vö
+    misc vol eds jan feb aug sept oct nov dec mwst std abb bd hrsg sra srta dra uds avda pág págs dott avv mgr
 """
-ABBREVIATIONS = {*_BEFORE_NAMES, *_LISTED.split()}
+_LOWERED_LISTED = """
+    vs viz cf approx etc al resp incl pp usw bzw ca inkl exkl zzgl evtl ggf vgl sog bspw aprox ecc dhr mevr bijv blz enz
+    itd itp tzn tzw stb vö
+"""
+_LOWERED_WORDS = {*_LOWERED_LISTED.split()}  # those with a capital only where a sentence begins
+ABBREVIATIONS = {*_BEFORE_NAMES, *_LISTED.split(), *_LOWERED_WORDS}
 _ORDINAL = re.compile(r"\d{1,3}")
 # German, Danish, Norwegian and Hungarian ordinals: `am 3. Oktober`, `im 19. Jahrhundert`, `vom 3. bis 5. Mai`
 _DETERMINERS = """
@@ -44,11 +46,6 @@ _INITIALISM = re.compile(r"(?:[^\W\d_]\.)+[^\W\d_]?(?:\.?['’]s)?", re.IGNORECA
 _POSSESSIVE = re.compile(r"['’]s$")
 _DEGREES = {"ph.d", "b.sc", "m.sc"}
 _LOWERED = {"e.g", "i.e", "a.m", "p.m", "a.k.a", "c.f", "p.a"}  # initialisms that are written in lower case
-_LOWERED_LISTED = """
-    vs viz cf approx etc al resp incl pp usw bzw ca inkl exkl zzgl evtl ggf vgl sog bspw aprox ecc dhr mevr bijv blz enz
-    itd itp tzn tzw stb vö
-"""
-_LOWERED_WORDS = {*_LOWERED_LISTED.split()}  # and other abbreviations
 _SYMBOLS = re.compile(r"[+#&$€£¥%°§]|^\w\*$")  # C++, C#, AT&T, 20°C, A*
 _ENTITY = re.compile(r"&(?:#\d+|#x[\da-f]+|[a-z]\w*);$", re.IGNORECASE)
 _PATH = re.compile(r"://|^www\.[^/]*/|\w\.[^\W\d_]{2,}/")  # behind the name of a host

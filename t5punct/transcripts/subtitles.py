@@ -115,9 +115,10 @@ def _read_cues(lines: Iterable[str], alphabet: Alphabet | None = None, *, is_vtt
         elif cue is None or _is_id(line, before, following, spoken, is_vtt=is_vtt):
             held.append([Kept(line)])
         elif has_names and _has_arrow(before) and following.strip():
-            name, before_name = line.strip(), speaker
-            cue, speaker = Cue(cue.number, cue.start_ms, cue.end_ms, name), name
-            held.append([speaker_label(name, cue), Kept(line)] if name != before_name else [Kept(line)])
+            is_new = line.strip() != speaker
+            speaker = line.strip()
+            cue = Cue(cue.number, cue.start_ms, cue.end_ms, speaker)
+            held.append([speaker_label(speaker, cue), Kept(line)] if is_new else [Kept(line)])
         else:
             voice = _VOICE.match(line)
             if voice and voice[1].strip() != speaker:
