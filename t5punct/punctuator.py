@@ -76,11 +76,13 @@ class PunctuatorConfig:
 class SentencePosition(NamedTuple):
     """Where a word stands in its sentence.  begins: whether one begins with it; None: that is not known, as at the
     start of a fragment and behind `Inc.`.  opened: the mark that opened the sentence, `¿`; its end fits it.
+    quoted: whether a quotation that began with a sentence goes on.
     unsure_case: that of the word before it, where another was nearly as likely and no mark stands between them.
     """
 
     begins: bool | None
     opened: str = NO_MARKS
+    quoted: bool = False
     unsure_case: Case | None = None
 
 
@@ -307,18 +309,23 @@ class Punctuator:
             decision = agree_with_unsure(decision, sentence.unsure_case)
             kept = word.given if render.keep_marks else NO_MARKS
             ends = begins_next(sentence.begins, word, kept or decision.marks, self.model.task.alphabet)
-            if decision.opening is not None:
-                if not is_spoken(word.text):  # an emoji opens no sentence
-                    decision = replace(decision, opening=NO_MARKS)
-                decision = fit_opening(decision, sentence.opened, ends=ends is True)
-            opened = NO_MARKS if ends else sentence.opened or decision.opening or NO_MARKS
+            if decision.opening and not is_spoken(word.text):  # an emoji opens no sentence
+                decision = replace(decision, opening=NO_MARKS)
+            stays = decision.opening is None or render.keep_marks  # the opening mark of the input
+            opened = sentence.opened or (word.opening if stays else NO_MARKS)
+            decision = fit_opening(decision, opened, ends=ends is True)
+            opened = NO_MARKS if ends else opened or decision.opening or NO_MARKS
+            quoted = sentence.quoted or (word.opens_quote and bool(sentence.begins or opened or decision.opening))
+            if quoted and word.closes_quote:
+                quoted = False
+                decision = replace(decision, ends_quote=ends is True)
             begins = ends
             if (allowed := self.config.decoding.marks) is not None:  # a reader sees no end where none may be written
                 decision = write_only(decision, allowed)
                 begins = begins_next(sentence.begins, word, kept or decision.marks, self.model.task.alphabet)
             if decision.disfluent and self._removes and not begins:  # the sentence begins with the next word
                 begins = sentence.begins
-            sentence = SentencePosition(begins, opened, None if kept else unsure_case(decision))
+            sentence = SentencePosition(begins, opened, quoted, None if kept else unsure_case(decision))
             decisions.append(decision)
         return decisions, sentence
 

@@ -42,6 +42,9 @@ def test_the_english_models_know_names_with_inner_capitals(name: str) -> None:
     known = "I I'll it us may sage will Maria Chicago Monday mayo fjord Netflix mark".split()
     assert [table.spell(word.lower()) for word in known] == known
     assert 10_000 < len(table.forms) < 20_000
+    assert [table.spell(word) for word in ("Jean-luc", "jean-luc", "Jean-clad", "Jean-like", "Anti-war")] == [
+        *("Jean-Luc", "jean-luc", "Jean-Clad", "Jean-like", "Anti-war")
+    ], "what follows `Jean-` is a name, unless it is known in small letters; `jean` is a cloth"
     words = "turn over let's what maria health".split()
     assert [word for word in words if table.has_small(word)] == words[:4]
 

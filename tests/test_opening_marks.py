@@ -178,6 +178,38 @@ def test_an_opening_mark_has_its_end_whatever_marks_may_be_written(words: list[s
     assert not waiting, written
 
 
+class EndsAt(PunctuatorByChance):
+    """Sentences end with `?` behind these places; the model knows no opening marks."""
+
+    ends: tuple[int, ...] = ()
+
+    def vote_on(self, place: int) -> Vote:
+        return Vote({"?" if place in self.ends else "": 1.0}, {Case.LOWER.value: 1.0})
+
+
+@pytest.mark.parametrize(("text", "ends", "written"), [
+    ('"how are you" "fine" he said', (2,), '"How are you?" "Fine" he said.'),  # quotes that hold a whole sentence
+    ('"how are you" "fine" he said', (2, 3), '"How are you?" "Fine?" He said.'),
+    ('he asked "how are you"', (), 'He asked "how are you".'),  # a part of a sentence
+    ('"war" is a book called "war"', (), '"War" is a book called "war".'),
+    ("„wie geht es dir heute“ so", (4,), "„Wie geht es dir heute?“ So."),
+    ('"¿cómo estás" dijo', (1,), '"¿Cómo estás?" Dijo.'),
+    ('dijo "¿cómo estás"', (), 'Dijo "¿cómo estás?"'),
+])  # fmt: skip
+def test_the_end_of_a_quoted_sentence_stands_inside_its_quotes(text: str, ends: tuple[int, ...], written: str) -> None:
+    punctuator = EndsAt(PunctuatorConfig(), 0)
+    punctuator.ends = ends
+    assert punctuator.punctuate(text) == written
+
+
+def test_what_opens_a_sentence_of_the_input_is_closed_by_a_model_that_knows_no_opening_marks() -> None:
+    class Statements(PunctuatorByChance):
+        def vote_on(self, place: int) -> Vote:
+            return Vote({"." if place % 2 else "": 1.0}, {Case.LOWER.value: 1.0})
+
+    assert Statements(PunctuatorConfig(), 0).punctuate("¿cómo estás? ¡muy bien! y tú") == "¿Cómo estás? ¡Muy bien! Y tú."
+
+
 # -- in training
 
 

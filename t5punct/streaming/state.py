@@ -42,6 +42,7 @@ class StreamState:
     sentence_start: int = 0  # the first word after the last committed sentence end
     in_doubt: bool = False  # whether only the next word shows if the last committed one ends a sentence: `Inc.`
     opened: str = ""  # the mark that opened the sentence that goes on: `¿`
+    quoted: bool = False  # whether a quotation that began with a sentence goes on
     unsure_case: str = ""  # of the last committed word (`SentencePosition`)
     end_ms: int | None = None  # when the last word ended
     finished: bool = False
@@ -115,7 +116,7 @@ class StreamState:
         """Raises ValueError for a state that no stream can have."""
         places = (0, self.start, self.n_committed, self.n_seen)
         types = [(self.n_seen, int), (self.n_committed, int), (self.sentence_start, int), (self.finished, bool)]
-        types += [(self.in_doubt, bool), (self.n_read, int), (self.n_tokens, int)]
+        types += [(self.in_doubt, bool), (self.quoted, bool), (self.n_read, int), (self.n_tokens, int)]
         types += [] if self.end_ms is None else [(self.end_ms, int)]
         types += [(ms, int) for times in self.times for ms in (times.start_ms, times.end_ms) if ms is not None]
         sound = (

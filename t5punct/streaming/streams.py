@@ -216,7 +216,7 @@ class Streams:
         sentence = self._punctuator.first_sentence
         if state.n_committed:
             unsure_case = Case(state.unsure_case) if state.unsure_case else None
-            sentence = SentencePosition(state.begins_sentence, state.opened, unsure_case)
+            sentence = SentencePosition(state.begins_sentence, state.opened, state.quoted, unsure_case)
         decisions = list[Decision]()
         sentence_start = state.sentence_start
         words = state.words[state.n_committed - state.start :][: len(votes)]
@@ -239,6 +239,7 @@ class Streams:
             sentence_start=sentence_start,
             in_doubt=in_doubt,
             opened=sentence.opened,
+            quoted=sentence.quoted,
             unsure_case=sentence.unsure_case.value if sentence.unsure_case else "",
         )
         return state, committed

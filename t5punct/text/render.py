@@ -87,20 +87,21 @@ class Decision:
     alternatives: tuple[Alternative, ...] = ()  # if they are asked for; the most probable first
     disfluent: bool = False  # whether a careful editor leaves the word out
     opening: str | None = None  # the mark before the word, `¿`, `¡` or none; None: the model knows none, and it stays
+    ends_quote: bool = False  # whether the quotes at the word's end close a whole sentence, whose marks stand inside
 
 
 def fit_opening(decision: Decision, opened: str, *, ends: bool) -> Decision:
     """Return a decision whose sentence is opened once, and ends (`ends`) as it was opened: `¿` by `?`.
 
-    `opened`: the mark that opened it at an earlier word.
+    `opened`: the mark that opened it, at an earlier word or by one that the input has and that stays.
 
     >>> at_end = Decision(".", Case.LOWER, 1.0, 1.0, opening="")
     >>> fit_opening(at_end, "¿", ends=True).marks, fit_opening(at_end, "", ends=True).marks
     ('?', '.')
     """
-    opening = NO_MARKS if opened else decision.opening or NO_MARKS
+    opening = NO_MARKS if opened and decision.opening else decision.opening
     marks = decision.marks
-    closing = OPENING.get(opened or opening, NO_MARKS)
+    closing = OPENING.get(opened or opening or NO_MARKS, NO_MARKS)
     if ends and ends_sentence(marks) and closing and closing not in marks:
         last = max(index for index, mark in enumerate(marks) if ends_sentence(mark))
         marks = marks[:last] + closing + marks[last + 1 :]
@@ -231,6 +232,8 @@ def _written(
         return stem + tail, word.given, case
     sign = DISFLUENT if decision.disfluent and config.disfluencies == MARK else ""
     marks = sign + decision.marks * config.marks if word.takes_marks else NO_MARKS
+    if decision.ends_quote:
+        word = word.with_quotes_behind()
     if not marks:
         return word.with_marks(NO_MARKS, case), NO_MARKS, case
     text = word.with_marks(marks, case, alphabet.signed if sign else alphabet)

@@ -55,7 +55,17 @@ EMOTICON_IN_MARKS = (
 _EMOTICON = re.compile(
     rf"[>Oo]?(?:[:;=]['’^-]?(?:[()\[\]{{}}|/\\*@$<>3]+|[DPpOoSsXxCc])|{EMOTICON_IN_MARKS})|[xX]D+|B-?\)+"
 )
-_ORDINAL_DIGITS = 2
+# Hungarian and Polish nouns without their endings: `a 3. emeleten`, `na 3. piętrze`
+_COUNTED_NOUNS = tuple(
+    """
+    emelet század kerület osztály fejezet oldal bekezdés évfolyam évad évforduló forduló kiadás születésnap világháború
+    helyen helyez szimfónia piętr połow wiek miejsc klas rocznic edycj rundy rundzie kolejk kwarta semestr rozdzia wojn
+    """.split()
+)
+_HUNGARIAN_YEARS = {  # what stands behind a year that has a full stop: `1956. október 23.`
+    *"január február március április május június július augusztus szeptember október évi évben".split()
+}
+_ORDINAL_DIGITS, _YEAR_DIGITS = 2, 4
 LONGEST_WORD = 64  # letters; anything longer is a hash or the like
 _CODE = re.compile(
     r"""[@\\_=<>{}|^~`]   # name@host.org, c:\temp, snake_case, x=1, <b>
@@ -110,9 +120,14 @@ def is_ordinal(before: str, number: str, following: str) -> bool:
     >>> is_ordinal("am", "3", "oktober"), is_ordinal("im", "19", "Jahrhundert"), is_ordinal("had", "3", "then")
     (True, True, False)
     """
-    if not (number.isascii() and number.isdecimal() and len(number) <= _ORDINAL_DIGITS):
+    behind = following.lower().rstrip(".,;:?!")
+    if not (number.isascii() and number.isdecimal()):
         return False
-    known_behind = following.lower().rstrip(".,;:?!") in _BEHIND_ORDINALS
+    if len(number) == _YEAR_DIGITS:
+        return behind in _HUNGARIAN_YEARS
+    if len(number) > _ORDINAL_DIGITS:
+        return False
+    known_behind = behind in _BEHIND_ORDINALS or behind.startswith(_COUNTED_NOUNS)
     return known_behind or (following[:1].isalnum() and before.lower() in _BEFORE_ORDINALS)
 
 

@@ -11,6 +11,7 @@ A form in small letters (`turn`) changes no spelling: it says that the word has 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -21,6 +22,7 @@ from .io.files import read_lines
 TABLE_FILE = "spellings.txt"
 _JOINS = "-'’"  # between the parts of a word
 _PART = re.compile(rf"[^{_JOINS}]+")
+_FEWEST_PAIRED = 5  # names with a first part, from which any second one has a capital: `Jean-Luc`
 _POSSESSIVE = re.compile("['’]s$", re.IGNORECASE)
 
 
@@ -33,6 +35,14 @@ class SpellingTable:
     @cached_property
     def _forms_by_letters(self) -> dict[str, str]:
         return {form.lower(): form for form in self.forms}
+
+    @cached_property
+    def _paired_names(self) -> frozenset[str]:
+        """First parts of names, in small letters, behind which a second part has a capital: `jean` of `Jean-Pierre`."""
+        pairs = [form.split("-") for form in self.forms if form.count("-") == 1]
+        capitals = Counter(first.lower() for first, second in pairs if first.istitle() and second.istitle())
+        small = {first.lower() for first, second in pairs if not second[:1].isupper()}
+        return frozenset(first for first, n_names in capitals.items() if n_names >= _FEWEST_PAIRED) - small
 
     def spell(self, word: str) -> str:
         """Return a word with the capitals that the table has for it: as a whole, else part by part.
@@ -51,6 +61,9 @@ class SpellingTable:
             form = whole[part.start() : part.end()] if whole and part.end() <= len(whole) else forms.get(part[0])
             if form and not form.islower():
                 spelled = spelled[: part.start()] + form + spelled[part.end() :]
+        first, hyphen, second = spelled.partition("-")
+        if hyphen and whole is None and first.istitle() and second.isalpha() and second not in forms:
+            spelled = first + hyphen + second.title() if first.lower() in self._paired_names else spelled
         return spelled
 
     def has_small(self, word: str) -> bool:

@@ -41,6 +41,7 @@ _DIRECTIONS = "\u00ad\u061c\u200b\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u206
 _SHAPES = "\u180e\u200c\u200d\ufe0e\ufe0f"  # that say how the letter or emoji before them is shown, and belong to it
 _INVISIBLE = _DIRECTIONS + _SHAPES
 OPENERS = '"“„«‘([{¿¡' + _INVISIBLE
+QUOTES = '"“”„«»'  # any of them opens a quotation in one language and closes it in another
 CLOSERS = '"”“»)]}' + APOSTROPHES + _INVISIBLE
 
 _PUNCTUATION = ",.?!:;-…–—―" + "".join(OTHER_SCRIPTS) + OPENERS + CLOSERS
@@ -105,6 +106,16 @@ class Word:
         return next((char for char in self.text[: self.text.find(self.core)] if char in OPENING), NO_MARKS)
 
     @property
+    def opens_quote(self) -> bool:
+        """Whether a quotation mark stands before the core."""
+        return not self.text[:1].isalnum() and any(char in QUOTES for char in self.text[: self.text.find(self.core)])
+
+    @property
+    def closes_quote(self) -> bool:
+        """Whether the word ends in a quotation mark, that it closes."""
+        return self.has_slot and self.text[-1:] in QUOTES
+
+    @property
     def given(self) -> str:
         """The marks that stood in the slot, without a full stop that belongs to the word."""
         return self.marks[1:] if self.dotted and not self.marks.startswith("..") else self.marks
@@ -134,6 +145,11 @@ class Word:
         start = self.text.find(self.core)
         head = self.text[:start].translate(_NO_OPENING) + opening
         return replace(self, text=head + self.text[start:])
+
+    def with_quotes_behind(self) -> Word:
+        """Return the word with the quotation marks at its end behind its marks: `you?"`."""
+        n_quotes = len(self.text) - len(self.text.rstrip(QUOTES))
+        return replace(self, n_closers=max(self.n_closers, n_quotes))
 
     def with_marks(self, marks: str, case: Case = Case.VERBATIM, alphabet: Alphabet | None = None) -> str:
         """Write the word in a case with marks, which go inside closing quotes if they stood there."""
