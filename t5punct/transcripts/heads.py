@@ -27,7 +27,8 @@ _WITH_HOURS = r"\d{1,3}:\d\d:\d\d"
 # `0:03`, `1:02:03.5`, and with frames as editing programs have them: `00:00:01;12`
 TIME = rf"(?:{_DATE})?\d{{1,3}}:\d\d(?::\d\d(?:[.,;:]\d{{1,3}})?|[.,]\d{{1,3}})?(?:\s?[AaPp]\.?[Mm]\b\.?)?"
 _SPAN = rf"{TIME}(?:\s*(?:-{{1,2}}>|[-–—,])\s*|\s+){TIME}"
-_SECONDS_SPAN = r"\d{1,6}\.\d{1,3}s?(?:[ ]*(?:-{1,2}>|[-–—])[ ]*|[ ]+)\d{1,6}\.\d{1,3}s?"  # `0.00s -> 2.50s`
+_SECONDS = r"\d{1,6}[.,]\d{1,3}s?"
+_SECONDS_SPAN = rf"{_SECONDS}(?:[ ]*(?:-{{1,2}}>|[-–—])[ ]*|[ ]+){_SECONDS}"  # `0.00s -> 2.50s`, `0,5 2,5`
 BRACKETED = rf"\[(?:{TIME}|{_SPAN}|{_SECONDS_SPAN})\]|\({TIME}\)"
 _CAPITAL = "[" + "".join(char for char in map(chr, range(0x530)) if char.isupper()) + "]"  # Latin, Greek, Cyrillic
 _NAME = rf"(?-i:{_CAPITAL}[\w.'’-]*(?:\ (?:{_CAPITAL}[\w.'’-]*|\d{{1,3}}|&|and|of|de|del|der|di|van|von)){{0,3}})"

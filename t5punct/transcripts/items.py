@@ -242,11 +242,13 @@ def join_around_removed(before: str, left: str) -> str:
     ['we ', 'we\\n', 'we']
     >>> join_around_removed("we\\n", "\\n"), join_around_removed("", " ")
     ('we\\n', '')
-    >>> join_around_removed("00:02,000\\n", "<i> ")
-    '00:02,000\\n<i>'
+    >>> join_around_removed("00:02,000\\n", "<i> "), join_around_removed("we ", " <i>")
+    ('00:02,000\\n<i>', 'we <i>')
     """
     body, rest = before.rstrip(), left.rstrip()
     space_before, space_behind = before[len(body) :], left[len(rest) :]
+    if space_before and rest[:1].isspace():  # the tags behind the removed word open the next one
+        return before + rest.lstrip() + space_behind
     if "\n" in space_before and rest:  # tags begin the line, and do not go up to the one before
         return before + rest.lstrip() + (space_behind if "\n" in space_behind else "")
     if space_before.count("\n") == space_behind.count("\n"):

@@ -21,6 +21,7 @@ from ..text.marks import DASH_APART, OPENING, Alphabet
 from ..text.words import ALL_MARKS, OPENERS, lead_of, opening_apart, words_of
 from .heads import BRACKETED, Heads, label_of, speaker_of
 from .items import Cue, Item, Kept, Role, SpokenWord
+from .markup import HTML_BLOCKS, HTML_TAGS, markdown_lines
 
 TAGS = re.compile(r"(?P<tag><[^<>]*>|\{\\[^{}]*\})|(?P<entity>&(?:#\d+|#x[0-9a-fA-F]+|\w+);)")  # of SRT and WebVTT
 DOUBLED_QUOTES = re.compile(r'(?P<tag>(?!))|(?P<entity>"")')  # of a quoted cell in CSV
@@ -41,15 +42,20 @@ _IS_UNHEARD = re.compile(rf"[\[(](?:{_UNHEARD})\b", re.IGNORECASE)
 def read_plain(lines: Iterable[str], alphabet: Alphabet | None = None, *, are_apart: bool = False) -> Iterator[Item]:
     """Read plain text; line ends and empty lines are white space between words.
 
-    What opens lines and is not said is kept: ids, times, speakers' labels (`heads.py`).  `are_apart`: no sentence goes
-    on from one line to the next.
+    What opens lines and is not said is kept: ids, times, speakers' labels (`heads.py`); and headings, tables, code and
+    tags (`markup.py`).  `are_apart`: no sentence goes on from one line to the next.
     """
     left = [*lines]
-    heads, group = Heads.of(left), ""
+    layout = markdown_lines(left)
+    tags = HTML_TAGS if any("<" in line and (HTML_TAGS.search(line) or HTML_BLOCKS.search(line)) for line in left) else None
+    heads, group = Heads.of([line for index, line in enumerate(left) if index not in layout] if layout else left), ""
     left.reverse()
     items = list[Item]()
     for number in range(len(left)):
         line = left.pop()  # so that a long text is not held twice
+        if number in layout:
+            items.append(Kept(line, breaks=True))
+            continue
         head = heads.head_of(line)
         if head.length or head.behind:
             is_other = bool(group) and head.group not in ("", group)
@@ -59,7 +65,12 @@ def read_plain(lines: Iterable[str], alphabet: Alphabet | None = None, *, are_ap
             items.append(Kept("", breaks=True))
         cue = Cue(number) if are_apart else None
         stop = len(line) - head.behind
-        items += read_line(line[head.length : stop], alphabet=alphabet, cue=cue, known_labels=heads.labels)
+        said = line[head.length : stop]
+        for piece in [said] if tags is None else filter(None, HTML_BLOCKS.split(said)):
+            if tags and HTML_BLOCKS.fullmatch(piece):
+                items.append(Kept(piece, breaks="<br" not in piece.lower()))
+            else:
+                items += read_line(piece, alphabet=alphabet, cue=cue, markup=tags, known_labels=heads.labels)
         if head.behind:
             items.append(Kept(line[stop:]))
     return join_same_speakers(items)

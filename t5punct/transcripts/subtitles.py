@@ -24,7 +24,7 @@ from .heads import labels_of
 from .items import ECHOED_WORDS, Cue, Echo, Item, Kept, SpokenWord, WrittenItem, speaker_label
 from .speech import OVERRIDES, TAGS, read_line, remove_tags, set_cue_times
 
-_TIME = r"(?:(\d{1,9}):)?(\d{1,2}):(\d{1,2})(?:[.,](\d{1,3}))?"
+_TIME = r"(?:(\d{1,9}):)?(\d{1,2}):(\d{1,2})(?:(?:[.,]|:(?=\d{3}))(\d{1,3}))?"  # some write `00:00:01:500`
 TIMING = re.compile(rf"\s*{_TIME}\s*-->\s*{_TIME}")
 _START, _END = slice(4), slice(4, 8)  # the groups of the two times
 _ARROW = "-->"  # of a line of times, whether they can be read or not; never of speech
@@ -262,16 +262,17 @@ class WrittenCue:
     text: str
 
 
-def own_cues(written: Iterable[WrittenItem]) -> list[WrittenCue]:
-    """Return the cues that the transcript has.  Raises InputError for words without a cue, or a cue without times."""
+def own_cues(written: Iterable[WrittenItem], name: str) -> list[WrittenCue]:
+    """Return the cues that the transcript `name` has.  Raises InputError for words without a cue, or one without times."""
     cues = list[WrittenCue]()
     for cue, group in groupby(_pieces_shown(written), key=lambda piece: piece[0] and replace(piece[0], speaker="")):
         pieces = list(group)
         if cue is not None and cue.start_ms is not None and cue.end_ms is not None:
             cues.append(WrittenCue(cue.start_ms, cue.end_ms, "".join(text for _, text, _ in pieces).strip()))
         elif any(is_word for _, _, is_word in pieces):  # a stage direction without times is left out
+            first = next(text for _, text, is_word in pieces if is_word).strip()
             raise InputError(
-                "words without a cue",
+                f"words in no cue with times in {name}, the first of them {first!r}",
                 expected="subtitles, or segments with times",
                 fix="make cues with --resegment if words have times, or write another format",
             )

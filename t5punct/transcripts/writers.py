@@ -76,7 +76,7 @@ def written_pieces(
         pieces = writer(written, name)
     else:
         resegment = config.resegment or (ResegmentConfig() if _has_no_lines(transcript) else None)
-        cues = sentence_cues(written, resegment) if resegment else own_cues(written)
+        cues = sentence_cues(written, resegment) if resegment else own_cues(written, name)
         cue_writer = FORMATS[config.format].cue_writer
         pieces = [cue_writer(cues)] if cue_writer else []
     if transcript.is_plain or config.format not in ("text", transcript.format):

@@ -22,7 +22,7 @@ MISTAKES = (
      "two inputs for {tmp}/out/talk.txt; expected inputs of different names"),
     ("punctuate {text} --format doc", "format 'doc'; expected one of text, lines, srt"),
     ("punctuate {text} --to doc", "format 'doc'; expected one of text, srt, vtt"),
-    ("punctuate {text} --to srt --model {model}", "words without a cue"),
+    ("punctuate {text} --to srt --model {model}", "words in no cue with times in {text}, the first of them"),
     ("punctuate {text} --resegment", "--resegment, which does nothing here; expected --to srt, vtt or ass with it"),
     ("punctuate {text} --terms {terms}", "terms line 2: 'a b=c'"),
     ("punctuate {tmp}/broken.json --model {model}", "broken.json is no json"),

@@ -46,6 +46,18 @@ HEADS = {  # files whose lines open with what nobody says, and what is said
     "times and labels": ("00:00:01 Ann Lee: so\n00:00:03 Ann Lee: what\n00:00:05 tom: yes\n00:00:06 tom: we\n",
                          ["so what", "yes we"]),
     "Zoom's captions": ("[Ann Lee] 10:02:11\nso what\n\n[Tom] 10:02:15\nyes\n", ["so what", "yes"]),
+    "times with colons": ("00:00:01:500 so what\n00:00:04:000 yes\n", ["so what yes"]),
+    "seconds with commas": ("0,5 1,2 so what\n1,2 2,45 yes\n", ["so what yes"]),
+    "Markdown": (
+        "# talk of may\n\nso what\n\n| name | role |\n| --- | :---: |\n| ann | boss |\n\nyes we\n"
+        "```python\nx = 1  # we\n```\n  ~~~\nso\n  ~~~\nknow\n",
+        ["so what", "yes we", "know"],
+    ),
+    "numbers and bars": ("#1 we know | so\n#what we\n", ["#1 we know | so #what we"]),
+    "HTML": (
+        '<div class="a b"><P>so <b>what</b><br/>yes</P>\n<p>we <a href="x.html">kn<i>ow</i></a> &amp; so</p></div>\n',
+        ["so what yes", "we know &amp; so"],
+    ),
     "numbers that are said": ("3 people came\n4 people went\n", ["3 people came 4 people went"]),
     "counted lines": ("1 so what\n2 yes\n3 people know\n", ["so what yes people know"]),
     "counted lines of two pages": ("1 so what\n2 yes\n3 people\n1 know\n2 it\n", ["so what yes people know it"]),
