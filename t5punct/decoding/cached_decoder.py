@@ -31,6 +31,7 @@ from ..errors import ModelError
 from ..model import Model
 from ..t5.encoder import position_buckets
 from ..t5.inference import InferenceT5
+from ..t5.int8_linear import rounded_for
 from ..t5.word_memory import embed_targets
 from .inputs import EncoderInput
 
@@ -88,8 +89,9 @@ class KeysValues:
 
     def store(self, attention: Any, normed: torch.Tensor, tokens: Ragged) -> None:
         """Compute the keys and values of tokens from `normed` (n_tokens, d_model), and store them at their places."""
-        self.keys[tokens.rows, tokens.positions] = attention.k(normed)
-        self.values[tokens.rows, tokens.positions] = attention.v(normed)
+        read = rounded_for(attention.k, normed)
+        self.keys[tokens.rows, tokens.positions] = attention.k(read)
+        self.values[tokens.rows, tokens.positions] = attention.v(read)
 
     def attend(self, attention: Any, normed: torch.Tensor, tokens: Ragged, bias: torch.Tensor) -> torch.Tensor:
         """Compute T5's attention of tokens, which has no scaling; normed: (n_tokens, d_model), and so the result."""
@@ -113,7 +115,8 @@ class CachedDecoder:
         self.encoded = model.encode(source.input_ids, source.attention_mask)  # (n_batch, n_source, d_model)
         memory = model.remember(self.encoded, source.input_ids)
         crossing = [block.layer[1].EncDecAttention for block in self._decoder.block]
-        self._sources = [KeysValues(attention.k(memory), attention.v(memory)) for attention in crossing]
+        read = rounded_for(crossing[0].k, memory)
+        self._sources = [KeysValues(attention.k(read), attention.v(read)) for attention in crossing]
         hidden = torch.zeros_like(source.attention_mask, dtype=self.encoded.dtype)
         self._source_mask = hidden.masked_fill(source.attention_mask == 0, float("-inf"))[:, None, None]
         nothing = [source.keys.new_zeros((len(self.encoded), 0, source.keys.shape[-1])) for source in self._sources]

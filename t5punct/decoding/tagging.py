@@ -60,7 +60,9 @@ class Tagged:
 
     def first_of(self, lengths: Sequence[int], n_slots: Sequence[int]) -> Tagged:
         """Return the first n_slots slots of each window; lengths: how many each has."""
-        rows = torch.tensor([index < n for length, n in zip(lengths, n_slots, strict=True) for index in range(length)])
+        rows = torch.tensor(
+            [index < n for length, n in zip(lengths, n_slots, strict=True) for index in range(length)], dtype=torch.bool
+        )
         openings = None if self.openings is None else self.openings[rows]
         return Tagged(self.marks[rows], self.ends[rows], self.cases[rows], openings)
 

@@ -34,7 +34,7 @@ import torch
 from torch.nn.functional import scaled_dot_product_attention
 
 from ..errors import ModelError
-from .int8_linear import Int8Linear, RoundedRows
+from .int8_linear import rounded_for
 
 # how transformers names the parts of a BERT's layer in these kinds, as config.json has them
 _BERT_KINDS = ("bert", "roberta", "xlm-roberta", "camembert", "electra", "mpnet")
@@ -79,7 +79,7 @@ class EncoderLayer:
         """Return what queries, keys and values are made of; rounded once, if these multiply in int8."""
         if self.has_norm_first:
             hidden = self._norm(hidden)
-        return RoundedRows.of(hidden) if isinstance(self.queries, Int8Linear) else hidden
+        return rounded_for(self.queries, hidden)
 
     def finish(self, hidden: torch.Tensor, attended: torch.Tensor) -> torch.Tensor:
         """Return the layer's result from its input and what was attended."""

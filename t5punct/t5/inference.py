@@ -34,7 +34,7 @@ from torch import nn
 from .encoder import blocks_of
 from .folder import ENCODER_T5, FLOAT_FILE, int8_files
 from .int8 import Int8Rows, read_stored
-from .int8_linear import Int8Linear
+from .int8_linear import Int8Linear, linear_layers
 from .weights import broken_weights
 from .word_memory import memory_of
 
@@ -56,7 +56,7 @@ _MORE = ("extra_special_tokens", "additional_special_tokens")
 def read_network(folder: Path, *, in_int8: bool = False) -> InferenceT5 | None:
     """Return a folder's network, on the CPU, ready for inference; None if it cannot be read here.
 
-    It is in float32.  With `in_int8` its encoder multiplies in int8, by the rows on disk; None if there are none.
+    It is in float32.  With `in_int8` it multiplies in int8, by the rows on disk; None if there are none.
     """
     try:
         config = SimpleNamespace(**json.loads((folder / "config.json").read_text(encoding="utf-8")))
@@ -76,10 +76,8 @@ def read_network(folder: Path, *, in_int8: bool = False) -> InferenceT5 | None:
         if blocks_of(network.encoder) is None or shapes != {name: tensor.shape for name, tensor in tensors.items()}:
             return None
         if in_int8:
-            linear = [(name, layer) for name, layer in network.encoder.named_modules() if isinstance(layer, nn.Linear)]
-            for name, layer in linear:
-                rounded = Int8Linear(weights.pop(f"encoder.{name}.weight"), layer.bias)
-                network.encoder.set_submodule(name, rounded)
+            for name, layer in linear_layers(network).items():
+                network.set_submodule(name, Int8Linear(weights.pop(f"{name}.weight"), layer.bias))
         network.load_state_dict({name: weight.float() for name, weight in weights.items()}, strict=False, assign=True)
     except (OSError, ValueError, TypeError, KeyError, AttributeError, RuntimeError, SafetensorError):
         return None

@@ -1,6 +1,6 @@
 """Linear layers in int8: weights with a scale for each output channel, inputs with a scale for each token.
 
-In: a network in float32 on a CPU.  Out: a copy of it whose encoder multiplies in int8; all else is shared.
+In: a network in float32 on a CPU.  Out: a copy of it that multiplies in int8; embeddings and the output are shared.
 
 `in_int8(network)` leaves the network as it is.  A layer computes y = (q(x) q(W)^T) s_x s_W + b: its input x, a row for
 each token, is divided by s_x, a 127th of its largest value, and rounded (dynamic quantisation; Jacob 2018, with one
@@ -80,16 +80,27 @@ class Int8Linear(nn.Module):
         return torch.addcmul(self.bias, outputs, rows.steps)
 
 
-def in_int8(network: Any) -> Any:
-    """Return a copy of a network whose encoder multiplies in int8; all other weights are the network's own.
+def linear_layers(network: Any) -> dict[str, nn.Linear]:
+    """Return the layers of a network that multiply in int8, by their names: all but its output.
 
-    The decoder stays in float32: it computes a token now in this batch of passes, now in that, where sums differ in
-    their last digit, which rounding to int8 would carry to the third.
+    What follows from a token's neighbours, attention, stays in float32.  It gives the same sums in whatever pass of the
+    decoder a token is computed, so that rounding carries nothing further (tests/t5/test_int8.py).
     """
+    layers = {name: layer for name, layer in network.named_modules() if isinstance(layer, nn.Linear)}
+    return {name: layer for name, layer in layers.items() if layer is not network.lm_head}
+
+
+def in_int8(network: Any) -> Any:
+    """Return a copy of a network that multiplies in int8; all other weights are the network's own."""
     kept = {id(parameter): parameter for parameter in network.parameters()}
-    linear = [layer for layer in network.encoder.modules() if isinstance(layer, nn.Linear)]
-    rounded = {id(layer): Int8Linear(layer.weight.detach(), layer.bias) for layer in linear}
+    layers = linear_layers(network).values()
+    rounded = {id(layer): Int8Linear(layer.weight.detach(), layer.bias) for layer in layers}
     return copy.deepcopy(network, kept | rounded)
+
+
+def rounded_for(layer: nn.Module, inputs: torch.Tensor) -> torch.Tensor | RoundedRows:
+    """Return inputs as a layer multiplies them, rounded once for all layers that read them."""
+    return RoundedRows.of(inputs) if isinstance(layer, Int8Linear) else inputs
 
 
 def fitting_rows(weight: torch.Tensor | Int8Rows) -> Int8Rows:
