@@ -180,10 +180,11 @@ def bundled_names() -> tuple[str, ...]:
 def find(source: str | Path | None, kind: str = "model", revision: str | None = None) -> Path:
     """Return the folder of a model, or of a tokenizer (`kind`).
 
-    The bundled default (None, `bundled`), a folder of this name, a bundled model of this name, or a hub id's.
+    The bundled default (None, `bundled`), a folder of this name that holds a model, a bundled model of this name, or a
+    hub id's.
     """
     named = BUNDLED if source in (None, _ALIAS) else str(source)
-    if source is None or (named in bundled_names() and not Path(source).is_dir()):
+    if source is None or (named in bundled_names() and not (Path(source) / "config.json").is_file()):
         source = BUNDLED_MODELS / named
     return locate(source, kind, revision, known=bundled_names() if kind == "model" else ())
 
