@@ -92,7 +92,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     warnings.setFormatter(logging.Formatter("t5punct: %(message)s"))
     _log.addHandler(warnings)
     try:
-        code = app(args=list(sys.argv[1:] if arguments is None else arguments), standalone_mode=False)
+        code = app(args=_as_options(list(sys.argv[1:] if arguments is None else arguments)), standalone_mode=False)
     except T5PunctError as error:
         _fail(str(error))
     except _UsageError as error:
@@ -107,6 +107,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
         _log.setLevel(level)
         collect_as_usual()
     sys.exit(code if isinstance(code, int) else 0)
+
+
+def _as_options(arguments: list[str]) -> list[str]:
+    """Return arguments in which `help`, `help punctuate` and `version`, as other programs have them, are options."""
+    if arguments == ["version"]:
+        return ["--version"]
+    return [*arguments[1:], "--help"] if arguments[:1] == ["help"] else arguments
 
 
 def _fail(message: str) -> None:

@@ -74,7 +74,7 @@ class DecodingConfig:
         Marks that may not be written are among them: a sentence that ends is no likelier to be a question where no full
         stop may be written.  Raises ConfigError for marks that the task does not have.
         """
-        asked = self.marks or NO_MARKS
+        asked = "".join((self.marks or NO_MARKS).split())
         unknown = set(asked) - set(task.slot_marks) - set(task.opening)  # `¿` comes with `?`
         if unknown:
             raise ConfigError(
