@@ -1,15 +1,10 @@
-"""Where words stand in the json of a recogniser.
+"""The strings in which words stand in the json of a recogniser.
 
-In: the value of a json text.  Out: `Place`s: strings that hold words, with their times, speakers and channels; then
-`Line`s of words, mostly one for each string.  A word that is cut into pieces (Whisper's ` 1` `,000`), or whose marks
-have strings of their own, is one line with several strings.
+In: the values of json texts.  Out: `Place`s: strings that hold words, with their times, speakers and channels.
 
->>> value = {"words": [{"word": "so", "end": "0.4"}, {"word": "what"}, {"word": "?"}]}
->>> places = find_places(value)
->>> [(place.text, place.path, place.cue.end_ms) for place in places]
+>>> places = find_places([{"words": [{"word": "so", "end": "0.4"}, {"word": "what"}, {"word": "?"}]}])
+>>> [(place.text, place.group, place.cue.end_ms) for place in places]
 [('so', ".words'[].word", 400), ('what', ".words'[].word", None), ('?', ".words'[].word", None)]
->>> [[word.raw for word in line.words] for line in read_lines(places)]
-[['so'], ['what?']]
 """
 
 from __future__ import annotations
@@ -17,15 +12,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from io import StringIO
-from itertools import accumulate, pairwise
+from itertools import pairwise
 from sys import intern
 from typing import Any
 
-from ...text.marks import DASH, Alphabet
-from ...text.words import ALL_MARKS, CLOSERS
-from ..items import Cue, Item, SpokenWord
-from ..speech import read_line, set_cue_times
+from ...text.words import ALL_MARKS
+from ..items import Cue
 from .values import AGAIN
 
 _CAPTION = "utf8"  # of YouTube's json3: some words, or one
@@ -33,87 +25,87 @@ _TEXT_KEYS = ("text", "transcript", _CAPTION)  # of several words
 _WORD_KEYS = ("punctuated_word", "word", "content")  # of one; the first that is there counts
 _START_KEYS = ("start", "start_time", "startTime", "startOffset", "ts")
 _END_KEYS = ("end", "end_time", "endTime", "endOffset", "end_ts")
-_EVENT_START, _EVENT_LENGTH, _OFFSET = "tStartMs", "dDurationMs", "tOffsetMs"  # of YouTube's json3
-_OFFSETS = "offsets"  # whisper.cpp's, in ms: {"from": 0, "to": 3000}
 _SPEAKER_KEYS = ("speaker", "speaker_label")
-_CHANNEL_KEYS, _CHANNELS = ("channel", "channel_label", "channelTag", "channel_tag"), "channels"
+_CHANNEL_KEYS = ("channel", "channel_label", "channelTag", "channel_tag")
 TYPE, MARK_TYPE, WORD_TYPE = "type", "punctuation", "pronunciation"  # of AWS's items
 _ELEMENT, ELEMENT_TYPES = "value", {"text": WORD_TYPE, "punct": MARK_TYPE}  # rev.ai's; spaces are marks, too
 _PARTS = ("segs", "elements")  # lists whose elements are of the time, or of the speaker, of what has the list
-_WORDS = "words"
 GUESSES = "alternatives"  # the first is the best
 _QUOTING = re.compile(  # lists of names and phrases
     r".*entit(?:y|ies)$|(?:.*_)?(?:terms|topics)$|.*highlight|key_?(?:phrase|word)", re.IGNORECASE
 )
-TOKEN = re.compile(r"\[_\w+\]")  # of whisper.cpp, which nobody says
 _LETTERS = re.compile(r"[^\W\d_]+(?:['’.-][^\W\d_]+)*")
 _MOST = 0.7  # of the strings of a list are words, if it is one of words
+# what holds nothing when nothing was said
+_HOLDERS = ("text", "transcript", "segments", "words", "results", "transcription", "utterances", "channels")
+Path = tuple[Any, ...]  # keys and indices that lead to a value; the first is the number of the json text
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
     """A string that holds words: where it stands, of whom and when.
 
-    holder, key: the object or list that has it, and where; path: to it, without numbers; cue: its times, its speaker,
-    and as its stream its channel; elements, element: a list, and what of it the string is part of: there words, their
-    pieces and their marks may stand one behind the other.
+    group: the path without numbers; cue: its times, its speaker, and as its stream its channel; item: the path of the
+    element of a list of which the string is part, if it is: behind it words, their pieces and their marks may follow;
+    type: of this element, as AWS names it, or nothing.
     """
 
-    holder: Any
-    key: str | int
-    path: str
+    path: Path
+    text: str
+    group: str
     cue: Cue
-    elements: Sequence[Any] | None = None
-    element: Any = None
-
-    @property
-    def text(self) -> str:
-        text: str = self.holder[self.key]
-        return text
+    item: Path = ()
+    type: str = ""
 
     @property
     def is_text(self) -> bool:
-        return self.key.rstrip(AGAIN) in _TEXT_KEYS if isinstance(self.key, str) else len(self.text.split()) > 1
-
-    @property
-    def type(self) -> str:
-        """The type of AWS's items that its element is of."""
-        kind = self.element.get(TYPE) if isinstance(self.element, dict) else None
-        if type(kind) is not str:
-            return ""
-        return ELEMENT_TYPES.get(kind, kind) if _ELEMENT in self.element else kind
+        """Whether it may hold several words."""
+        key = self.path[-1]
+        return key.rstrip(AGAIN) in _TEXT_KEYS if isinstance(key, str) else len(self.text.split()) > 1
 
 
-def find_places(value: Any) -> list[Place]:
-    """Return the strings that may hold words, in the order of the file; these are not read yet."""
-    places = [*_walk(value)]
+def find_places(values: Sequence[Any]) -> list[Place]:
+    """Return the strings that hold words, in the order of the file.
+
+    Of json of a shape nobody knows, they are a list of texts, each of which is a recording of its own, or those of the
+    path, in lists, that has the most different words.
+
+    >>> [place.text for place in find_places([["how are you", "yes"]])]
+    ['how are you', 'yes']
+    >>> value = {"n": ["x1"], "tokens": [{"t": "how", "lang": "en"}, {"t": "are"}]}
+    >>> [place.text for place in find_places([value])]
+    ['how', 'are']
+    """
+    places = [*_walk_all(values)]
+    if not places and not says_nothing(values):
+        return _find_in_lists(values)
     for number, (place, after) in enumerate(pairwise(places)):
         start_ms, end_ms = after.cue.start_ms, place.cue.end_ms
         is_over = end_ms is not None and start_ms is not None and end_ms > start_ms
-        if is_over and place.key == _CAPTION == after.key:  # the next line of captions is shown while this one is
+        if is_over and place.path[-1] == _CAPTION == after.path[-1]:  # the next caption is shown while this one is
             places[number] = replace(place, cue=replace(place.cue, end_ms=start_ms))
     return places
 
 
-def find_places_in_lists(value: Any) -> list[Place]:
-    """Return the strings of json of a shape nobody knows: a list of texts, each of which is a recording of its own.
+def says_nothing(value: object) -> bool:
+    """Return whether json is a recogniser's of a recording without speech."""
+    if isinstance(value, list):
+        return any(map(says_nothing, value))
+    if not isinstance(value, dict):
+        return False
+    return any(value.get(key, 0) in ([], None) for key in _HOLDERS) or any(map(says_nothing, value.values()))
 
-    Or those of the path, in lists, that has the most different words.
 
-    >>> [place.text for place in find_places_in_lists(["how are you", "yes"])]
-    ['how are you', 'yes']
-    >>> value = {"n": ["x1"], "tokens": [{"t": "how", "lang": "en"}, {"t": "are"}]}
-    >>> [place.text for place in find_places_in_lists(value)]
-    ['how', 'are']
-    """
-    by_path = dict[str, list[Place]]()
-    for place in _walk(value, any_key=True):
-        by_path.setdefault(place.path, []).append(place)
-    texts = by_path.get("[]", [])
-    if texts and len(texts) == len(value) and (len(texts) == 1 or any(place.is_text for place in texts)):
-        return [replace(place, cue=replace(place.cue, stream=str(place.key))) for place in texts]
-    wordy = [places for path, places in by_path.items() if "[]" in path and _are_words(places)]
-    return max(wordy, key=lambda places: len({place.text for place in places}), default=[])
+def _find_in_lists(values: Sequence[Any]) -> list[Place]:
+    by_group = dict[str, list[Place]]()
+    for place in _walk_all(values, any_key=True):
+        by_group.setdefault(place.group, []).append(place)
+    texts = by_group.get("[]", [])
+    if texts and len(texts) == len(values[0]) and (len(texts) == 1 or any(place.is_text for place in texts)):
+        return [replace(place, cue=replace(place.cue, stream=str(place.path[-1]))) for place in texts]
+    n_different = {group: len({place.text for place in places}) for group, places in by_group.items()}
+    wordy = [group for group, places in by_group.items() if "[]" in group and _are_words(places)]
+    return by_group[max(wordy, key=n_different.__getitem__)] if wordy else []
 
 
 def _are_words(places: Sequence[Place]) -> bool:
@@ -123,44 +115,60 @@ def _are_words(places: Sequence[Place]) -> bool:
     return n_words > 1 and n_words >= _MOST * len(texts) and 2 * len({*texts}) > len(texts)
 
 
+def _walk_all(values: Sequence[Any], *, any_key: bool = False) -> Iterator[Place]:
+    """Yield the places in json texts, each of which is a recording of its own.
+
+    `any_key`: whether strings of any key may be words.
+    """
+    if len(values) == 1:
+        yield from _walk(values[0], (0,), "", any_key=any_key)
+        return
+    for number, value in enumerate(values):
+        for place in _walk(value, (number,), "[]", any_key=any_key):
+            yield replace(place, cue=replace(place.cue, stream=f"{number}:{place.cue.stream}"))
+
+
 def _walk(
     value: Any,
-    path: str = "",
+    path: Path,
+    group: str,
     around: Mapping[str, Any] | None = None,
     channel: str = "",
-    listed: tuple[Any, Any] = (None, None),
+    item: Path = (),
     *,
     any_key: bool = False,
 ) -> Iterator[Place]:
-    """Yield the places in a list or an object.
+    """Yield the places in a value.
 
-    `around`: the object of which it is a part, or a guess; `listed`: a list, and which of its elements it is, or is a
-    guess of; `any_key`: whether strings of any key may be words.
+    around: an object of which it is a part, whose times and speaker it has; item: as in `Place`.
     """
     if isinstance(value, list):
         for number, element in enumerate(value):
-            here = str(number) if path.endswith(f".{_CHANNELS}") else channel
+            own_channel = str(number) if group.endswith(".channels") else channel
+            own_path = (*path, number)
             if any_key and type(element) is str:
-                yield Place(value, number, f"{path}[]", Cue(0, stream=here))
-            yield from _walk(element, f"{path}[]", around, here, (value, element), any_key=any_key)
+                yield Place(own_path, element, f"{group}[]", Cue(0, stream=own_channel))
+            yield from _walk(element, own_path, f"{group}[]", around, own_channel, own_path, any_key=any_key)
     if not isinstance(value, dict):
         return
-    here = _text(value, _CHANNEL_KEYS).removeprefix("ch_") or channel  # AWS's is `ch_0`
-    word_key, values = _word_key(value), {**(around or {}), **value}
+    own_channel = _text(value, _CHANNEL_KEYS).removeprefix("ch_") or channel  # AWS's is `ch_0`
+    members = {**(around or {}), **value}
     for name, member in value.items():
-        key, inner = name.rstrip(AGAIN), intern(f"{path}.{name}")
+        key, own_path, own_group = name.rstrip(AGAIN), (*path, name), intern(f"{group}.{name}")
         if _QUOTING.match(key) or (any_key and key in (*_SPEAKER_KEYS, *_CHANNEL_KEYS, TYPE)):
             continue
         if type(member) is str:
-            if any_key or key in _TEXT_KEYS or key == word_key:
-                cue = Cue(0, *_times(values), _text(values, _SPEAKER_KEYS), here)
-                yield Place(value, name, inner, cue, *listed)
+            if any_key or key in _TEXT_KEYS or key == _word_key(value):
+                cue = Cue(0, *_times(members), _text(members, _SPEAKER_KEYS), own_channel)
+                yield Place(own_path, member, own_group, cue, item, _type(members) if item else "")
         elif key == GUESSES and isinstance(member, list):  # AWS's have no times of their own
-            yield from _walk(next(iter(member), None), f"{inner}[]", value, here, listed, any_key=any_key)
+            if member:
+                yield from _walk(member[0], (*own_path, 0), f"{own_group}[]", value, own_channel, item, any_key=any_key)
         else:
-            if key == _WORDS and not any(text in value for text in _TEXT_KEYS):
-                inner += "'"  # another list than those beside a text: Google's last has all words once more
-            yield from _walk(member, inner, value if key in _PARTS else None, here, any_key=any_key)
+            if key == "words" and not any(text in value for text in _TEXT_KEYS):
+                own_group += "'"  # another list than those beside a text: Google's last has all words once more
+            holder = value if key in _PARTS else None
+            yield from _walk(member, own_path, own_group, holder, own_channel, any_key=any_key)
 
 
 def _word_key(value: Mapping[str, Any]) -> str | None:
@@ -169,105 +177,32 @@ def _word_key(value: Mapping[str, Any]) -> str | None:
     return next((name for name in _WORD_KEYS if type(value.get(name)) is str), None)
 
 
-def _times(values: Mapping[str, Any]) -> tuple[int | None, int | None]:
+def _type(members: Mapping[str, Any]) -> str:
+    kind = members.get(TYPE)
+    if type(kind) is not str:
+        return ""
+    return ELEMENT_TYPES.get(kind, kind) if _ELEMENT in members else kind
+
+
+def _times(members: Mapping[str, Any]) -> tuple[int | None, int | None]:
     """Return start and end in ms."""
-    if (event_ms := _ms(values, (_EVENT_START,), 1)) is not None:
-        return event_ms + (_ms(values, (_OFFSET,), 1) or 0), event_ms + (_ms(values, (_EVENT_LENGTH,), 1) or 0)
-    if isinstance(offsets := values.get(_OFFSETS), dict):
+    event_ms = _ms(members, ("tStartMs",), 1)
+    if event_ms is not None:  # YouTube's json3
+        return event_ms + (_ms(members, ("tOffsetMs",), 1) or 0), event_ms + (_ms(members, ("dDurationMs",), 1) or 0)
+    offsets = members.get("offsets")
+    if isinstance(offsets, dict):  # whisper.cpp's
         return _ms(offsets, ("from",), 1), _ms(offsets, ("to",), 1)
-    return _ms(values, _START_KEYS), _ms(values, _END_KEYS)
+    return _ms(members, _START_KEYS), _ms(members, _END_KEYS)
 
 
-def _ms(values: Mapping[str, Any], keys: Sequence[str], scale: int = 1000) -> int | None:
+def _ms(members: Mapping[str, Any], keys: Sequence[str], scale: int = 1000) -> int | None:
     try:
-        return round(scale * float(_text(values, keys).removesuffix("s")))  # Google's are "1.5s"
+        return round(scale * float(_text(members, keys).removesuffix("s")))  # Google's are "1.5s"
     except (ValueError, OverflowError):
         return None
 
 
-def _text(values: Mapping[str, Any], keys: Sequence[str]) -> str:
+def _text(members: Mapping[str, Any], keys: Sequence[str]) -> str:
     """Return the first member that is there: a string, or a number as the file has it."""
-    value = next((values[key] for key in keys if key in values), None)
+    value = next((members[key] for key in keys if key in members), None)
     return str(value) if isinstance(value, str) else ""
-
-
-@dataclass(frozen=True, slots=True)
-class Line:
-    """Strings that are read one behind the other.
-
-    starts: where the second begins in the text, and so on; cue: the times of all; items: the words and what is between.
-    """
-
-    places: Sequence[Place]
-    starts: Sequence[int]
-    cue: Cue
-    items: Sequence[Item]
-
-    @property
-    def words(self) -> list[SpokenWord]:
-        return [item for item in self.items if isinstance(item, SpokenWord)]
-
-    @property
-    def n_pieces(self) -> int:
-        """How many words it has, and how many more strings they are cut into."""
-        return len(self.words) + len(self.starts)
-
-
-def read_lines(places: Sequence[Place], alphabet: Alphabet | None = None) -> list[Line]:
-    """Return the words of places of one path.
-
-    Some items of marks have no word before them, or are no marks that anybody knows: these are left out.
-    """
-    spaced_lists, text_lists = set[int](), set[int]()
-    for place in places:
-        words = place.text.strip().strip(ALL_MARKS.characters + " ").split()
-        if words and place.text[:1].isspace():
-            spaced_lists.add(id(place.elements))
-        if len(words) > 1:
-            text_lists.add(id(place.elements))
-    token_lists = spaced_lists - text_lists  # in which a space before a string says that a word begins
-    lines = list[list[Place]]()
-    for place in places:
-        if lines and _goes_on(lines[-1][0], place, alphabet or ALL_MARKS, are_tokens=id(place.elements) in token_lists):
-            lines[-1].append(place)
-        elif place.type != MARK_TYPE:
-            lines.append([place])
-    return [
-        _read(line, number, alphabet, are_tokens=id(line[0].elements) in token_lists)
-        for number, line in enumerate(lines)
-    ]
-
-
-def _goes_on(first: Place, place: Place, alphabet: Alphabet, *, are_tokens: bool) -> bool:
-    """Return whether `place` goes on with the line that `first` begins: with a mark, or with a piece of the same word.
-
-    `are_tokens`: a space before a string says that a word begins, as in Whisper's tokens.
-    """
-    text, before = place.text, first.text.strip()
-    if place.elements is None or place.elements is not first.elements or not before or TOKEN.fullmatch(before):
-        return False
-    if place.type == WORD_TYPE:  # it was said, whatever it is made of
-        return False
-    if place.type == MARK_TYPE:  # AWS has `¿` and `%`, too
-        return bool(text.strip(CLOSERS + " ")) and not _says_something(text)
-    is_mark = bool(text.strip()) and not text.strip(alphabet.characters + " ")
-    if are_tokens and not text[:1].isspace():
-        return not TOKEN.fullmatch(text)
-    return is_mark and len(before.split()) == 1
-
-
-def _says_something(text: str) -> bool:
-    return bool(text.strip().strip(ALL_MARKS.characters + CLOSERS + " "))
-
-
-def _read(places: Sequence[Place], number: int, alphabet: Alphabet | None, *, are_tokens: bool) -> Line:
-    first = places[0]
-    # a dash stands apart, and is a hyphen only where all spaces are told
-    texts = [" " * (not are_tokens and place.text.startswith(DASH)) + place.text for place in places]
-    texts[0] = first.text
-    end_ms = next((place.cue.end_ms for place in reversed(places) if _says_something(place.text)), first.cue.end_ms)
-    cue = replace(first.cue, number=number, end_ms=end_ms)
-    items = list[Item]()
-    for line in StringIO("".join(texts), newline="\n"):
-        items += read_line(line, alphabet=alphabet, cue=cue, labels=first.is_text and len(places) == 1)
-    return Line(places, [*accumulate(map(len, texts[:-1]))], cue, set_cue_times(items, cue))
