@@ -124,7 +124,7 @@ def read_options(kind: type[Options], context: typer.Context, settings: Sequence
                 fix="say: t5punct stream < FILE" if is_pipe else f"see t5punct {context.info_name} --help",
             )
         if name not in names_of(kind):
-            nearest = ", ".join(nearest_keys(name, kind)[:5])
+            nearest = ", ".join(nearest_keys(name, kind))
             raise ConfigError(
                 f"unknown setting {name!r}",
                 expected=f"one like {nearest}",
