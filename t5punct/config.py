@@ -91,12 +91,15 @@ def check_range(
 
     The range begins with `least`, and ends with `most`, before `below`, or never.
     """
-    end = f" to {most}" if most < math.inf else f" to below {below}" if below < math.inf else " or more"
+    expected = f"{least} or more"
+    if most < math.inf:
+        expected = f"{least} to {most}"
+    elif below < math.inf:
+        expected = f"{least} to below {below}"
     for name in names:
         value = getattr(config, name)
         is_inside = isinstance(value, int | float) and least <= value <= most and value < below
-        mistake = f"{section}{name} {value}"
-        check(value is None or is_inside, mistake, expected=f"{least}{end}", fix=f"set {section}{name}")
+        check(value is None or is_inside, f"{section}{name} {value}", expected=expected, fix=f"set {section}{name}")
 
 
 def check_choice(config: Any, section: str, name: str, choices: Sequence[str]) -> None:

@@ -135,7 +135,7 @@ def read_options(kind: type[Options], context: typer.Context, settings: Sequence
         typed[name], values[name] = setting, value
     options = load(kind, current=values)
     check_needs(typed, {**context.params, **asdict(options)})
-    return options if options.language is None else options.for_language()
+    return options.for_language()
 
 
 def load_punctuator(options: ModelOptions, config: PunctuatorConfig) -> Punctuator:
@@ -170,12 +170,16 @@ class CheckedCommand(TyperCommand):
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Parse arguments.  Raises ConfigError for a setting that is written as an option."""
         for index, word in enumerate(args):
-            option, _, joined = word.partition("=")
+            option, _, value = word.partition("=")
             name = option.removeprefix("--").replace("-", "_")
-            if option.startswith("--") and name in self._settings and not ctx.resilient_parsing:
-                value = "true" if self._settings[name] is False else joined or " ".join(args[index + 1 : index + 2])
-                setting = shlex.join([f"{name}={value or 'VALUE'}"])
-                raise ConfigError(f"{option}, which is a setting", expected=setting, fix=f"write that for {option}")
+            if not option.startswith("--") or name not in self._settings or ctx.resilient_parsing:
+                continue
+            if self._settings[name] is False:
+                value = "true"
+            elif not value:
+                value = args[index + 1] if index + 1 < len(args) else "VALUE"
+            setting = shlex.join([f"{name}={value}"])
+            raise ConfigError(f"{option}, which is a setting", expected=setting, fix=f"write that for {option}")
         parsed: list[str] = super().parse_args(ctx, args)
         return parsed
 

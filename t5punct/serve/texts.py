@@ -122,7 +122,8 @@ def answer_of(body: Body, request: TextRequest, engine: Engine, max_words: int) 
         for name, format, lines in _sources(body, request)
     ]
     texts = [text for _, transcript in read for text in transcript.texts]
-    n_words = sum(map(len, texts))
+    lengths = [sum(map(len, transcript.texts)) for _, transcript in read]
+    n_words = sum(lengths)
     mistake, expected = f"{n_words} words", f"at most {max_words}"
     check(n_words <= max_words, mistake, expected=expected, fix="send it in parts", kind=TooLongError)
     words = engine.annotate(texts, request.config)
@@ -132,10 +133,9 @@ def answer_of(body: Body, request: TextRequest, engine: Engine, max_words: int) 
         pieces = iter(punctuator.file_pieces(transcript, words, request.writer, name))
         content_type = FORMATS[request.writer.format or transcript.format].mimes[0]
     else:
-        own_words = ([*islice(words, sum(map(len, transcript.texts)))] for _, transcript in read)
         written = (
-            "".join(punctuator.file_pieces(transcript, own, request.writer, name))
-            for (name, transcript), own in zip(read, own_words, strict=False)
+            "".join(punctuator.file_pieces(transcript, islice(words, n_words), request.writer, name))
+            for (name, transcript), n_words in zip(read, lengths, strict=True)
         )
         pieces = _json_pieces(written, warnings, is_one=body.asked.is_one)
         content_type = "application/json"
