@@ -167,13 +167,6 @@ class Work:
             put_page(written_pieces(transcript, written, WriterConfig("html", self._config.paragraphs), source))
 
 
-def punctuate_file(
-    punctuator: Punctuator, source: StrPath, *, format: str | None = None, writer: WriterConfig | None = None
-) -> str:
-    """Return what `punctuator.punctuate_file(source, ..)` does."""
-    return punctuator.punctuate_file(source, format=format, writer=writer)
-
-
 def punctuate_files(
     punctuator: Punctuator,
     inputs: Sequence[StrPath],
