@@ -178,18 +178,15 @@ def test_help_imports_nothing_heavy() -> None:
     assert not modules & (HEAVY | {"torch", "numpy"})
 
 
-def test_no_command_that_infers_imports_transformers_but_free_generation_when_it_begins(tmp_path: Path) -> None:
-    """The last command shows that the test can fail."""
+def test_no_command_that_infers_imports_transformers(tmp_path: Path) -> None:
     talk = tmp_path / "talk.txt"
-    talk.write_text("How are you today? I am fine, thank you.\n" * 3)
-    read = ["punctuate", str(talk), "--model", "small"]
-    commands = [
-        [*read, "--decoder", "tagger", "--precision", "int8"],
-        [*read, "--json", "--html", str(talk.with_suffix(".html"))], ["evaluate", str(talk), "--model", "small"],
-        ["tune", str(talk), "budget=1", "windows=[8]", "--model", "small", "-o", str(talk.with_suffix(".yaml"))],
+    talk.write_text("How are you today? I am fine, thank you.\n")
+    read = [str(talk), "--model", "small"]
+    *_, modules = imported(
+        ["punctuate", *read, "--json", "--html", str(talk.with_suffix(".html"))],
+        ["evaluate", *read],
+        ["tune", *read, "budget=1", "windows=[8]", "-o", str(talk.with_suffix(".yaml"))],
         ["stream", "--model", "small", "--policy", "delay"],
-    ]  # fmt: skip
-    *_, modules, generating = imported(*commands, [*read, "--decoder", "generate"])
+    )
     assert "torch" in modules and "tokenizers" in modules
     assert not HEAVY & modules
-    assert "transformers" in generating
