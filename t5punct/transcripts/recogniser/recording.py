@@ -26,8 +26,7 @@ from dataclasses import dataclass, replace
 from ...errors import InputError
 from ...text.marks import Alphabet
 from ..items import Cue, Item, Kept, SpokenWord, WrittenItem, WrittenWord, leave_out_removed, seconds, speaker_label
-from .groups import Group, align
-from .places import Place, find_places, says_nothing
+from .groups import Group, Place, align, find_places, says_nothing
 from .spelling import NewItems, Spelling, write_items, write_line
 from .values import parse_json, written_json
 

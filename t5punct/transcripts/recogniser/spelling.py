@@ -28,8 +28,7 @@ from ...text.marks import DASH_APART, Case
 from ...text.render import AnnotatedWord
 from ...text.words import APOSTROPHES, Word, opening_apart
 from ..items import Kept, join_around_removed
-from .groups import Line
-from .places import ELEMENT_TYPES, GUESSES, MARK_TYPE, TYPE, Path
+from .groups import ELEMENT_TYPES, GUESSES, MARK_TYPE, TYPE, Line, Path
 from .values import Number
 
 NewItems = dict[Path, list[Any]]  # by the path of an item: those in its place
