@@ -373,15 +373,17 @@ def options_of(config: type[Any], options: ModelOptions) -> dict[str, Any]:
 
 def parse_mark_odds(text: str) -> dict[str, float]:
     """Parse odds as a person writes them: `,=4 .=1.5`."""
-    try:
-        pieces = text.split()
-        pairs = [(piece[0], float(piece[2:])) for piece in pieces]
-        if len(pairs) > len(dict(pairs)) or any(piece[1] != "=" for piece in pieces):
-            raise ValueError
-    except ValueError as error:
+    odds = dict[str, float]()
+    for piece in text.split():
+        mark, sign, number = piece[0], piece[1:2], piece[2:]
+        try:
+            is_possible = sign == "=" and mark not in odds
+            odds[mark] = float(number)
+        except ValueError:
+            is_possible = False
         expected = 'a number for each mark, such as ",=4 .=1.5"'
-        raise ConfigError(f"mark odds {text!r}", expected=expected, fix="check --mark-odds") from error
-    return dict(pairs)
+        check(is_possible, f"mark odds {text!r}", expected=expected, fix="check --mark-odds")
+    return odds
 
 
 Values = Mapping[str, Any]

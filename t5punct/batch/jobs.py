@@ -214,8 +214,9 @@ def _real(path: Path) -> Path:
 def _targets(jobs: Sequence[Job], places: Sequence[Path], output: OutputConfig) -> list[Path | None]:
     names = [*(job.source for job in jobs), *output.reads]
     if output.folder is None:
-        is_joined = output.format == "json" or {output.format or job.read_as for job in jobs} <= {"text", "lines"}
-        if len(jobs) > 1 and not is_joined:
+        formats = {output.format or job.read_as for job in jobs}
+        may_be_joined = output.format == "json" or formats <= {"text", "lines"}
+        if len(jobs) > 1 and not may_be_joined:
             raise InputError(
                 f"{len(jobs)} files in one output", expected="a file for each", fix="name a folder by --output-dir"
             )

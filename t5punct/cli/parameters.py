@@ -184,14 +184,15 @@ class CheckedCommand(TyperCommand):
         return parsed
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
-        groups: dict[str, list[tuple[str, str]]] = {"Arguments": [], "Options": [], "Settings, as KEY=VALUE": []}
+        arguments, options, settings = list[Any](), list[Any](), list[Any]()
         for parameter in self.get_params(ctx):
-            if record := parameter.get_help_record(ctx):
-                groups["Options" if parameter.param_type_name == "option" else "Arguments"].append(record)
+            group = options if parameter.param_type_name == "option" else arguments
+            group.append(parameter.get_help_record(ctx))
         for name, default in self._settings.items():
             shown = name if default is None else f"{name}={str(default).lower()}"
-            groups["Settings, as KEY=VALUE"].append((shown, help_of(self._options_class)[name]))
-        for title, records in groups.items():
+            settings.append((shown, help_of(self._options_class)[name]))
+        for title, group in (("Arguments", arguments), ("Options", options), ("Settings, as KEY=VALUE", settings)):
+            records = [record for record in group if record is not None]
             if records:
                 with formatter.section(title):
                     formatter.write_dl(records)

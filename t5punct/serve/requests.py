@@ -126,17 +126,19 @@ def _read(kind: type[Options], values: Mapping[str, Any], service: ModelOptions,
     Raises FieldError for a field that is unknown or has no such value, ConfigError for one that does nothing.
     """
     known = schema_of(kind)
-    for name in [name for name in values if name not in known]:
-        raise FieldError(f"an unknown field {name}", expected=f"some of {', '.join(known)}", fix="check its spelling")
+    unknown = [name for name in values if name not in known]
+    if unknown:
+        mistake, expected = f"an unknown field {unknown[0]}", f"some of {', '.join(known)}"
+        raise FieldError(mistake, expected=expected, fix="check its spelling")
     try:
         options: Options = _READERS[kind].validate_python(dict(values))
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False, include_context=False)[0]
         mistake = f"the field {'.'.join(map(str, first['loc']))}: {first['msg']}"
         raise FieldError(mistake, expected="a value of its kind", fix="see /openapi.json for it") from None
-    for name in [name for name in values if name in _MOST]:
-        value, most = getattr(options, name), _MOST[name]
-        is_possible = value is None or value <= most
+    for name, most in _MOST.items():
+        value = getattr(options, name, None)
+        is_possible = name not in values or value is None or value <= most
         check(is_possible, f"the field {name}: {value}", expected=f"at most {most}", fix="lower it", kind=FieldError)
     typed = {name: name for name in values if getattr(options, name) not in (None, False, "")}
     check_needs(typed, {**more, **asdict(options)})
