@@ -169,22 +169,21 @@ def write_json(written: Sequence[WrittenItem], source: str) -> Iterator[str]:
     of the input in its own format (of json: in its words, with their white space).  Words that were removed are listed
     behind the others, if there are some.
     """
-    words, place = list[str](), 0
+    yield f'{{"source": {_dumps(source)}, "words": ['
+    place, comma = 0, ""
     for item in leave_out_removed(written):
         if isinstance(item, Kept):
             place += len(item.text)
             continue
         stop = place + len(item.in_file)
         place_values = {"start_char": place, "end_char": stop - len(item.spoken.after)}
-        words.append(_dumps({**item.annotated.as_dict(), **_times(item.spoken), **place_values}))
-        place = stop
+        yield comma + _dumps({**item.annotated.as_dict(), **_times(item.spoken), **place_values})
+        place, comma = stop, ", "
     removed = [
         _dumps({"word": item.annotated.word, **_times(item.spoken)})
         for item in written
         if isinstance(item, WrittenWord) and item.is_removed
     ]
-    yield f'{{"source": {_dumps(source)}, "words": ['
-    yield ", ".join(words)
     yield f'], "removed": [{", ".join(removed)}]}}\n' if removed else "]}\n"
 
 
