@@ -85,12 +85,13 @@ class RecogniserJson:
         items: NewItems = {}
         for group in self.groups:
             new = self._spellings_in(group, spellings)
+            items_here = items if group.marks_are_items else None
             begin = 0
             for line in group.lines:
                 end = begin + len(line.words)
                 known = [index for index in range(begin, end) if group.letters[index]]
                 if sum(new[index] is not None for index in known) > len(known) / 2:  # else it says something else
-                    write_line(line, new[begin:end], values, items if group.marks_are_items else None)
+                    write_line(line, new[begin:end], values, items_here)
                 begin = end
         write_items(items, values, self.text)
         for text, value in documents:

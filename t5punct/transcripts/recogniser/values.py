@@ -27,6 +27,8 @@ AGAIN = "\ud800"  # behind a key that comes again in its object, so that both me
 _DEEPEST = 100  # levels of brackets; no recogniser has ten
 _BEGINS = re.compile(r"[\[{][ \t]*(\r?\n)([ \t]*)\S")
 _COLON = re.compile(r'"\s*:(\s?)')
+_IN_ASCII = json.JSONEncoder(ensure_ascii=True).encode
+_IN_UNICODE = json.JSONEncoder(ensure_ascii=False).encode
 
 
 class Number(str):
@@ -93,11 +95,12 @@ def written_json(source: str, value: Any) -> str:
     comma = "," if begin else "," + space
     is_ascii = source.isascii()
 
-    def spelled(text: str) -> str:
-        has_half_characters = readable(text) != text  # which have no UTF-8 form
-        return json.dumps(text, ensure_ascii=is_ascii or has_half_characters)
+    def spelled(text: str) -> str:  # half a character has no UTF-8 form
+        return _IN_ASCII(text) if is_ascii or readable(text) != text else _IN_UNICODE(text)
 
     def written(value: Any, margin: str) -> str:
+        if isinstance(value, str):
+            return value if isinstance(value, Number) else spelled(value)
         inner = margin + indent
         if isinstance(value, dict):
             texts = [f"{spelled(key.rstrip(AGAIN))}:{space}{written(member, inner)}" for key, member in value.items()]
@@ -105,10 +108,8 @@ def written_json(source: str, value: Any) -> str:
         elif isinstance(value, list):
             texts = [written(element, inner) for element in value]
             opening, closing = "[]"
-        elif isinstance(value, str):
-            return value if isinstance(value, Number) else spelled(value)
         else:
-            return json.dumps(value)
+            return _IN_ASCII(value)
         return opening + (inner + (comma + inner).join(texts) + margin if texts else "") + closing
 
     return source.replace(body, written(value, line_end), 1) if body else source
