@@ -15,7 +15,7 @@ __version__ = "0.1.0"
 _NAMES = {  # by the modules that hold them
     ".batch.text_columns": ("BatchPunctuator",),
     ".batch.jobs": ("Outcome",),
-    ".batch.work": ("punctuate_file", "punctuate_files"),
+    ".batch.work": ("punctuate_files",),
     ".decoding.align": ("AlignConfig",),
     ".decoding.inputs": ("DecodingConfig",),
     ".errors": ("ConfigError", "InputError", "ModelError", "OutputError", "T5PunctError"),
@@ -58,7 +58,6 @@ __all__ = [  # the keys above, once more, for those who read without running
     "WindowConfig",
     "WriterConfig",
     "__version__",
-    "punctuate_file",
     "punctuate_files",
     "read_transcript",
 ]
@@ -66,7 +65,7 @@ __all__ = [  # the keys above, once more, for those who read without running
 if TYPE_CHECKING:
     from .batch.jobs import Outcome
     from .batch.text_columns import BatchPunctuator
-    from .batch.work import punctuate_file, punctuate_files
+    from .batch.work import punctuate_files
     from .decoding.align import AlignConfig
     from .decoding.inputs import DecodingConfig
     from .errors import ConfigError, InputError, ModelError, OutputError, T5PunctError

@@ -15,7 +15,6 @@ from __future__ import annotations
 import dataclasses
 import difflib
 import math
-import re
 import typing
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -25,10 +24,15 @@ from .errors import ConfigError, InputError, T5PunctError
 
 T = TypeVar("T")
 _Layer = tuple[Any, str]  # settings as plain values, and where they stand: ` in FILE`, or nothing for overrides
-_MOST_LISTED, _NEAREST = 25, 5  # settings that an error names: all of them, or those nearest to an unknown one
+_MOST_LISTED = 25  # settings that an error names: all of them, or those nearest to an unknown one
 _KINDS: dict[Any, str] = {  # what a value may be, as people say it
-    **{int: "a whole number", float: "a number", bool: "true or false", str: "text"},
-    **{list: "a list, e.g. [1,2]", dict: "a mapping, e.g. {a: 1}", type(None): "null"},
+    int: "a whole number",
+    float: "a number",
+    bool: "true or false",
+    str: "text",
+    list: "a list, e.g. [1,2]",
+    dict: "a mapping, e.g. {a: 1}",
+    type(None): "null",
 }
 
 
@@ -87,18 +91,22 @@ def check_range(
 
     The range begins with `least`, and ends with `most`, before `below`, or never.
     """
-    end = f" to {most}" if most < math.inf else f" to below {below}" if below < math.inf else " or more"
+    expected = f"{least} or more"
+    if most < math.inf:
+        expected = f"{least} to {most}"
+    elif below < math.inf:
+        expected = f"{least} to below {below}"
     for name in names:
         value = getattr(config, name)
         is_inside = isinstance(value, int | float) and least <= value <= most and value < below
-        mistake = f"{section}{name} {value}"
-        check(value is None or is_inside, mistake, expected=f"{least}{end}", fix=f"set {section}{name}")
+        check(value is None or is_inside, f"{section}{name} {value}", expected=expected, fix=f"set {section}{name}")
 
 
 def check_choice(config: Any, section: str, name: str, choices: Sequence[str]) -> None:
     """Raise ConfigError for a setting that is none of these; null passes."""
-    value, expected = getattr(config, name), f"one of {', '.join(choices)}"
+    value = getattr(config, name)
     is_one = value is None or value in choices
+    expected = f"one of {', '.join(choices)}"
     check(is_one, f"{section}{name} {value!r}", expected=expected, fix=f"check {section}{name}")
 
 
@@ -106,22 +114,21 @@ def valid_keys(schema: Any, prefix: str = "") -> list[str]:
     """Return the dotted names of all settings of a config dataclass."""
     keys = list[str]()
     for name, hint in typing.get_type_hints(schema).items():
-        held_schemas = [kind for kind in (hint, *typing.get_args(hint)) if dataclasses.is_dataclass(kind)]
-        keys += valid_keys(held_schemas[0], f"{prefix}{name}.") if held_schemas else [prefix + name]
+        sections = [kind for kind in (hint, *typing.get_args(hint)) if dataclasses.is_dataclass(kind)]
+        keys += valid_keys(sections[0], f"{prefix}{name}.") if sections else [prefix + name]
     return keys
 
 
 def nearest_keys(key: str, schema: Any) -> list[str]:
-    """Return settings and sections, those most like an unknown one first: `optim.lr` for `lr`, as its last part is."""
-    key = re.sub(r"\[\d+\]", "", key)  # `corpora[0]`
+    """Return the five settings and sections most like an unknown one: by their dotted names, or by the last part."""
 
     def likeness(valid: str) -> float:
-        pairs = (valid, key), (valid.rpartition(".")[2], key.rpartition(".")[2])
+        pairs = [(valid, key), (valid.rpartition(".")[2], key.rpartition(".")[2])]
         return max(difflib.SequenceMatcher(None, *pair).ratio() for pair in pairs)
 
     valid = valid_keys(schema)
     sections = dict.fromkeys(key.rpartition(".")[0] for key in valid if "." in key)  # of `optm.lr`, `optm` is unknown
-    return sorted([*valid, *sections], key=likeness, reverse=True)
+    return sorted([*valid, *sections], key=likeness, reverse=True)[:5]
 
 
 def _read_file(path: Path, derived: tuple[Path, ...] = ()) -> list[_Layer]:
@@ -175,10 +182,7 @@ def _build(schema: type[T], layers: Sequence[_Layer]) -> T:
         except ConfigKeyError as unknown:
             raise _unknown_setting(str(unknown.full_key), schema, place) from unknown
         except (OmegaConfBaseException, TypeError) as refusal:
-            error: Any = refusal
-            key = getattr(error, "full_key", None)  # which OmegaConf does not say of a section that is no mapping
-            mistake = f"setting {key!r}{place}: {error.value}" if key else f"settings{place}: {values}"
-            raise ConfigError(mistake, expected=_expected(error), fix="fix it") from refusal
+            raise _refused_value(refusal, values, place) from refusal
         _empty(merged, values)
     return cast(T, OmegaConf.to_object(merged))
 
@@ -197,23 +201,22 @@ def _empty(merged: Any, values: Any) -> None:
 
 def _unknown_setting(key: str, schema: Any, place: str) -> ConfigError:
     valid, nearest = valid_keys(schema), nearest_keys(key, schema)
-    are_few = len(valid) <= _MOST_LISTED
-    return ConfigError(
-        f"unknown setting {key!r}{place}",
-        expected=f"one of {', '.join(valid)}" if are_few else f"one like {', '.join(nearest[:_NEAREST])}",
-        fix=f"check the spelling: is it {nearest[0]}?" + ("" if are_few else " (docs/settings.md lists all)"),
-    )
+    found, fix = f"unknown setting {key!r}{place}", f"check the spelling: is it {nearest[0]}?"
+    if len(valid) <= _MOST_LISTED:
+        return ConfigError(found, expected=f"one of {', '.join(valid)}", fix=fix)
+    return ConfigError(found, expected=f"one like {', '.join(nearest)}", fix=f"{fix} (docs/settings.md lists all)")
 
 
-def _expected(refusal: Any) -> str:
-    """Return what the setting that OmegaConf refuses may be."""
+def _refused_value(refusal: Any, values: Any, place: str) -> ConfigError:
     section = getattr(refusal, "object_type", None)
-    if section is None:
-        return "a mapping for each section, e.g. {a: 1}, and a list for each list, e.g. [1,2]"
+    if section is None:  # of a section that is no mapping, OmegaConf does not say where it is
+        expected = "a mapping for each section, e.g. {a: 1}, and a list for each list, e.g. [1,2]"
+        return ConfigError(f"settings{place}: {values}", expected=expected, fix="fix it")
     if dataclasses.is_dataclass(section):
         hint = typing.get_type_hints(section)[refusal.key]
     else:
         hint = typing.get_args(refusal.ref_type)[-1]
     kinds = typing.get_args(hint) if type(None) in typing.get_args(hint) else [hint]
     plain = [dict if dataclasses.is_dataclass(kind) else typing.get_origin(kind) or kind for kind in kinds]
-    return " or ".join(_KINDS[kind] for kind in plain)
+    expected = " or ".join(_KINDS[kind] for kind in plain)
+    return ConfigError(f"setting {refusal.full_key!r}{place}: {refusal.value}", expected=expected, fix="fix it")

@@ -9,6 +9,7 @@ In: what was found, what was expected, what to do.  Out: an exception whose text
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 
 class T5PunctError(Exception):
@@ -18,9 +19,9 @@ class T5PunctError(Exception):
         self.found, self.expected, self.fix = found, expected, fix
         super().__init__(" ".join(f"{found}; expected {expected}; {fix}".split()))
 
-    def __reduce__(self) -> tuple[Callable[..., T5PunctError], tuple[type[T5PunctError], str, str, str]]:
+    def __reduce__(self) -> tuple[Callable[[str], T5PunctError], tuple[str]]:
         """How it is pickled, by worker processes: Python would give `__init__` the line alone."""
-        return _anew, (type(self), self.found, self.expected, self.fix)
+        return partial(type(self), expected=self.expected, fix=self.fix), (self.found,)
 
 
 class ConfigError(T5PunctError):
@@ -37,10 +38,6 @@ class ModelError(T5PunctError):
 
 class OutputError(T5PunctError):
     """A place that cannot be written to."""
-
-
-def _anew(kind: type[T5PunctError], found: str, expected: str, fix: str) -> T5PunctError:
-    return kind(found, expected=expected, fix=fix)
 
 
 def first_line(error: Exception) -> str:

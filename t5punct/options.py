@@ -61,19 +61,20 @@ class ModelOptions:
         """Return the files and folders that are read besides the inputs: no output may take the place of one."""
         from .model import BUNDLED_MODELS
 
-        model = "" if self.model is None else str(Path(self.model).expanduser())
-        preset, terms = getattr(self, "preset", ""), getattr(self, "terms", None)
-        read = [str(BUNDLED_MODELS), *[model] * (bool(model) and Path(model).is_dir())]
-        return (*read, *[preset] * preset.endswith(PRESET_SUFFIXES), *filter(None, [terms]))
+        read = [str(BUNDLED_MODELS)]
+        if self.model and Path(self.model).expanduser().is_dir():
+            read.append(str(Path(self.model).expanduser()))
+        return tuple(read)
 
     def for_language(self) -> Self:
-        """Return options with the model that knows the language that is named.
+        """Return options with the model that knows the language, if one is named.
 
         Raises ConfigError for a language that no bundled model knows, and for a model that does not know it.
         """
         from .model import BUNDLED, MODEL_LANGUAGES, model_for
 
-        assert self.language is not None  # noqa: S101  (one is named)
+        if self.language is None:
+            return self
         best = model_for(self.language)
         usual = type(self).model
         if self.model == usual:
@@ -192,6 +193,10 @@ class WindowOptions(DecodingOptions):
         combine = replace(chosen.combine, method=self.combine) if self.combine else chosen.combine
         return Preset(replace(chosen.windows, **changes), combine)
 
+    @property
+    def reads(self) -> tuple[str, ...]:
+        return (*super().reads, self.preset) if self.preset.endswith(PRESET_SUFFIXES) else super().reads
+
 
 _KEEP_MARKS = "Keep the marks the input has, and add others."
 _NO_CASE = "Leave every letter as it is."
@@ -249,6 +254,10 @@ class TranscriptOptions(WindowOptions):
         "With --resegment: show each cue so long that nobody must read more characters a second, where there is time.",
     ] = 20.0
     max_words_per_minute: Annotated[float, "With --resegment: the same in words a minute."] = 180.0
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        return (*super().reads, self.terms) if self.terms else super().reads
 
     @property
     def input_format(self) -> str | None:
@@ -364,15 +373,17 @@ def options_of(config: type[Any], options: ModelOptions) -> dict[str, Any]:
 
 def parse_mark_odds(text: str) -> dict[str, float]:
     """Parse odds as a person writes them: `,=4 .=1.5`."""
-    try:
-        pieces = text.split()
-        pairs = [(piece[0], float(piece[2:])) for piece in pieces]
-        if len(pairs) > len(dict(pairs)) or any(piece[1] != "=" for piece in pieces):
-            raise ValueError
-    except ValueError as error:
+    odds = dict[str, float]()
+    for piece in text.split():
+        mark, sign, number = piece[0], piece[1:2], piece[2:]
+        try:
+            is_possible = sign == "=" and mark not in odds
+            odds[mark] = float(number)
+        except ValueError:
+            is_possible = False
         expected = 'a number for each mark, such as ",=4 .=1.5"'
-        raise ConfigError(f"mark odds {text!r}", expected=expected, fix="check --mark-odds") from error
-    return dict(pairs)
+        check(is_possible, f"mark odds {text!r}", expected=expected, fix="check --mark-odds")
+    return odds
 
 
 Values = Mapping[str, Any]

@@ -186,22 +186,25 @@ class RayWork:
         outcomes, n_bytes = dict[int, Outcome](), 0
         with cluster(self._config) as n_workers:
             worker = replace(self._worker, cwd=str(Path.cwd()))
-            for part, outcome in self._dones(worker, divide_into_parts(jobs, n_workers), n_workers):
+            for part, outcome in self._outcomes(worker, divide_into_parts(jobs, n_workers), n_workers):
                 outcomes[part.first] = outcome
                 n_bytes += part.n_bytes
                 self.on_progress(n_bytes, sum(outcome.n_words for outcome in outcomes.values()))
         remove_leftovers(worker.folder)  # of workers that were killed
         return Outcome.join([outcomes[first] for first in sorted(outcomes)])
 
-    def _dones(self, worker: PartWorker, parts: Sequence[Part], n_workers: int) -> Iterator[tuple[Part, Outcome]]:
-        """Yield each worker's result as soon as it is ready."""
+    def _outcomes(self, worker: PartWorker, parts: Sequence[Part], n_workers: int) -> Iterator[tuple[Part, Outcome]]:
+        """Yield parts with their outcomes, each as soon as it is ready."""
         import ray
 
-        of_ray = ray.remote(num_cpus=self._config.n_cpus, num_gpus=self._config.n_gpus)(PartWorker)
-        waiting, idle, under_way = deque(parts), list[Any](), dict[Any, tuple[Any, Part]]()
+        actor_class = ray.remote(num_cpus=self._config.n_cpus, num_gpus=self._config.n_gpus)(PartWorker)
+        waiting = deque(parts)
+        idle = list[Any]()  # actors
+        under_way = dict[Any, tuple[Any, Part]]()  # by what Ray promises: an actor, and what it does
         while waiting or under_way:
             while waiting and len(under_way) < n_workers:
-                actor, part = idle.pop() if idle else of_ray.remote(**vars(worker)), waiting.popleft()
+                part = waiting.popleft()
+                actor = idle.pop() if idle else actor_class.remote(**vars(worker))
                 under_way[actor.done.remote(part)] = actor, part
             [done], _ = ray.wait([*under_way])
             actor, part = under_way.pop(done)
@@ -209,10 +212,10 @@ class RayWork:
                 outcome = ray.get(done)
             except (ray.exceptions.ActorDiedError, ray.exceptions.OutOfMemoryError):
                 for again in part.alone():
-                    if given_up := again.given_up:
-                        yield again, given_up
-                    else:
+                    if again.given_up is None:
                         waiting.append(again)
+                    else:
+                        yield again, again.given_up
                 continue
             except ray.exceptions.RayError as error:
                 raise ConfigError(
@@ -277,7 +280,8 @@ def n_workers_in(resources: dict[str, float], config: RayConfig) -> int:
             expected=f"room for a worker of {config.n_cpus} processors{gpus}",
             fix="lower threads or change --device",
         )
-    return min([int(share) for share in shares] + ([config.n_workers] if config.n_workers else []))
+    n_workers = int(min(shares))
+    return n_workers if config.n_workers is None else min(n_workers, config.n_workers)
 
 
 def make_portable(error: Exception) -> Exception:

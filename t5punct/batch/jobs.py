@@ -20,7 +20,6 @@ import stat
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import chain
 from pathlib import Path
 
 from .. import __version__
@@ -123,40 +122,36 @@ def plan_jobs(inputs: Sequence[str], output: OutputConfig, format: str | None = 
         raise InputError("both -o and --output-dir", expected="one of them", fix="drop one")
     files, failures = list[tuple[Job, Path]](), list[Failure]()
     for name in inputs:
-        wrong = list[InputError]()
         try:
-            paths = _find_files(name, output.folder, wrong)
+            paths, errors = _find_files(name, output.folder)
         except InputError as error:
-            paths, wrong = [], wrong or [error]
+            paths, errors = [], [error]
         for path, below in paths:
             try:
                 _ = format or format_of(path)  # raises for a name of a format that is not read
             except InputError as error:
-                wrong.append(error)
+                errors.append(error)
             else:
                 files.append((Job(path, None, format), below))
-        failures += [Failure(name, error) for error in wrong]
+        failures += [Failure(name, error) for error in errors]
     if output.folder:
         files = [*dict.fromkeys(files)]
     if len(failures) == len(inputs) > 1 and not any(Path(name).suffix or Path(name).exists() for name in inputs):
         raise no_file(" ".join(inputs), "existing files")  # they are words
     if failures and (output.file or not files):
         raise failures[0].error
-    jobs, places = [job for job, _ in files], [place for _, place in files]
-    targets = _targets(jobs, places, output)
-    review = output.review
-    if review is not None:
-        _check_review(review, jobs, targets, output.reads)
-    planned = (replace(job, target=target, review=review) for job, target in zip(jobs, targets, strict=True))
+    jobs = [job for job, _ in files]
+    targets = _targets(jobs, [below for _, below in files], output)
+    if output.review is not None:
+        _check_review(output.review, jobs, targets, output.reads)
+    planned = [replace(job, target=target, review=output.review) for job, target in zip(jobs, targets, strict=True)]
     return Jobs(tuple(planned), tuple(failures))
 
 
-def _find_files(name: str, output: Path | None, wrong: list[InputError]) -> list[tuple[str, Path]]:
-    """Return the files that a name stands for, but for those in an output folder below it, and their places below the
-    name.
+def _find_files(name: str, output: Path | None) -> tuple[list[tuple[str, Path]], list[InputError]]:
+    """Return the files that a name stands for, with their paths below it, and the errors of folders not to be read.
 
-    `wrong` gets the errors of folders in which they are looked for that may not be read.  Raises InputError if there
-    are no files.
+    Files in an output folder below the name are left out.  Raises InputError if there are no files, and no such folder.
     """
     if not name:  # an unset variable; as a path it would be this folder
         raise InputError("an input without a name", expected="a file, a folder or a pattern", fix="name one")
@@ -164,32 +159,34 @@ def _find_files(name: str, output: Path | None, wrong: list[InputError]) -> list
     is_folder = path.is_dir()
     if name == STANDARD or path.is_file() or not (is_folder or glob.has_magic(name)):
         check_source(name)
-        return [(name, Path("stdin.txt" if name == STANDARD else path.name))]
-    # of a pattern, what stands before its first magic part
-    n_plain = len(path.parts) if is_folder else next(n for n, part in enumerate(path.parts) if glob.has_magic(part))
-    base, pattern = Path(*path.parts[:n_plain]), path.parts[n_plain:] or ("**", "*")
-    heads = (_glob(base, pattern[:n], name) for n in range(1, len(pattern)))
-    for folder in sorted({base, *chain.from_iterable(heads)}):
-        if _is(folder, stat.S_ISDIR) and not os.access(folder, os.R_OK | os.X_OK):
-            wrong.append(
-                InputError(
-                    f"folder {folder} may not be read",
-                    expected="one that may",
-                    fix="allow it by chmod u+rx, or leave it out",
-                )
-            )
+        return [(name, Path("stdin.txt" if name == STANDARD else path.name))], []
+    base = path
+    pattern: Sequence[str] = ("**", "*")
+    if not is_folder:  # the folder is what stands before the first magic part
+        n_plain = next(n for n, part in enumerate(path.parts) if glob.has_magic(part))
+        base, pattern = Path(*path.parts[:n_plain]), path.parts[n_plain:]
+    folders = {base}
+    for n_parts in range(1, len(pattern)):
+        folders.update(_glob(base, pattern[:n_parts], name))
+    errors = [
+        InputError(
+            f"folder {folder} may not be read", expected="one that may", fix="allow it by chmod u+rx, or leave it out"
+        )
+        for folder in sorted(folders)
+        if _is(folder, stat.S_ISDIR) and not os.access(folder, os.R_OK | os.X_OK)
+    ]
     files = sorted(file for file in _glob(base, pattern, name) if _is(file, stat.S_ISREG))
     if is_folder:
         files = [file for file in files if Path(unpacked_name(file)).suffix.lower() in SUFFIXES]
-    if output is not None and (place := _real(output)) != _real(base) and place.is_relative_to(_real(base)):
-        files = [file for file in files if not _real(file).is_relative_to(place)]
-    if not files:
+    outputs = None if output is None else _real(output)
+    if outputs is not None and outputs != _real(base) and outputs.is_relative_to(_real(base)):
+        files = [file for file in files if not _real(file).is_relative_to(outputs)]
+    if not files and not errors:
         if not is_folder:
             raise no_file(name, "existing files")
-        raise InputError(
-            f"no transcript in {name}", expected=f"files that end in {', '.join(SUFFIXES)}", fix="check the path"
-        )
-    return [(str(file), file.relative_to(base)) for file in files]
+        endings = f"files that end in {', '.join(SUFFIXES)}"
+        raise InputError(f"no transcript in {name}", expected=endings, fix="check the path")
+    return [(str(file), file.relative_to(base)) for file in files], errors
 
 
 def _glob(base: Path, pattern: Sequence[str], name: str) -> list[Path]:
@@ -217,8 +214,9 @@ def _real(path: Path) -> Path:
 def _targets(jobs: Sequence[Job], places: Sequence[Path], output: OutputConfig) -> list[Path | None]:
     names = [*(job.source for job in jobs), *output.reads]
     if output.folder is None:
-        is_joined = output.format == "json" or {output.format or job.read_as for job in jobs} <= {"text", "lines"}
-        if len(jobs) > 1 and not is_joined:
+        formats = {output.format or job.read_as for job in jobs}
+        may_be_joined = output.format == "json" or formats <= {"text", "lines"}
+        if len(jobs) > 1 and not may_be_joined:
             raise InputError(
                 f"{len(jobs)} files in one output", expected="a file for each", fix="name a folder by --output-dir"
             )
@@ -299,13 +297,10 @@ class Current:
 
     def has(self, job: Job) -> bool:
         """Return whether a job's output is up to date."""
+        if self.since_ns is None or job.target is None or job.source == STANDARD:
+            return False
         outputs = [path for path in (job.target, job.review) if path is not None]
-        if (
-            self.since_ns is None
-            or job.target is None
-            or job.source == STANDARD
-            or not all(path.is_file() for path in outputs)
-        ):
+        if not all(path.is_file() for path in outputs):
             return False
         made_ns = min(path.stat().st_mtime_ns for path in outputs)
         return made_ns >= self.since_ns and made_ns >= Path(job.source).stat().st_mtime_ns

@@ -114,15 +114,18 @@ class Work:
 
     def _parts(self, group: Sequence[_File]) -> Iterator[tuple[int, list[AnnotatedWord]]]:
         """Yield the words of files as they are decided, and report the progress in bytes and words."""
-        n_bytes, n_words = sum(file.job.n_bytes for file in group), sum(file.n_words for file in group)
-        n_before, removes = self._n_words, self._punctuator.config.render.disfluencies == REMOVE
+        n_bytes = sum(file.job.n_bytes for file in group)
+        n_words = sum(file.n_words for file in group)
+        n_decided = 0  # of these
+        removes = self._punctuator.config.render.disfluencies == REMOVE
         try:
             for number, words in self._punctuator.iter_parts(text for file in group for text in file.texts):
+                n_decided += len(words)
                 self._n_words += len(words)
                 if removes:
                     self._removed.update(word.word.lower() for word in words if word.is_removed)
                 yield number, words
-                self.on_progress(self._n_bytes + n_bytes * (self._n_words - n_before) // n_words, self._n_words)
+                self.on_progress(self._n_bytes + n_bytes * n_decided // n_words, self._n_words)
         except Exception as error:
             self._model_error = error
             raise
@@ -165,13 +168,6 @@ class Work:
         put(written_pieces(transcript, written, config, source))
         with open_writer(page) as put_page:
             put_page(written_pieces(transcript, written, WriterConfig("html", self._config.paragraphs), source))
-
-
-def punctuate_file(
-    punctuator: Punctuator, source: StrPath, *, format: str | None = None, writer: WriterConfig | None = None
-) -> str:
-    """Return what `punctuator.punctuate_file(source, ..)` does."""
-    return punctuator.punctuate_file(source, format=format, writer=writer)
 
 
 def punctuate_files(

@@ -124,7 +124,7 @@ def read_options(kind: type[Options], context: typer.Context, settings: Sequence
                 fix="say: t5punct stream < FILE" if is_pipe else f"see t5punct {context.info_name} --help",
             )
         if name not in names_of(kind):
-            nearest = ", ".join(nearest_keys(name, kind)[:5])
+            nearest = ", ".join(nearest_keys(name, kind))
             raise ConfigError(
                 f"unknown setting {name!r}",
                 expected=f"one like {nearest}",
@@ -135,7 +135,7 @@ def read_options(kind: type[Options], context: typer.Context, settings: Sequence
         typed[name], values[name] = setting, value
     options = load(kind, current=values)
     check_needs(typed, {**context.params, **asdict(options)})
-    return options if options.language is None else options.for_language()
+    return options.for_language()
 
 
 def load_punctuator(options: ModelOptions, config: PunctuatorConfig) -> Punctuator:
@@ -170,24 +170,29 @@ class CheckedCommand(TyperCommand):
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Parse arguments.  Raises ConfigError for a setting that is written as an option."""
         for index, word in enumerate(args):
-            option, _, joined = word.partition("=")
+            option, _, value = word.partition("=")
             name = option.removeprefix("--").replace("-", "_")
-            if option.startswith("--") and name in self._settings and not ctx.resilient_parsing:
-                value = "true" if self._settings[name] is False else joined or " ".join(args[index + 1 : index + 2])
-                setting = shlex.join([f"{name}={value or 'VALUE'}"])
-                raise ConfigError(f"{option}, which is a setting", expected=setting, fix=f"write that for {option}")
+            if not option.startswith("--") or name not in self._settings or ctx.resilient_parsing:
+                continue
+            if self._settings[name] is False:
+                value = "true"
+            elif not value:
+                value = args[index + 1] if index + 1 < len(args) else "VALUE"
+            setting = shlex.join([f"{name}={value}"])
+            raise ConfigError(f"{option}, which is a setting", expected=setting, fix=f"write that for {option}")
         parsed: list[str] = super().parse_args(ctx, args)
         return parsed
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
-        groups: dict[str, list[tuple[str, str]]] = {"Arguments": [], "Options": [], "Settings, as KEY=VALUE": []}
+        arguments, options, settings = list[Any](), list[Any](), list[Any]()
         for parameter in self.get_params(ctx):
-            if record := parameter.get_help_record(ctx):
-                groups["Options" if parameter.param_type_name == "option" else "Arguments"].append(record)
+            group = options if parameter.param_type_name == "option" else arguments
+            group.append(parameter.get_help_record(ctx))
         for name, default in self._settings.items():
             shown = name if default is None else f"{name}={str(default).lower()}"
-            groups["Settings, as KEY=VALUE"].append((shown, help_of(self._options_class)[name]))
-        for title, records in groups.items():
+            settings.append((shown, help_of(self._options_class)[name]))
+        for title, group in (("Arguments", arguments), ("Options", options), ("Settings, as KEY=VALUE", settings)):
+            records = [record for record in group if record is not None]
             if records:
                 with formatter.section(title):
                     formatter.write_dl(records)

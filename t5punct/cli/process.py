@@ -20,13 +20,10 @@ import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from itertools import product
 from pathlib import Path
 
 _TRIM_THRESHOLD, _TOP_PAD, _MMAP_THRESHOLD = -1, -2, -3  # glibc's malloc.h
 WAITING = ("OMP_WAIT_POLICY", "GOMP_SPINCOUNT", "KMP_BLOCKTIME")  # OpenMP's, GNU's, Intel's and LLVM's
-# microseconds of processor time in each period of so many: cgroups of version 2, and of version 1
-_QUOTA_FILES = ("cpu.max",), ("cpu.cfs_quota_us", "cpu.cfs_period_us")
 _USUAL = gc.get_threshold()
 _LARGEST = (2**30, 2**25)  # bytes; older ones take no threshold above 32 MiB
 
@@ -97,24 +94,16 @@ def use_threads(wanted: int | None) -> None:
 def available_processors(root: Path = Path("/sys/fs/cgroup"), groups: Path = Path("/proc/self/cgroup")) -> int:
     """Count the processors that this process may keep busy, by affinity and the quota of its cgroups; at least one.
 
-    The quota is what its cgroups, and those around them, allow (Linux).  `groups` holds lines such as `0::/user/talk`
-    (version 2) and `4:cpu,cpuacct:/user/talk` (version 1).
+    The quota is what its cgroup, and those around it, allow (Linux).  `groups` names the cgroup: `0::/user/talk`.
     """
-    quotas = [float(len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)]
+    n_processors = float(len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
     try:
-        lines = groups.read_text(encoding="ascii").splitlines()
+        names = [line[3:].strip("/") for line in groups.read_text().splitlines() if line.startswith("0::")]
     except (OSError, UnicodeDecodeError):
-        lines = []
-    for _, controllers, path in (line.split(":", 2) for line in lines):
-        if controllers and "cpu" not in controllers.split(","):
-            continue
-        mount = root / controllers
-        group = mount / path.strip("/")  # inside a container the mount may show the group as its own root
-        folders = [folder for folder in (group, *group.parents) if folder.is_relative_to(mount)]
-        for folder, names in product(folders, _QUOTA_FILES):
+        names = []
+    for name in names:
+        for folder in (root / name, *(root / name).parents):
             with suppress(OSError, ValueError):  # no such file; `max`
-                text = " ".join((folder / name).read_text(encoding="ascii") for name in names)
-                allowed, period = (int(number) for number in text.split())
-                if allowed > 0 < period:  # -1: no limit
-                    quotas.append(allowed / period)
-    return max(1, math.floor(min(quotas)))
+                microseconds, period = (folder / "cpu.max").read_text().split()
+                n_processors = min(n_processors, int(microseconds) / int(period))
+    return max(1, math.floor(n_processors))

@@ -149,11 +149,12 @@ def punctuate(
     spellings = None if options.terms is None else Terms.from_file(options.terms)
     places = OutputConfig(output, output_dir, writer.format, html, options.reads)
     planned = plan_jobs(files or ["-"], places, options.input_format)
-    kept = {"text" if job.read_as == "lines" else job.read_as for job in planned.jobs}
-    if kept == {writer.format} and (len(planned.jobs) == 1 or writer.format == "text") and not asked.resegment:
+    formats = {"text" if job.read_as == "lines" else job.read_as for job in planned.jobs}
+    may_stay = len(planned.jobs) == 1 or writer.format == "text"
+    if formats == {writer.format} and may_stay and not asked.resegment:
         writer = asked.writer()  # inputs that have the format of the output's name are changed only in their words
     check(
-        options.paragraph_pause_ms is None or not kept <= {"text"},
+        options.paragraph_pause_ms is None or not formats <= {"text"},
         "paragraph_pause_ms for plain text, which has no times",
         expected="subtitles or a recogniser's file",
         fix="begin paragraphs by --paragraphs",

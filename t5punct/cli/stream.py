@@ -160,11 +160,15 @@ def _service_fields(options: StreamOptions) -> dict[str, object]:
 
     Raises ConfigError for what a service decides for all its clients.
     """
-    defaults = names_of(StreamOptions)
-    changed = {name: getattr(options, name) for name in defaults if getattr(options, name) != defaults[name]}
-    for name in sorted(changed.keys() & names_of(ModelOptions)):  # a language, then the model that it has chosen
-        fix = f"give --{name} to t5punct serve"
-        raise ConfigError(f"--{name} with --server", expected="the service's own", fix=fix)
+    changed = {
+        name: getattr(options, name)
+        for name, default in names_of(StreamOptions).items()
+        if getattr(options, name) != default
+    }
+    of_service = sorted(changed.keys() & names_of(ModelOptions))  # a language, then the model that it has chosen
+    if of_service:
+        fix = f"give --{of_service[0]} to t5punct serve"
+        raise ConfigError(f"--{of_service[0]} with --server", expected="the service's own", fix=fix)
     return changed
 
 

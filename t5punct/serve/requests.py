@@ -77,8 +77,13 @@ class StreamFields(StreamOptions):
 
 
 _MOST = {  # what a request may ask for: one client's wish must not stop the others
-    **{"beams": 8, "alternatives": 20},
-    **dict.fromkeys(("window", "stride", "mask_left", "mask_right", "lead_in"), 512),
+    "beams": 8,
+    "alternatives": 20,
+    "window": 512,
+    "stride": 512,
+    "mask_left": 512,
+    "mask_right": 512,
+    "lead_in": 512,
 }
 _READERS: dict[type[Any], TypeAdapter[Any]] = {kind: TypeAdapter(kind) for kind in (TranscriptOptions, StreamFields)}
 _TERMS = "Your own spellings, one a line: pytorch=PyTorch, ASR, gonna=going to."
@@ -87,12 +92,14 @@ _TERMS = "Your own spellings, one a line: pytorch=PyTorch, ASR, gonna=going to."
 def schema_of(kind: type[ModelOptions]) -> dict[str, Any]:
     """Return the fields of a request, as json schemas by their names; `kind`: TranscriptOptions or StreamFields."""
     properties = _READERS[kind].json_schema()["properties"]
-    said = help_of(kind) | {"terms": _TERMS}
-    return {
-        name: {**properties[name], "description": said[name], **({"maximum": _MOST[name]} if name in _MOST else {})}
-        for name in names_of(kind)
-        if name not in names_of(ModelOptions)
-    }
+    descriptions = help_of(kind) | {"terms": _TERMS}
+    fields = {}
+    for name in names_of(kind):
+        if name not in names_of(ModelOptions):
+            fields[name] = {**properties[name], "description": descriptions[name]}
+            if name in _MOST:
+                fields[name]["maximum"] = _MOST[name]
+    return fields
 
 
 def text_request(values: Mapping[str, Any], service: ModelOptions) -> TextRequest:
@@ -119,17 +126,19 @@ def _read(kind: type[Options], values: Mapping[str, Any], service: ModelOptions,
     Raises FieldError for a field that is unknown or has no such value, ConfigError for one that does nothing.
     """
     known = schema_of(kind)
-    for name in [name for name in values if name not in known]:
-        raise FieldError(f"an unknown field {name}", expected=f"some of {', '.join(known)}", fix="check its spelling")
+    unknown = [name for name in values if name not in known]
+    if unknown:
+        mistake, expected = f"an unknown field {unknown[0]}", f"some of {', '.join(known)}"
+        raise FieldError(mistake, expected=expected, fix="check its spelling")
     try:
         options: Options = _READERS[kind].validate_python(dict(values))
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False, include_context=False)[0]
         mistake = f"the field {'.'.join(map(str, first['loc']))}: {first['msg']}"
         raise FieldError(mistake, expected="a value of its kind", fix="see /openapi.json for it") from None
-    for name in [name for name in values if name in _MOST]:
-        value, most = getattr(options, name), _MOST[name]
-        is_possible = value is None or value <= most
+    for name, most in _MOST.items():
+        value = getattr(options, name, None)
+        is_possible = name not in values or value is None or value <= most
         check(is_possible, f"the field {name}: {value}", expected=f"at most {most}", fix="lower it", kind=FieldError)
     typed = {name: name for name in values if getattr(options, name) not in (None, False, "")}
     check_needs(typed, {**more, **asdict(options)})
@@ -151,17 +160,16 @@ def message_of(text: str) -> Message:
         return Message((TimedWord(text),))
     try:
         values = json.loads(text)
-        (name,) = values if "state" not in values else ("state",)
-        if name in ORDERS and values[name] is True:
-            return Message(order=name)
-        if name == "state":
+        if "state" in values:
             n_chars = values.get("n_chars", 0)
             if type(n_chars) is not int or n_chars < 0:
                 raise ValueError(n_chars)
             return Message(saved=(StreamState.from_json(json.dumps(values["state"])), n_chars))
+        [(name, value)] = values.items()
+        if name in ORDERS and value is True:
+            return Message(order=name)
         if name == "words":
-            words = values["words"]
-            return Message((TimedWord(words),) if isinstance(words, str) else tuple(map(timed_word, words)))
+            return Message((TimedWord(value),) if isinstance(value, str) else tuple(map(timed_word, value)))
         raise ValueError(name)
     except (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError, T5PunctError):
         raise InputError(

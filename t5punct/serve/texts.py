@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from itertools import islice
@@ -78,10 +78,7 @@ def texts_of_json(body: Body, field_names: Collection[str]) -> JsonTexts | None:
         return None
     if "texts" not in values:
         text = values.pop("text", None)
-        more = [value for name, value in values.items() if name not in field_names]
-        has_lists = any(isinstance(value, list | dict) for value in more)  # as a recogniser's json has
-        has_mistyped = any(get_close_matches(name, field_names, cutoff=_ALIKE) for name in values)
-        is_asked = isinstance(text, str) and not has_lists and (len(more) < len(values) or has_mistyped)
+        is_asked = isinstance(text, str) and _are_fields(values, field_names)
         return JsonTexts((text,), values, is_one=True) if is_asked else None
     check("text" not in values, "text and texts", expected="one of them", fix="drop the other", kind=FieldError)
     texts = values.pop("texts")
@@ -89,6 +86,14 @@ def texts_of_json(body: Body, field_names: Collection[str]) -> JsonTexts | None:
     mistake, expected = "texts that are no list of strings", '{"texts": ["how are you", "so"]}'
     check(is_list, mistake, expected=expected, fix="send it so", kind=FieldError)
     return JsonTexts(tuple(texts), values)
+
+
+def _are_fields(values: Mapping[str, Any], field_names: Collection[str]) -> bool:
+    """Return whether what stands beside a text is fields, some perhaps mistyped; a recogniser's json has lists, too."""
+    others = {name: value for name, value in values.items() if name not in field_names}
+    if any(isinstance(value, list | dict) for value in others.values()):
+        return False
+    return len(others) < len(values) or any(get_close_matches(name, field_names, cutoff=_ALIKE) for name in others)
 
 
 @dataclass(frozen=True)
@@ -122,7 +127,8 @@ def answer_of(body: Body, request: TextRequest, engine: Engine, max_words: int) 
         for name, format, lines in _sources(body, request)
     ]
     texts = [text for _, transcript in read for text in transcript.texts]
-    n_words = sum(map(len, texts))
+    lengths = [sum(map(len, transcript.texts)) for _, transcript in read]
+    n_words = sum(lengths)
     mistake, expected = f"{n_words} words", f"at most {max_words}"
     check(n_words <= max_words, mistake, expected=expected, fix="send it in parts", kind=TooLongError)
     words = engine.annotate(texts, request.config)
@@ -132,10 +138,9 @@ def answer_of(body: Body, request: TextRequest, engine: Engine, max_words: int) 
         pieces = iter(punctuator.file_pieces(transcript, words, request.writer, name))
         content_type = FORMATS[request.writer.format or transcript.format].mimes[0]
     else:
-        own_words = ([*islice(words, sum(map(len, transcript.texts)))] for _, transcript in read)
         written = (
-            "".join(punctuator.file_pieces(transcript, own, request.writer, name))
-            for (name, transcript), own in zip(read, own_words, strict=False)
+            "".join(punctuator.file_pieces(transcript, islice(words, n_words), request.writer, name))
+            for (name, transcript), n_words in zip(read, lengths, strict=True)
         )
         pieces = _json_pieces(written, warnings, is_one=body.asked.is_one)
         content_type = "application/json"

@@ -106,6 +106,7 @@ def test_a_full_disk_is_told_and_a_reader_that_goes_away_is_no_error(folder: str
 
 
 def test_version_and_help_which_is_shown_without_a_command_too(invoke: Invoke) -> None:
+    assert invoke("train", "-h") == invoke("train", "--help") == invoke("help", "train")
     assert invoke("--version")[1].strip() == invoke("version")[1].strip() == f"t5punct {__version__}"
     shown = invoke("--help")[1]
     assert all(command in shown for command in ("punctuate", "evaluate", "prepare", "train"))
@@ -204,11 +205,6 @@ def test_a_text_without_marks_is_told_to_be_no_reference(invoke: Invoke, tmp_pat
         talk.write_text(text)
         code, _, err = invoke("evaluate", str(talk), "--model", "small", "--json")
         assert code == 0 and (f"{talk} has no marks to compare with" in err) == is_told
-
-
-@pytest.mark.parametrize("command", [(), ("punctuate",), ("train",)])
-def test_h_is_help(command: tuple[str, ...], invoke: Invoke) -> None:
-    assert invoke(*command, "-h") == invoke(*command, "--help") == invoke("help", *command)
 
 
 def test_the_shell_completes_commands_and_options() -> None:

@@ -100,7 +100,7 @@ def test_an_ended_export_leaves_no_folder(tiny_model: Model, tmp_path: Path, mon
     assert [path.name for path in tmp_path.iterdir()] == ["model"]
 
 
-@pytest.mark.parametrize("at", ["t5punct.cli", "t5punct.options", "typer"])
+@pytest.mark.parametrize("at", ["t5punct.cli", "typer"])
 def test_an_interrupt_while_the_code_is_loaded_ends_the_process_without_a_word(at: str) -> None:
     code = f"""if True:
         import os, signal, sys

@@ -37,20 +37,15 @@ def contents(folder: Path) -> dict[str, bytes]:
     ("punctuate talk.txt --terms terms.txt -o terms.txt", "terms.txt is an input"),
     ("punctuate talk.txt --terms terms.txt --html terms.txt", "terms.txt is an input"),
     ("punctuate talk.txt --preset mine.yaml -o mine.yaml", "mine.yaml is an input"),
-    ("punctuate talk.txt --preset mine.yaml -o ./model/../mine.yaml", "is an input"),
     ("punctuate terms.txt --terms other.txt --output-dir .", "terms.txt is an input"),
     ("punctuate talk.txt -o model/config.json", "model/config.json is in model, which is read"),
-    ("punctuate talk.txt -o model/new.txt", "model/new.txt is in model, which is read"),
     ("punctuate talk.txt --html model/config.json", "is in model, which is read"),
-    ("punctuate talk.txt --output-dir model", "is in model, which is read"),
     ("punctuate talk.txt --output-dir model/new/deep", "is in model, which is read"),
     ("punctuate talk.txt -o link/config.json", "is in model, which is read"),
     ("punctuate talk.txt --terms terms.txt -o list", "list is an input"),
     ("tune talk.txt --config tune.yaml -o tune.yaml", "tune.yaml is an input"),
-    ("tune talk.txt -o model/config.json", "is in model, which is read"),
     ("punctuate talk.txt --output-dir=", "an output without a name; expected a file or a folder"),
     ("punctuate talk.txt -o=", "an output without a name"),
-    ("punctuate talk.txt --html=", "an output without a name"),
 ])  # fmt: skip
 def test_no_output_takes_the_place_of_what_is_read(invoke: Invoke, place: Path, command: str, told: str) -> None:
     before = contents(place)

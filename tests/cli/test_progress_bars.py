@@ -66,7 +66,7 @@ def test_a_terminal_sees_speed_and_time_left(what: str, commands: dict[str, list
     assert re.search(rf"{what} ━.* [\d,]+ words, [\d,]+/s .*[-\d]:[-\d]{{2}}", terminal.shown), terminal.shown
 
 
-@pytest.mark.parametrize("what", ["punctuating", "evaluating", "tuning", "preparing"])
+@pytest.mark.parametrize("what", ["tuning", "preparing"])
 def test_nothing_is_shown_where_standard_error_is_no_terminal(
     what: str, commands: dict[str, list[str]], capsys: pytest.CaptureFixture[str]
 ) -> None:

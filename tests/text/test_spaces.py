@@ -5,7 +5,6 @@ from pathlib import Path
 import pytest
 from chance import PunctuatorByChance
 
-from t5punct.batch.work import punctuate_file
 from t5punct.errors import InputError
 from t5punct.punctuator import PunctuatorConfig
 from t5punct.text.languages import is_unspaced
@@ -40,7 +39,7 @@ def test_the_command_says_so_of_any_format(tmp_path: Path) -> None:
         path = tmp_path / name
         path.write_text(text, encoding="utf-8")
         with pytest.raises(InputError, match=rf"{name}, whose words have no spaces .* cut it into words first"):
-            list(punctuate_file(PunctuatorByChance(PunctuatorConfig(), 1), path))
+            list(PunctuatorByChance(PunctuatorConfig(), 1).punctuate_file(path))
 
 
 def test_a_data_set_of_it_is_refused_and_one_document_of_it_is_not(tmp_path: Path) -> None:

@@ -402,7 +402,7 @@ def test_of_two_items_of_marks_none_stays_that_is_gone_and_a_spoken_one_stays() 
 
 
 @pytest.mark.parametrize("transcript", [{}, {"transcript": "hola ¿cómo va"}])
-@pytest.mark.parametrize("content", ["¿", "%", "(", ")", '"', "word"])
+@pytest.mark.parametrize("content", ["¿", ")", "word"])
 def test_an_item_of_a_mark_that_is_none_stays_and_parts_nothing(content: str, transcript: dict[str, str]) -> None:
     items = [_item("hola"), {"type": "punctuation", "content": content}, *map(_item, (",", "cómo", "va"))]
     words = ["Hola.", "¿cómo" if transcript else "cómo", "va?"]
@@ -504,11 +504,3 @@ def test_of_an_unknown_shape_its_lists_of_words_are_read(value: object) -> None:
     assert " ".join(said(source)) == "so what yes"
     new = source.replace('"so"', '"So"').replace('"what"', '"what?"').replace('"yes"', '"Yes."')
     assert written(source, ["So", "what?", "Yes."]) == new
-
-
-@pytest.mark.parametrize("source", [NEMO, json.dumps(REV), json.dumps(JSON3), *map(json.dumps, UNKNOWN)])
-def test_marks_and_case_alone_change(source: str) -> None:
-    before = [word.word.normal for word in spoken(reading(source, "json").items)]
-    for seed in range(5):
-        new, _ = by_chance(source, seed)
-        assert [word.word.normal for word in spoken(reading(new, "json").items)] == before

@@ -19,7 +19,7 @@ from strategies import texts
 from t5punct.errors import InputError
 from t5punct.text.render import AnnotatedWord
 from t5punct.transcripts.formats import Transcript, format_of, read_transcript, transcript_of
-from t5punct.transcripts.recogniser.values import Changes, parse_json, written_json
+from t5punct.transcripts.recogniser.values import parse_json, written_json
 from t5punct.transcripts.writers import WriterConfig, written_pieces
 
 LINE_FORMATS = ("text", "lines", "srt", "vtt", "ass", "ctm", "tsv", "csv")
@@ -143,13 +143,13 @@ def test_a_closing_quote_stays_where_it_stood_among_the_tags(text: str, new: str
     ).map(json.dumps)
 )
 def test_json_keeps_its_values_keys_and_numbers_as_they_are_written(text: str) -> None:
-    new = written_json(*parse_json(text)[0], Changes())
+    new = written_json(*parse_json(text)[0])
     old_value, new_value = (
         json.loads(json_text.removeprefix("\ufeff"), parse_int=str, parse_float=str, object_pairs_hook=list)
         for json_text in (text, new)
     )
     assert new_value == old_value
-    assert written_json(*parse_json(new)[0], Changes()) == new
+    assert written_json(*parse_json(new)[0]) == new
     assert (text[0], new.count("\r\n"), new.isascii()) == (new[0], text.count("\r\n"), text.isascii())
 
 

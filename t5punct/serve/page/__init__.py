@@ -69,11 +69,12 @@ def _operation(path: str, method: str, operation: Mapping[str, Any]) -> str:
     fields = [
         _row(field["name"], _kind(field["schema"]), field["description"]) for field in operation.get("parameters", ())
     ]
-    examples = [
-        _row(kind, example if isinstance(example, str) else json.dumps(example, ensure_ascii=False), "")
-        for kind, sent in operation.get("requestBody", {"content": {}})["content"].items()
-        for example in [sent.get("example", "")]
-    ]
+    examples = list[str]()
+    for kind, sent in operation.get("requestBody", {"content": {}})["content"].items():
+        example = sent.get("example", "")
+        examples.append(
+            _row(kind, example if isinstance(example, str) else json.dumps(example, ensure_ascii=False), "")
+        )
     title = f"<h2><code>{method.upper()} {escape(path)}</code></h2><p>{escape(operation.get('description', ''))}</p>"
     tables = {
         "Fields, in the query or in a form": fields,

@@ -1,12 +1,13 @@
-r"""Json as values: parsed, and written with what has changed.
+r"""Json as values: parsed, and written as it was laid out.
 
-In: json.  Out: its value, as `json.loads` gives it, but with numbers as they are written; and the json with other
-strings and elements of lists in some places.  Values, keys, their order and their numbers stay, and the indentation;
-other white space and escapes are those of `json.dumps`.
+In: json.  Out: its value, as `json.loads` gives it, but with numbers as they are written; and the json of a value that
+has changed.  Values, keys, their order and their numbers stay, and the indentation; other white space and escapes are
+those of `json.dumps`.
 
 >>> source = '{"n": 1.50,\n\n"text": "so"}'
 >>> [(_, value)] = parse_json(source)
->>> written_json(source, value, Changes({(id(value), "text"): "So."}))
+>>> value["text"] = "So."
+>>> written_json(source, value)
 '{"n": 1.50, "text": "So."}'
 """
 
@@ -15,7 +16,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from io import StringIO
 from typing import Any
 
@@ -23,30 +23,18 @@ from ...errors import InputError
 from ...text.io.files import BOM
 from ...text.words import readable
 
-_DEEPEST = 100  # levels of brackets; no recogniser has ten
 AGAIN = "\ud800"  # behind a key that comes again in its object, so that both members are kept
+_DEEPEST = 100  # levels of brackets; no recogniser has ten
 _BEGINS = re.compile(r"[\[{][ \t]*(\r?\n)([ \t]*)\S")
 _COLON = re.compile(r'"\s*:(\s?)')
-_SPACE = " \t\r\n"
-_SPELL, _SPELL_IN_ASCII = (json.JSONEncoder(ensure_ascii=is_ascii).encode for is_ascii in (False, True))
+_IN_ASCII = json.JSONEncoder(ensure_ascii=True).encode
+_IN_UNICODE = json.JSONEncoder(ensure_ascii=False).encode
 
 
 class Number(str):
     """A number as a file writes it, which may have thousands of digits."""
 
     __slots__ = ()
-
-
-@dataclass(frozen=True)
-class Changes:
-    """What is written in another way than it was read.
-
-    texts: new strings, by the `id` of the object or list that has each, and its key there; elements: what stands in
-    the place of an element of a list, by its `id`.
-    """
-
-    texts: dict[tuple[int, str | int], str] = field(default_factory=dict)
-    elements: dict[int, list[Any]] = field(default_factory=dict)
 
 
 def parse_json(source: str, name: str = "the file") -> list[tuple[str, Any]]:
@@ -65,7 +53,7 @@ def parse_json(source: str, name: str = "the file") -> list[tuple[str, Any]]:
 
 
 def _body(source: str) -> str:
-    return source.removeprefix(BOM).strip(_SPACE)
+    return source.removeprefix(BOM).strip(" \t\r\n")
 
 
 def _value(source: str, name: str) -> Any:
@@ -89,8 +77,8 @@ def _object(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
     members = dict(pairs)
     if len(members) == len(pairs):
         return members
-    names = [name for name, _ in pairs]
-    return {name + AGAIN * names[:index].count(name): member for index, (name, member) in enumerate(pairs)}
+    keys = [key for key, _ in pairs]
+    return {key + AGAIN * keys[:index].count(key): member for index, (key, member) in enumerate(pairs)}
 
 
 def _is_deeper(value: Any, n_levels: int) -> bool:
@@ -98,11 +86,9 @@ def _is_deeper(value: Any, n_levels: int) -> bool:
     return not n_levels or any(_is_deeper(member, n_levels - 1) for member in members)
 
 
-def written_json(source: str, value: Any, changes: Changes) -> str:
-    """Return a json text anew: its value with the changes, indented as the text was."""
+def written_json(source: str, value: Any) -> str:
+    """Return the json of a value, indented as `source` is, the json that it was."""
     body = _body(source)
-    if not body:
-        return source
     begin, colon = _BEGINS.match(body), _COLON.search(body)
     line_end, indent = begin.groups() if begin else ("", "")
     space = colon[1] if colon else " "
@@ -110,27 +96,20 @@ def written_json(source: str, value: Any, changes: Changes) -> str:
     is_ascii = source.isascii()
 
     def spelled(text: str) -> str:  # half a character has no UTF-8 form
-        return (_SPELL_IN_ASCII if is_ascii or readable(text) != text else _SPELL)(text)
+        return _IN_ASCII(text) if is_ascii or readable(text) != text else _IN_UNICODE(text)
 
     def written(value: Any, margin: str) -> str:
+        if isinstance(value, str):
+            return value if isinstance(value, Number) else spelled(value)
         inner = margin + indent
         if isinstance(value, dict):
+            texts = [f"{spelled(key.rstrip(AGAIN))}:{space}{written(member, inner)}" for key, member in value.items()]
             opening, closing = "{}"
-            members = [
-                f"{spelled(key.rstrip(AGAIN))}:{space}{written(changes.texts.get((id(value), key), member), inner)}"
-                for key, member in value.items()
-            ]
         elif isinstance(value, list):
+            texts = [written(element, inner) for element in value]
             opening, closing = "[]"
-            members = [
-                written(changes.texts.get((id(value), index), new), inner)
-                for index, element in enumerate(value)
-                for new in changes.elements.get(id(element), (element,))
-            ]
-        elif isinstance(value, str):
-            return value if isinstance(value, Number) else spelled(value)
         else:
-            return _SPELL(value)
-        return opening + (inner + (comma + inner).join(members) + margin if members else "") + closing
+            return _IN_ASCII(value)
+        return opening + (inner + (comma + inner).join(texts) + margin if texts else "") + closing
 
-    return source.replace(body, written(value, line_end), 1)
+    return source.replace(body, written(value, line_end), 1) if body else source
