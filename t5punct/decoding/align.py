@@ -19,7 +19,7 @@ from itertools import product
 
 from rapidfuzz.distance import Levenshtein
 
-from ..errors import ConfigError
+from ..config import check
 from ..text.marks import NO_MARKS, Alphabet, Case, case_of
 from ..text.spelling import is_first_person, precedes_name
 from ..text.words import Word, split
@@ -41,8 +41,8 @@ class AlignConfig:
     min_quality: float = 0.5  # a window that aligns worse loses its vote, unless all windows of the slot do
 
     def __post_init__(self) -> None:
-        if not 0.0 <= self.min_quality <= 1.0:
-            raise ConfigError(f"min_quality {self.min_quality}", expected="0 to 1", fix="check min_alignment")
+        is_share = 0.0 <= self.min_quality <= 1.0
+        check(is_share, f"min_quality {self.min_quality}", expected="0 to 1", fix="check min_alignment")
 
 
 @dataclass(frozen=True, slots=True)

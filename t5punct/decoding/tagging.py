@@ -71,11 +71,8 @@ class TagDecoder:
     def __init__(self, model: Model, config: DecodingConfig | None = None) -> None:
         """Raises ConfigError for a model without a tagger."""
         if model.tagger is None:
-            raise ConfigError(
-                f"{model.name}, which has no tagger",
-                expected="a model trained with loss.tagger_weight above 0",
-                fix="use --decoder slots",
-            )
+            expected = "a model trained with loss.tagger_weight above 0"
+            raise ConfigError(f"{model.name}, which has no tagger", expected=expected, fix="use --decoder slots")
         self._model = model
         self._tagger = model.tagger
         self._config = config or DecodingConfig()

@@ -174,7 +174,7 @@ def test_the_least_and_the_most_that_is_possible_makes_a_policy(values: dict[str
 
 
 def test_a_full_window_without_an_end_is_committed() -> None:
-    policy = Sentence(every=100, after=4, window=9)
+    policy = Sentence(every=100, least=4, window=9)
     for n_waiting, n_ready in ((8, 0), (9, 5), (10, 6)):
         state = _heard(n_waiting, 0)
         assert policy.is_due(state) is (n_ready > 0)
