@@ -280,7 +280,7 @@ def test_no_decoder_reads_the_tokens_that_it_shall_write(tiny_model: Model, monk
         return fused(module, query, key, value, None, **settings | {"is_causal": False})
 
     monkeypatch.setitem(ALL_ATTENTION_FUNCTIONS, "sdpa", see_all)
-    monkeypatch.setattr(run_module, "check_suitable", lambda *_: ())
+    monkeypatch.setattr(run_module, "check_suitable", lambda *_: [])
     gpu: Any = SimpleNamespace(device=torch.device("cuda"), is_main_process=True)
     for model in (tiny_model, models.load("small"), models.load("base")):
         batch = batch_of(model, rows(*CHUNKS))

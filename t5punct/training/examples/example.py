@@ -110,31 +110,38 @@ class ChunkExamples(Dataset[Example]):
         words, source = self._fitting(self._with_disfluencies(words, rng), row["style"])
         if rng.random() < self.config.questions.share:
             return self._question(words, row["style"], rng)
-        task, tokenizer = self.tokenizer.task, self.tokenizer
-        marks_of_words = [word.marks for word in words]
-        marks = tuple(1 + task.slot_marks.index(marks[0]) if marks else 0 for marks in marks_of_words)
-        forms = self._forms(words)
-        cases = tuple(TAGGED_CASES.index(inline_case_of(form)) for form in forms)
-        opened = [word.opening for word in words]
-        taught = tuple(_code(word) for word in words) if self.labels is not None else ()
-        drawn = None
+        task = self.tokenizer.task
+        marks = [word.marks for word in words]
+        openings = [word.opening for word in words]
+        forms = [word.form if task.cased else word.form.lower() for word in words]
+        taught = () if self.labels is None else tuple(_code(word) for word in words)
+        read_marks = marks
         if taught and rng.random() < _DRAWN_HISTORIES:
-            drawn = draw_marks(marks_of_words, taught, task.slot_marks, rng)
-        history = make_history(tokenizer, forms, marks_of_words, opened, drawn)
-        places = (1 + task.opening.find(opening) if opening else 0 for opening in opened)
+            read_marks = draw_marks(marks, taught, task.slot_marks, rng)
+        history = make_history(self.tokenizer, forms, marks, openings, read_marks)
         return Example(
-            source.ids, history.target, history.next_word_ids, source.word_ends, marks, cases, token_words(source),
-            history.written, taught, tuple(places) if task.opening else (), history.slot_starts if taught else (),
-        )  # fmt: skip
+            source=source.ids,
+            target=history.target,
+            next_word_ids=history.next_word_ids,
+            word_ends=source.word_ends,
+            marks=tuple(1 + task.slot_marks.index(own[0]) if own else 0 for own in marks),
+            cases=tuple(TAGGED_CASES.index(inline_case_of(form)) for form in forms),
+            token_words=token_words(source),
+            written=history.written,
+            taught=taught,
+            openings=tuple(1 + task.opening.find(own) if own else 0 for own in openings) if task.opening else (),
+            slot_starts=history.slot_starts if taught else (),
+        )
 
     def first(self, n_words: int) -> list[Example]:
         """Return the first examples in which marks of `n_words` words are decided, or all that there are."""
-        examples, n_found = list[Example](), 0
+        examples = list[Example]()
+        n_decided = 0
         for index in range(len(self)):
-            if n_found >= n_words:
+            if n_decided >= n_words:
                 break
             examples.append(self[index])
-            n_found += sum(mark != IGNORED for mark in examples[-1].marks)
+            n_decided += sum(mark != IGNORED for mark in examples[-1].marks)
         return examples
 
     def unmarked_odds(self) -> float:
@@ -192,29 +199,33 @@ class ChunkExamples(Dataset[Example]):
         words = self._words(self.rows[rng.randrange(len(self.rows))])
         return [word for before, word in pairwise(words) if not ends_sentence(before.marks)] or words
 
-    def _forms(self, words: Sequence[Written]) -> list[str]:
-        """Return the words as the task writes them."""
-        return [word.form if self.tokenizer.task.cased else word.form.lower() for word in words]
-
     def _question(self, words: Sequence[Written], style: str, rng: random.Random) -> Example:
         """Return one slot of a chunk that is cut off a few words later (Minixhofer thesis 2021, section 3.2)."""
         questions = self.config.questions
         lookahead = min(rng.randint(0, questions.l_max), len(words) - 1)
         slots = range(len(words) - lookahead)
         slot = rng.choice(slots)
-        marked = [place for place in slots if words[place].marks]
+        marked = [index for index in slots if words[index].marks]
         if not words[slot].marks and marked and rng.random() >= _KEPT_UNMARKED:
             slot = rng.choice(marked)
         heard = words[: slot + lookahead + 1]
+        pauses = [word.pause for word in heard]
         # a silence is known when the next word begins, or when a stream is flushed during it
-        pauses = [word.pause * (word is not heard[-1] or rng.random() < _SILENCE_KNOWN) for word in heard]
+        if rng.random() >= _SILENCE_KNOWN:
+            pauses[-1] = 0
         source = self.tokenizer.source([word.read for word in heard], style, slot, pauses)
-        ignored, target = (IGNORED,) * len(source.word_ends), self.tokenizer.answer(words[slot].marks)
-        openings = ignored if self.tokenizer.task.opening else ()
-        next_word_ids = (IGNORED, *(self.tokenizer.eos_id,) * (len(target) - 1))
-        owners = (NOBODY,) * len(source.ids)
+        ignored = (IGNORED,) * len(source.word_ends)
+        answer = self.tokenizer.answer(words[slot].marks)
         return Example(
-            source.ids, target, next_word_ids, source.word_ends, ignored, ignored, owners, target, (), openings
+            source=source.ids,
+            target=answer,
+            next_word_ids=(IGNORED, *(self.tokenizer.eos_id,) * (len(answer) - 1)),
+            word_ends=source.word_ends,
+            marks=ignored,
+            cases=ignored,
+            token_words=(NOBODY,) * len(source.ids),
+            written=answer,
+            openings=ignored if self.tokenizer.task.opening else (),
         )
 
 

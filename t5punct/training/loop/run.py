@@ -23,7 +23,7 @@ from ...config import check
 from ...t5.weights import without_advice
 from .. import checkpoint
 from ..checkpoint import TrainState
-from ..config import OptimConfig, TrainConfig
+from ..config import OptimConfig, TrainConfig, ValidationConfig
 from ..examples.batches import BatchSampler, chunks_fingerprint, load_data, load_split
 from ..examples.example import ChunkExamples
 from ..starting_model import check_suitable, make_starting_model
@@ -68,11 +68,11 @@ def build(config: TrainConfig) -> Run:
             checkpoint.find_checkpoint(Path(config.output))
         checkpoint.check_resumed(config)
     model = make_starting_model(config)
-    validator, wanted = None, config.validation
-    if wanted.every_steps != 0:
+    validator = None
+    if config.validation.every_steps != 0:
         rows = load_split(config.data.path, "validation")
-        is_asked = any((wanted.every_steps, wanted.file, wanted.score, wanted.patience))
-        validator = Validator(config, rows) if rows is not None or is_asked else None
+        if rows is not None or config.validation != ValidationConfig():
+            validator = Validator(config, rows)
     sampler, loader = load_data(config, model, accelerator.num_processes)
     examples = cast(ChunkExamples, loader.dataset)
     state = TrainState(processes=accelerator.num_processes, data=chunks_fingerprint(examples))
