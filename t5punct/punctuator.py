@@ -21,12 +21,13 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from .config import check
 from .decoding.align import AlignConfig, AlignmentCounts
 from .decoding.generate import GeneratingDecoder
 from .decoding.inputs import DecodingConfig, WindowInput, allow_disfluency_sign
 from .decoding.slots import SlotDecoder
 from .decoding.tagging import TagDecoder
-from .errors import ConfigError, InputError
+from .errors import InputError
 from .model import Model, load, on_device, with_precision, with_transformers
 from .t5.precision import find_device
 from .text.io.files import source_lines_with_ends
@@ -104,20 +105,20 @@ class Punctuator:
         model cannot do, and ModelError where there is none.
         """
         config = PunctuatorConfig() if config is None else config
-        if not isinstance(config, PunctuatorConfig):
-            raise ConfigError(
-                f"a config that is {config!r}", expected="a PunctuatorConfig", fix="name settings, such as style='talk'"
-            )
+        mistake, fix = f"a config that is {config!r}", "name settings, such as style='talk'"
+        check(isinstance(config, PunctuatorConfig), mistake, expected="a PunctuatorConfig", fix=fix)
         named = {"style": style, "precision": precision, "device": device}
         chosen: dict[str, Any] = {name: value for name, value in named.items() if value is not None}
         config = replace(config, decoding=replace(config.decoding, **chosen)) if chosen else config
         device, precision = config.decoding.device, config.decoding.precision
-        generates = config.decoding.decoder == "generate"  # which needs a network of transformers
+        generates = config.decoding.decoder == "generate"  # by a network of transformers, which comes in float32
         if isinstance(model, Model):
-            if generates:  # needs a network of transformers, which comes in float32
+            if generates:
                 model = with_precision(with_transformers(model), model.precision)
-            model = model if device is None else on_device(model, find_device(device))
-            model = with_precision(model, precision) if precision else model
+            if device is not None:
+                model = on_device(model, find_device(device))
+            if precision is not None:
+                model = with_precision(model, precision)
         else:
             device, precision = device or "auto", precision or "auto"
             if generates:
@@ -137,10 +138,10 @@ class Punctuator:
         self._decoder: GeneratingDecoder | TagDecoder | SlotDecoder
         if decoder == "generate":
             self._decoder = GeneratingDecoder(model, self.decoding, config.align)
+        elif decoder == "tagger":
+            self._decoder = TagDecoder(model, self.decoding)
         else:
-            self._decoder = (
-                TagDecoder(model, self.decoding) if decoder == "tagger" else SlotDecoder(model, self.decoding)
-            )
+            self._decoder = SlotDecoder(model, self.decoding)
         self._removes = config.render.disfluencies == REMOVE
         self._pool_words = _POOL_BATCHES * config.decoding.batch_tokens
         # a text begins with a sentence, unless it is a fragment

@@ -14,7 +14,6 @@ from dataclasses import dataclass, field, replace
 import torch
 
 from ..config import check
-from ..errors import ConfigError
 from ..model import Model
 from ..t5.delay import MOST_WORDS
 from ..t5.precision import check_precision
@@ -163,12 +162,8 @@ class WindowInput:
             source = tokenizer.source(fitted.words, style, None, fitted.pauses)
             if len(source.ids) <= most_tokens:
                 return replace(fitted, read=source)
-            if longest == 1:
-                raise ConfigError(
-                    f"a window of {len(self.words)} words for a model that reads {tokenizer.task.max_tokens} tokens",
-                    expected="a shorter window",
-                    fix="lower window",
-                )
+            mistake = f"a window of {len(self.words)} words for a model that reads {tokenizer.task.max_tokens} tokens"
+            check(longest > 1, mistake, expected="a shorter window", fix="lower window")
             longest = n_letters = longest // 2
 
 

@@ -16,7 +16,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from ..errors import ConfigError, InputError
+from ..config import check
+from ..errors import InputError
 from ..punctuator import Punctuator, SentencePosition
 from ..text.io.live import TimedWord, whole_ms
 from ..text.marks import Case
@@ -118,17 +119,15 @@ class Streams:
     def _check(self) -> None:
         decoder = self._punctuator.config.decoding.decoder
         if self.config.policy == "delay":
-            if decoder == "generate":
-                raise ConfigError("policy delay with the decoder generate", expected="tagger", fix="drop --decoder")
+            mistake = "policy delay with the decoder generate"
+            check(decoder != "generate", mistake, expected="tagger", fix="drop --decoder")
             return
-        if (decoder == "generate" and self.config.policy == "entropy") or (
-            decoder not in ("auto", "slots") and self.config.decide == "classify"
-        ):
-            raise ConfigError(
-                f"policy {self.config.policy}, decide {self.config.decide} with the decoder {decoder}",
-                expected="the decoder slots, which knows how sure it is and answers questions",
-                fix="drop --decoder",
-            )
+        is_sure = decoder != "generate" or self.config.policy != "entropy"
+        answers = decoder in ("auto", "slots") or self.config.decide != "classify"
+        check(
+            is_sure and answers, f"policy {self.config.policy}, decide {self.config.decide} with the decoder {decoder}",
+            expected="the decoder slots, which knows how sure it is and answers questions", fix="drop --decoder",
+        )  # fmt: skip
         self._punctuator.window_input([Word("a")] * self.config.window)  # raises ConfigError if it is too long
 
     def _pieces(self, words: Words) -> Iterator[TimedWord]:
