@@ -52,7 +52,7 @@ from .transcripts.items import SpokenWord, add_pauses, in_file_order, written_it
 from .transcripts.speech import read_plain
 from .transcripts.terms import Terms, apply_terms
 from .transcripts.writers import WriterConfig, check_writable, written_pieces
-from .windows.combine import CombineConfig, WindowVotes, add_votes, decide
+from .windows.combine import CombineConfig, add_votes, decide
 from .windows.plan import View, WindowConfig, iter_pools, views_of
 from .windows.presets import DEFAULT_PRESET, load_preset
 from .windows.votes import Vote, apply_sentence_position, begins_next, end_sentence
@@ -243,7 +243,7 @@ class Punctuator:
         words, decisions = list[Word](), list[Decision]()
         for pool in iter_pools(views, self._pool_words, lambda pair: len(pair[1].words), is_growing=is_hurried):
             for (number, view), votes in zip(pool, self.window_votes([view for _, view in pool]), strict=True):
-                votes_of_slots = add_votes(waiting, votes)
+                votes_of_slots = add_votes(waiting, view, votes)
                 settled = [view.words[slot - view.window.start] for slot in votes_of_slots]
                 decided, sentence = self.decide_words(settled, votes_of_slots.values(), sentence)
                 words += settled
@@ -262,7 +262,7 @@ class Punctuator:
         window = WindowInput.of(cores, [word.takes_marks for word in words], pauses, kept)
         return window.fit_to_model(self.model.tokenizer, self.config.decoding.style)
 
-    def window_votes(self, views: Sequence[View[Word]], *, whole: bool = False) -> list[WindowVotes]:
+    def window_votes(self, views: Sequence[View[Word]], *, whole: bool = False) -> list[tuple[Vote, ...]]:
         """Return the votes of each window on its slots.
 
         Masked slots on its right are left out, which saves time, unless the `whole` window is asked for.
@@ -270,7 +270,7 @@ class Punctuator:
         windows = [self.window_input(view.words) for view in views]
         n_slots = None if whole else [view.window.keep_stop - view.window.start for view in views]
         return [
-            WindowVotes(view, tuple(self.apply_known(view, index, vote) for index, vote in enumerate(votes)))
+            tuple(self.apply_known(view, index, vote) for index, vote in enumerate(votes))
             for view, votes in zip(views, self._decoder.votes(windows, n_slots), strict=True)
         ]
 

@@ -19,7 +19,7 @@ from pathlib import Path
 from ..config import check, check_range
 from ..punctuator import Punctuator
 from ..text.render import AnnotatedWord
-from ..windows.combine import CombineConfig, WindowVotes, add_votes
+from ..windows.combine import CombineConfig, add_votes
 from ..windows.plan import Window, WindowConfig, iter_pools, plan_windows, views_of
 from ..windows.presets import Preset
 from ..windows.votes import Vote
@@ -124,13 +124,13 @@ class Trials:
             views = views_of(document.words, strategy.windows)
             missing = [view for view in views if _span(view.window) not in votes_of_spans]
             for pool in iter_pools(missing, _POOL_WORDS, lambda view: len(view.words)):
-                for window_votes in self._punctuator.window_votes(pool, whole=True):
-                    votes_of_spans[_span(window_votes.view.window)] = window_votes.votes
+                for view, votes in zip(pool, self._punctuator.window_votes(pool, whole=True), strict=True):
+                    votes_of_spans[_span(view.window)] = votes
                 self._on_progress(sum(len(view.words) for view in pool))
             waiting = dict[int, list[Vote]]()
             votes_of_slots = list[list[Vote]]()
             for view in views:
-                votes_of_slots += add_votes(waiting, WindowVotes(view, votes_of_spans[_span(view.window)])).values()
+                votes_of_slots += add_votes(waiting, view, votes_of_spans[_span(view.window)]).values()
             first = self._punctuator.first_sentence
             decisions, _ = self._punctuator.decide_words(document.words, votes_of_slots, first, strategy.combine)
             yield self._punctuator.write_words(document.words, decisions)

@@ -54,9 +54,9 @@ class Seq2Seq:
         self._punctuator = punctuator
 
     def votes(self, looks: Sequence[Look]) -> list[tuple[Vote, ...]]:
-        windows = self._punctuator.window_votes([look.view for look in looks])
-        pairs = zip(looks, windows, strict=True)
-        return [window_votes.votes[look.slots.start : look.slots.stop] for look, window_votes in pairs]
+        votes_of_windows = self._punctuator.window_votes([look.view for look in looks])
+        pairs = zip(looks, votes_of_windows, strict=True)
+        return [votes[look.slots.start : look.slots.stop] for look, votes in pairs]
 
 
 class Classify:

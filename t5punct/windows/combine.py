@@ -151,17 +151,12 @@ def choose_marks(
             voters = [(voter, weight) for voter, weight in voters if choose_marks([voter], [1.0])[0].startswith(marks)]
 
 
-@dataclass(frozen=True, slots=True)
-class WindowVotes:
-    """A window and its votes, one a word; at least up to the last slot that the window may decide."""
+def add_votes(waiting: dict[int, list[Vote]], view: View[Word], votes: Sequence[Vote]) -> dict[int, list[Vote]]:
+    """Add a window's votes to the waiting ones of each slot; take out and return the slots that are complete.
 
-    view: View[Word]
-    votes: tuple[Vote, ...]
-
-
-def add_votes(waiting: dict[int, list[Vote]], window_votes: WindowVotes) -> dict[int, list[Vote]]:
-    """Add a window's votes to the waiting ones of each slot; take out and return the slots that are complete."""
-    window = window_votes.view.window
+    votes: one for each word, at least up to the last slot that the window may decide.
+    """
+    window = view.window
     for slot in range(window.keep_start, window.keep_stop):
-        waiting.setdefault(slot, []).append(window_votes.votes[slot - window.start])
-    return {slot: waiting.pop(slot) for slot in [*waiting] if slot < window_votes.view.n_settled}
+        waiting.setdefault(slot, []).append(votes[slot - window.start])
+    return {slot: waiting.pop(slot) for slot in [*waiting] if slot < view.n_settled}
