@@ -350,7 +350,8 @@ def save(model: Model, folder: str | Path, *, dtype: torch.dtype | None = None, 
     from . import __version__
     from .t5.int8 import write_int8
 
-    folder, model = Path(folder), with_transformers(model)
+    folder = Path(folder)
+    model = with_transformers(model)
     network: Any = model.network
     own: Any = model.tokenizer.tokenizer
     with writing_folder(folder), without_bars():

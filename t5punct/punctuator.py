@@ -240,7 +240,8 @@ class Punctuator:
         views = [(number, view) for number, text in enumerate(texts) for view in views_of(text, self.config.windows)]
         waiting = dict[int, list[Vote]]()
         sentence = self.first_sentence
-        words, decisions = list[Word](), list[Decision]()
+        words = list[Word]()  # that are decided, and not written yet
+        decisions = list[Decision]()
         for pool in iter_pools(views, self._pool_words, lambda pair: len(pair[1].words), is_growing=is_hurried):
             for (number, view), votes in zip(pool, self.window_votes([view for _, view in pool]), strict=True):
                 votes_of_slots = add_votes(waiting, view, votes)
@@ -250,7 +251,8 @@ class Punctuator:
                 decisions += decided
                 if view.is_last or not self._removes:  # the marks of removed words go to words before them
                     yield number, self.write_words(words, decisions)
-                    words, decisions = [], []
+                    words = []
+                    decisions = []
                 if view.is_last:
                     sentence = self.first_sentence
 
@@ -276,7 +278,8 @@ class Punctuator:
 
     def apply_known(self, view: View[Word], index: int, vote: Vote) -> Vote:
         """Return the vote on a window's slot, given the marks that are kept there, or that the text ends there."""
-        if self.config.render.keep_marks and (kept := view.words[index].given):
+        kept = view.words[index].given if self.config.render.keep_marks else NO_MARKS
+        if kept:
             return replace(vote, marks={kept: 1.0})
         ends = view.is_last and index == len(view.words) - 1 and not self.config.fragment
         return end_sentence(vote, self._alphabet.marks) if ends else vote
@@ -294,7 +297,10 @@ class Punctuator:
         combine: CombineConfig | None = None,
     ) -> tuple[list[Decision], SentencePosition]:
         """Decide words in order, the first one at `sentence`; return where the next word stands, too."""
-        combine, render = combine or self.config.combine, self.config.render
+        combine = combine or self.config.combine
+        render = self.config.render
+        allowed = self.config.decoding.marks
+        alphabet = self.model.task.alphabet
         decisions = list[Decision]()
         for word, votes in zip(words, votes_of_slots, strict=True):
             here = [apply_sentence_position(vote, word, sentence.begins) for vote in votes]
@@ -307,16 +313,16 @@ class Punctuator:
                 decision = replace(decision, marks=marks, disfluent=is_spoken(word.text))
             decision = agree_with_unsure(decision, sentence.unsure_case)
             kept = word.given if render.keep_marks else NO_MARKS
-            ends = begins_next(sentence.begins, word, kept or decision.marks, self.model.task.alphabet)
+            ends = begins_next(sentence.begins, word, kept or decision.marks, alphabet)
             if decision.opening is not None:
                 if not is_spoken(word.text):  # an emoji opens no sentence
                     decision = replace(decision, opening=NO_MARKS)
                 decision = fit_opening(decision, sentence.opened, ends=ends is True)
             opened = NO_MARKS if ends else sentence.opened or decision.opening or NO_MARKS
             begins = ends
-            if (allowed := self.config.decoding.marks) is not None:  # a reader sees no end where none may be written
+            if allowed is not None:  # a reader sees no end where none may be written
                 decision = write_only(decision, allowed)
-                begins = begins_next(sentence.begins, word, kept or decision.marks, self.model.task.alphabet)
+                begins = begins_next(sentence.begins, word, kept or decision.marks, alphabet)
             if decision.disfluent and self._removes and not begins:  # the sentence begins with the next word
                 begins = sentence.begins
             sentence = SentencePosition(begins, opened, None if kept else unsure_case(decision))
@@ -325,8 +331,8 @@ class Punctuator:
 
     def write_words(self, words: Iterable[Word], decisions: Iterable[Decision]) -> list[AnnotatedWord]:
         """Return words as they are written once they are decided; marks of removed words are with those before them."""
-        task, config = self.model.task, self.config.render
-        config = config if task.cased else replace(config, case=False)
+        task = self.model.task
+        config = self.config.render if task.cased else replace(self.config.render, case=False)
         if self._removes:
             decisions = move_marks_of_removed_words(decisions)
         return [
@@ -353,9 +359,11 @@ class Punctuator:
         transcript = transcript_of(lines, format, task.alphabet, source)
         check_spaced((item.word.text for item in transcript.items if isinstance(item, SpokenWord)), source)
         check_writable(transcript, writer, source, removes=self._removes)
-        if pauses_ms := task.pauses_ms:
-            transcript = replace(transcript, items=add_pauses(transcript.items, pauses_ms))
-        return replace(transcript, items=apply_terms(transcript.items, terms)) if terms else transcript
+        if task.pauses_ms:
+            transcript = replace(transcript, items=add_pauses(transcript.items, task.pauses_ms))
+        if terms:
+            transcript = replace(transcript, items=apply_terms(transcript.items, terms))
+        return transcript
 
     def file_pieces(
         self,

@@ -78,16 +78,15 @@ class TagDecoder:
         self._config = config or DecodingConfig()
         words = self._config.delay_words
         self.delay = None if words is None else delay_of(model, words)
-        alphabet, odds = self._config.alphabet(model.task), self._config.odds(model.task)
-        self._marks = alphabet.marks
+        self._marks = self._config.alphabet(model.task).marks
+        self._log_odds = self._tagger.log_odds(self._config.odds(model.task), self._marks)
         self.mark_classes = self._tagger.mark_classes
-        self._log_odds = self._tagger.log_odds(odds, alphabet.marks)
-        self._ends = torch.tensor([ends_sentence(mark) for mark in self._tagger.mark_classes])
-        self._links = torch.tensor([OTHER_SCRIPTS.get(mark, mark) in _LINKS for mark in self._tagger.mark_classes])
+        self._ends = torch.tensor([ends_sentence(mark) for mark in self.mark_classes])
+        self._links = torch.tensor([OTHER_SCRIPTS.get(mark, mark) in _LINKS for mark in self.mark_classes])
         self._pairs = None if self._tagger.openings is None else _pairs_of(self._tagger)
         # where nobody asks for the sign of disfluent words, it is as if there were none
-        unasked = DISFLUENT if DISFLUENT not in alphabet.marks else None
-        self._unasked = torch.tensor([mark == unasked for mark in self._tagger.mark_classes])
+        asks_for_sign = DISFLUENT in self._marks
+        self._unasked = torch.tensor([mark == DISFLUENT and not asks_for_sign for mark in self.mark_classes])
 
     @torch.inference_mode()
     def votes(self, windows: Sequence[WindowInput], n_slots: Sequence[int] | None = None) -> list[tuple[Vote, ...]]:
@@ -96,7 +95,8 @@ class TagDecoder:
         wanted = [len(window.words) for window in windows] if n_slots is None else n_slots
         votes: dict[int, tuple[Vote, ...]] = {}
         for batch in batch_by_length([len(source.ids) for source in sources], self._config.batch_tokens):
-            chosen, own = [windows[index] for index in batch], [sources[index] for index in batch]
+            chosen = [windows[index] for index in batch]
+            own = [sources[index] for index in batch]
             read = encoder_input(own, self._model)
             if self.delay is None:
                 states = self._model.encode(read.input_ids, read.attention_mask)  # (n_batch, n_source, d_model)

@@ -93,7 +93,8 @@ def write_report(run: Path, config: TrainConfig, on_progress: Tell | None = None
     log = read_log(log_of(run))
     scores, comparison, notes = _score(run, config, on_progress)
     lines = [f"# {run.name}", ""]
-    if seconds := seconds_of(log):
+    seconds = seconds_of(log)
+    if seconds:
         words = log[-1]["words"]
         lines.append(
             f"- {log[-1]['step']:,} steps on {words:,} words in {seconds / 3600:.1f} hours ({seconds / 60:.1f} "
@@ -196,8 +197,8 @@ def seconds_of(log: Sequence[Mapping[str, Any]]) -> float:
     """Return the seconds of training, without validation and saving: words by words a second, line by line."""
     seconds = before = 0.0
     for line in log:
-        if speed := line.get("words_per_second"):
-            seconds += (line["words"] - before) / speed
+        if line.get("words_per_second"):
+            seconds += (line["words"] - before) / line["words_per_second"]
             before = float(line["words"])
     return seconds
 
@@ -345,13 +346,16 @@ def _parent(source: str) -> tuple[str, str]:
     from huggingface_hub import ModelCard, try_to_load_from_cache
 
     folder = Path(source).expanduser()
-    is_here, licence = folder.is_dir(), None
-    if source in bundled_names() and not is_here:
+    if folder.is_dir():
+        name, path = folder.name, folder / CARD
+    elif source in bundled_names():
         return f"{source}, which ships with t5punct {__version__}", "not known"
-    path = folder / CARD if is_here else try_to_load_from_cache(source, CARD)
+    else:
+        name, path = source, Path(str(try_to_load_from_cache(source, CARD)))
+    licence = None
     with suppress(Exception):  # no card, one without metadata, or with some that cannot be read
-        licence = ModelCard.load(str(path)).data.license if Path(str(path)).is_file() else None
-    return folder.name if is_here else source, licence or "not known"
+        licence = ModelCard.load(str(path)).data.license if path.is_file() else None
+    return name, licence or "not known"
 
 
 def _settings(kind: type[Settings], file: Path) -> Settings | None:

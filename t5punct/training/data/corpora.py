@@ -145,7 +145,8 @@ def make_table(
         if isinstance(error.__cause__, T5PunctError | OSError):
             raise error.__cause__ from None
         # of an error in another process we get the text alone
-        if system_error := re.search(r"^OSError: (.*)$", str(error.__cause__), re.MULTILINE):
+        system_error = re.search(r"^OSError: (.*)$", str(error.__cause__), re.MULTILINE)
+        if system_error:
             raise OSError(system_error[1]) from None
         for _ in generate(**arguments):  # raises it again, here
             pass
@@ -156,7 +157,8 @@ def _rows(corpus: CorpusConfig, pauses_ms: tuple[int, ...], holdout_percent: flo
     """Yield the documents; of a stream as many as its budget needs for both splits."""
     n_left = sum(_budget(corpus, split, holdout_percent) or 0 for split in ("train", "validation"))
     for text, source in source_documents(corpus, pauses_ms):
-        sample, n_words = text[:_SAMPLED_CHARACTERS], len(text.split())
+        sample = text[:_SAMPLED_CHARACTERS]
+        n_words = len(text.split())
         yield {
             "text": text, "source": source, "n_words": n_words, "sampled": len(sample.split()),
             "marks": len(_MARK.findall(sample)), "has_capitals": sample != sample.lower(),

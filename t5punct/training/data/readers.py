@@ -144,12 +144,11 @@ def is_wrapped(lines: Iterable[str]) -> bool:
 
 def _read_iwslt(path: Path) -> str:
     """Return the whole file as one punctuated (lower-cased) document."""
-    rows, alphabet = read_rows(path), Alphabet()
+    rows = read_rows(path)
     joined = join_clitics(rows)
-    return " ".join(
-        alphabet.spell(word, LABEL_OF_CLASS[rows[last].label_class])
-        for word, last in zip(joined.words, joined.last_rows, strict=True)
-    )
+    classes = [rows[last].label_class for last in joined.last_rows]
+    spell = Alphabet().spell
+    return " ".join(spell(word, LABEL_OF_CLASS[name]) for word, name in zip(joined.words, classes, strict=True))
 
 
 def _read_transcript(path: Path, corpus: CorpusConfig, pauses_ms: tuple[int, ...]) -> Iterator[str]:
@@ -176,7 +175,9 @@ def _read_json(path: Path, corpus: CorpusConfig, pauses_ms: tuple[int, ...]) -> 
     """Yield lines of json, the rows of an array, or one recording."""
     if _is_json_lines(path, corpus.column):
         yield from _read_jsonl(path, corpus, pauses_ms)
-    elif (rows := _rows_of_array(path)) is None:
+        return
+    rows = _rows_of_array(path)
+    if rows is None:
         yield from _read_transcript(path, corpus, pauses_ms)
     elif all(isinstance(row, str) for row in rows):
         yield from rows
@@ -210,7 +211,7 @@ def _is_json_lines(path: Path, column: str) -> bool:
 
 def _read_tsv(path: Path, corpus: CorpusConfig, pauses_ms: tuple[int, ...]) -> Iterator[str]:
     """Yield a recogniser's table, which has a header, or IWSLT rows."""
-    header = {*next(read_lines(path), "").lower().split("\t")}
+    header = set(next(read_lines(path), "").lower().split("\t"))
     if {"start", "end"} & header and {"text", "word", "token"} & header:
         yield from _read_transcript(path, corpus, pauses_ms)
     else:
@@ -225,7 +226,8 @@ def timed_words(values: Mapping[str, Any]) -> list[SpokenWord]:
     """
     words: list[SpokenWord] = []
     for value in values["words"]:
-        text, end = value["word"] + value.get("marks", ""), value.get("est_end", value.get("end"))
+        text = value["word"] + value.get("marks", "")
+        end = value.get("est_end", value.get("end"))
         timed = timed_word({"word": text, "start": value.get("start"), "end": end})
         words.append(SpokenWord(Word(text, raw=text), start_ms=timed.start_ms, end_ms=timed.end_ms))
     return words

@@ -106,7 +106,8 @@ def add_noise(
         said = replace(draw(), marks=word.marks, pause=word.pause) if is_other else word
         said = replace(said, opening=opening or word.opening)
         heard.append(replace(said, form=capitalise(said.form)) if starts else said)
-        opens, opening = False, ""
+        opens = False
+        opening = ""
         if not (word.marks or word.pause) and rng.random() < insert:
             heard.append(replace(draw(), marks="", pause=0, opening=""))
     return heard

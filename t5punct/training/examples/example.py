@@ -150,7 +150,8 @@ class ChunkExamples(Dataset[Example]):
         for index in self.chunks[:: max(1, len(self) // _COUNTED_EXAMPLES)]:
             words = self._words(self.rows[index])
             question = self._question(words, self.rows[index]["style"], random.Random(f"odds {index}"))
-            n_slots, n_asked = n_slots + len(words), n_asked + 1
+            n_asked += 1
+            n_slots += len(words)
             n_unmarked += sum(not word.marks for word in words)
             n_asked_unmarked += question.target == self.tokenizer.answer(NO_MARKS)
         if not 0 < n_unmarked < n_slots or not 0 < n_asked_unmarked < n_asked:
@@ -169,16 +170,19 @@ class ChunkExamples(Dataset[Example]):
         words, pauses = without_pauses(row["source"])
         written = list[Written]()
         for index, (read, word, pause) in enumerate(zip(words, split(row["target"]).words, pauses, strict=True)):
-            form, marks = word.with_opening(NO_MARKS).text, alphabet.marks_in(word.marks)
+            form = word.with_opening(NO_MARKS).text
+            marks = alphabet.marks_in(word.marks)
             taught = None if codes is None else Taught(codes[index], form, marks)
             written.append(Written(read, form, marks, pause, taught, word.opening))
         return written
 
     def _with_disfluencies(self, words: list[Written], rng: random.Random) -> list[Written]:
         """Return a chunk with disfluencies; if the model learns the sign, also at those that were there already."""
-        config, sign = self.config.disfluencies, NO_MARKS
+        config = self.config.disfluencies
+        sign = NO_MARKS
         if config.marked and rng.random() < config.marked:
-            sign, words = DISFLUENT, sign_natural_disfluencies(words)
+            sign = DISFLUENT
+            words = sign_natural_disfluencies(words)
         if config.share and rng.random() < config.share:
             draws_others = config.rates["repair"] or config.rates["restart"]
             other_words = self._words(self.rows[rng.randrange(len(self.rows))]) if draws_others else ()
@@ -188,10 +192,12 @@ class ChunkExamples(Dataset[Example]):
     def _fitting(self, words: list[Written], style: str) -> tuple[list[Written], Source]:
         """Return the first words, as many as the model can read at once (some encoders have no positions beyond)."""
         source = self.tokenizer.source([word.read for word in words], style, pauses=[word.pause for word in words])
-        longest, n_behind = self.tokenizer.task.max_tokens, 3  # a sentinel, a silence and the end
+        longest = self.tokenizer.task.max_tokens
         if len(source.ids) + 1 <= longest:
             return words, source
-        words = words[: max(1, sum(end + 1 + n_behind <= longest for end in source.word_ends))]
+        # behind a word there may be a sentinel, a silence and the end
+        n_fitting = sum(end + 1 + 3 <= longest for end in source.word_ends)
+        words = words[: max(1, n_fitting)]
         return words, self.tokenizer.source([word.read for word in words], style, pauses=[word.pause for word in words])
 
     def _other_words(self, rng: random.Random) -> list[Written]:

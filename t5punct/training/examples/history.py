@@ -88,12 +88,12 @@ def draw_marks(marks_of_words: Sequence[str], codes: Sequence[bytes], classes: s
     codes: of each word a byte for each class, whose weight is `WEIGHTS[byte]`; classes: the mark of each class, in
     order.  Where the mark drawn is the first of the text's own (`.` of `...`), all of these stay.
     """
-    drawn, options = [], (NO_MARKS, *classes)
+    options = (NO_MARKS, *classes)
+    drawn = list[str]()
     for marks, code in zip(marks_of_words, codes, strict=True):
-        if not code or DISFLUENT in marks:
-            drawn.append(marks)
-            continue
-        mark = rng.choices(options, [WEIGHTS[number] for number in code[: len(options)]])[0]
+        mark = marks
+        if code and DISFLUENT not in marks:
+            (mark,) = rng.choices(options, [WEIGHTS[number] for number in code[: len(options)]])
         drawn.append(marks if mark and marks.startswith(mark) else mark)
     return drawn
 

@@ -105,7 +105,8 @@ class Objective(nn.Module):
         if self.tagger is not None:
             read = states_at_words(states, batch.word_ends)
             marks, forms = self.tagger(read)  # (n_batch, n_words, n_classes)
-            tags, cases = _mean_loss(marks, batch.marks), _mean_loss(forms, batch.cases)
+            tags = _mean_loss(marks, batch.marks)
+            cases = _mean_loss(forms, batch.cases)
             if self.tagger.openings is not None and batch.openings is not None:
                 tags = tags + _mean_loss(self.tagger.openings(read), batch.openings)
             if batch.taught is not None:
@@ -225,8 +226,7 @@ def _mean_loss(logits: torch.Tensor, classes: torch.Tensor) -> torch.Tensor:
 
     It is 0 where all classes are IGNORED.
     """
-    flat, wanted = logits.flatten(0, 1).float(), classes.flatten()
-    summed = cross_entropy(flat, wanted, ignore_index=IGNORED, reduction="sum")
+    summed = cross_entropy(logits.flatten(0, 1).float(), classes.flatten(), ignore_index=IGNORED, reduction="sum")
     return summed / (classes != IGNORED).sum().clamp(min=1)
 
 

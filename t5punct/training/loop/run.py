@@ -212,7 +212,8 @@ def build_schedule(config: OptimConfig, optimiser: torch.optim.Optimizer, n_step
 
 def _resume(run: Run) -> None:
     """Go on where the last checkpoint stands; its weights are already loaded."""
-    folder, accelerator = Path(run.config.output), run.accelerator
+    accelerator = run.accelerator
+    folder = Path(run.config.output)
     state = checkpoint.read_state(folder)
     checkpoint.check_same_run(state, run.state, run.config.data.path)
     tensors = load_file(folder / checkpoint.OPTIMISER_FILE)

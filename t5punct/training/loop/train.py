@@ -43,9 +43,9 @@ def train(config: TrainConfig) -> Path:
         if is_first:
             clear_leftovers(output)
         run = build(config)
-        show, track = run.accelerator.is_main_process, run.accelerator.log
+        show = run.accelerator.is_main_process
         with tracking(run.accelerator, config):
-            with RunLog(output, run.n_steps, run.state, show=show, track=track) as progress:
+            with RunLog(output, run.n_steps, run.state, show=show, track=run.accelerator.log) as progress:
                 is_complete = take_steps(run, progress)
             _save(run)
         if not is_complete:
@@ -104,7 +104,8 @@ def _is_over(run: Run) -> bool:
 
 def take_step(run: Run, batch: Any) -> Losses | None:
     """Take a batch; return its losses, those on this process, if it completed an optimiser step."""
-    accelerator, state = run.accelerator, run.state
+    accelerator = run.accelerator
+    state = run.state
     with accelerator.accumulate(run.objective):
         batch = batch.to(accelerator.device)
         # each process draws its own, so that a step sees several
