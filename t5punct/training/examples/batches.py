@@ -34,15 +34,11 @@ _POOL_BATCHES = 64  # batches whose examples are sorted by length together
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Padded examples.
+    """Padded examples, as `Example` has them.
 
-    input_ids, attention_mask: int64 (n_batch, n_source); targets, next_word_ids: int64 (n_batch, n_target), IGNORED
-    where padded or not asked for; written: likewise, what the decoder reads (see `history`); word_ends, marks, cases:
-    int64 (n_batch, n_words), marks and cases IGNORED where padded; token_words: int64 (n_batch, n_source), the word
-    that each source token belongs to, NOBODY where padded; taught: uint8 (n_batch, n_words, n_codes), the teacher's
-    codes (see `labels`), all 0 where it has said nothing, None without labels; slot_starts: int64 (n_batch, n_words),
-    the target token at which a word's marks begin, 0 where it has no code; openings: like marks, None for a task
-    without opening marks.
+    int64 (n_batch, n_source): input_ids, attention_mask, token_words; (n_batch, n_target): targets, next_word_ids,
+    written; (n_batch, n_words): word_ends, marks, cases, openings (None for a task without any), and, with a teacher,
+    slot_starts.  taught: uint8 (n_batch, n_words, n_codes), all 0 where the teacher has said nothing.
     """
 
     input_ids: torch.Tensor

@@ -36,29 +36,21 @@ _SILENCE_KNOWN = 0.5  # how often a question shows the silence after its last wo
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """One encoded example.
+    """One encoded example; IGNORED stands where nothing is decided, or asked for."""
 
-    `target[t]` is asked for where the decoder has read the first t tokens of `written`, which are those of the
-    target or others (see `history`); IGNORED where nothing is. `next_word_ids[t]` is what token t would be if its
-    slot got no more marks and the next word no capital; IGNORED where nothing is decided. `marks[i]` is the class
-    of word i's slot (0 none, else 1 + its place in the task's `slot_marks`), `cases[i]` that of its case (its place
-    in `TAGGED_CASES`), `openings[i]` that of the opening mark before it; no `openings` for a task without any.
-    `token_words[s]` is the word that source token s belongs to (see `delay`), NOBODY where no tagger reads the
-    states. `taught[i]` is the teacher's code of word i (see `labels`), empty where it has said nothing;
-    `slot_starts[i]`, with a teacher, the target token at which the marks behind word i begin to be decided.
-    """
-
-    source: tuple[int, ...]
+    source: tuple[int, ...]  # tokens
+    # what the decoder is asked for at each place, where it has read the tokens of `written` before it (see `history`)
     target: tuple[int, ...]
+    # what each token would be if its slot got no more marks and the next word no capital
     next_word_ids: tuple[int, ...]
-    word_ends: tuple[int, ...]
-    marks: tuple[int, ...]
-    cases: tuple[int, ...]
-    token_words: tuple[int, ...]
-    written: tuple[int, ...]
-    taught: tuple[bytes, ...] = ()
-    openings: tuple[int, ...] = ()
-    slot_starts: tuple[int, ...] = ()
+    word_ends: tuple[int, ...]  # of each word, the place of its last token in the source
+    marks: tuple[int, ...]  # of each word, the class of its slot: 0 none, else 1 + its place in the task's `slot_marks`
+    cases: tuple[int, ...]  # of each word, the place of its case in `TAGGED_CASES`
+    token_words: tuple[int, ...]  # of each source token, its word (see `delay`); NOBODY in questions
+    written: tuple[int, ...]  # what the decoder reads: the tokens of the target, or others (see `history`)
+    taught: tuple[bytes, ...] = ()  # of each word, its teacher's code (see `labels`); empty where it has said nothing
+    openings: tuple[int, ...] = ()  # of each word, the class of its opening mark; none for a task without any
+    slot_starts: tuple[int, ...] = ()  # with a teacher: the target token behind each word
 
 
 class ChunkExamples(Dataset[Example]):
