@@ -19,7 +19,7 @@ from t5punct.punctuator import Punctuator
 from t5punct.streaming import StreamConfig, Streams, StreamState
 from t5punct.streaming.deciding import Classify
 from t5punct.text.words import Word
-from t5punct.windows.combine import WindowVotes, choose_marks
+from t5punct.windows.combine import choose_marks
 from t5punct.windows.plan import View, Window
 from t5punct.windows.votes import Distribution, Vote
 
@@ -103,14 +103,13 @@ class _Remembered(Punctuator):
         super().__init__(punctuator.model, punctuator.config)
         self._windows: dict[tuple[int, int, bool], tuple[Vote, ...]] = {}
 
-    def window_votes(self, views: Sequence[View[Word]], *, whole: bool = False) -> list[WindowVotes]:
-        remembered = list[WindowVotes]()
+    def window_votes(self, views: Sequence[View[Word]], *, whole: bool = False) -> list[tuple[Vote, ...]]:
+        remembered = list[tuple[Vote, ...]]()
         for view in views:
             key = (view.window.start, view.window.stop, view.is_last)
             if key not in self._windows:
-                (decoded,) = super().window_votes([view], whole=True)
-                self._windows[key] = decoded.votes
-            remembered.append(WindowVotes(view, self._windows[key]))
+                (self._windows[key],) = super().window_votes([view], whole=True)
+            remembered.append(self._windows[key])
         return remembered
 
     def read(self, views: Sequence[View[Word]], n_newest: int) -> Counter[int]:
@@ -119,8 +118,8 @@ class _Remembered(Punctuator):
         blank = Vote({"": 1.0}, {"verbatim": 1.0})
         shown: dict[int, str] = {}
         for view in views:
-            (window_votes,) = super().window_votes([view], whole=True)
-            window, votes = window_votes.view.window, window_votes.votes
+            (votes,) = super().window_votes([view], whole=True)
+            window = view.window
             kept = max(0, len(votes) - n_newest)
             self._windows[window.start, window.stop, False] = (blank,) * kept + votes[kept:]
             shows = {window.start + place: choose_marks([vote.marks], [1.0])[0] for place, vote in enumerate(votes)}

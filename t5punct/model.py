@@ -21,7 +21,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from . import config as settings
-from .errors import ConfigError, ModelError, first_line
+from .config import check
+from .errors import ModelError, first_line
 from .t5.folder import TAGGER_FILE, locate, remove_weights, writing_folder
 from .t5.precision import check_precision, fastest_precision, find_device, multiplies_bf16
 from .t5.task import TaskConfig
@@ -129,7 +130,8 @@ def unknown_language(name: str, words: Iterable[str]) -> str | None:
     >>> unknown_language("large", "wie geht es dir heute und was machst du".split())
     'German'
     """
-    known, language = known_languages(name), guess_language(words)
+    known = known_languages(name)
+    language = guess_language(words)
     return None if known is None or language in known else language
 
 
@@ -152,23 +154,18 @@ def model_for(language: str) -> str:
     """
     short = language.strip().lower().replace("_", "-").partition("-")[0]
     code = next((code for code, name in LANGUAGES.items() if short in (code, name.lower())), None)
-    if code is None:
-        raise ConfigError(
-            f"language {language!r}, which no bundled model knows",
-            expected=f"one of {', '.join(LANGUAGES)}",
-            fix="name a model of your own by --model; docs/guides/your-language.md says how one is made",
-        )
+    check(
+        code, f"language {language!r}, which no bundled model knows", expected=f"one of {', '.join(LANGUAGES)}",
+        fix="name a model of your own by --model; docs/guides/your-language.md says how one is made",
+    )  # fmt: skip
     return next(name for name, codes in MODEL_LANGUAGES.items() if code in codes)
 
 
 def bundled_folder(name: str = BUNDLED) -> Path:
     """Return the folder of a model that ships with the package.  Raises ModelError if there is none of that name."""
-    if name not in bundled_names():
-        raise ModelError(
-            f"no bundled model {name!r}",
-            expected=f"one of {', '.join(bundled_names())}",
-            fix="name a model folder instead",
-        )
+    names = bundled_names()
+    mistake, expected = f"no bundled model {name!r}", f"one of {', '.join(names)}"
+    check(name in names, mistake, expected=expected, fix="name a model folder instead", kind=ModelError)
     return BUNDLED_MODELS / name
 
 
@@ -213,46 +210,45 @@ def load(
     compute_alone_after_fork()
     name = str(source) if source is not None else BUNDLED
     folder = find(source, revision=revision)
-    if not (folder / "config.json").is_file():
-        raise ModelError(f"{folder} holds no config.json", expected="a T5 folder", fix="check --model")
-    if (kind := kind_of(folder)) not in KINDS:  # some of them would load, and fail later
-        raise ModelError(
-            f"{folder} holds a {kind}",
-            expected="a T5, mT5, umT5 or byT5, or an encoder that was trained with t5punct",
-            fix="make a model of it first (recipes/from_encoder.py), or name another one",
-        )
+    has_config = (folder / "config.json").is_file()
+    mistake = f"{folder} holds no config.json"
+    check(has_config, mistake, expected="a T5 folder", fix="check --model", kind=ModelError)
+    kind = kind_of(folder)
+    check(  # some others would load, and fail later
+        kind in KINDS, f"{folder} holds a {kind}",
+        expected="a T5, mT5, umT5 or byT5, or an encoder that was trained with t5punct",
+        fix="make a model of it first (recipes/from_encoder.py), or name another one", kind=ModelError,
+    )  # fmt: skip
     task = task or read_task(folder)
     infers = device is not None or precision is not None
-    wanted_device = find_device(device or "auto" if infers else "cpu")
+    target = find_device(device or "auto") if infers else find_device("cpu")
     wanted = precision or ("auto" if infers else "fp32")
-    wanted = fastest_precision(wanted_device) if wanted == "auto" else wanted
+    if wanted == "auto":
+        wanted = fastest_precision(target)
     pieces = read_tokenizer(folder) if infers else None
     tokenizer = load_tokenizer(folder, task) if pieces is None else TaskTokenizer(pieces, task)
-    rounded = read_network(folder, in_int8=True) if (wanted_device.type, wanted) == ("cpu", "int8") else None
-    network: Any = rounded or (read_network(folder) if infers else None) or load_network(folder).eval()
+    network: Any = None
+    if (target.type, wanted) == ("cpu", "int8"):
+        network = read_network(folder, in_int8=True)
+    loaded_precision = "fp32" if network is None else "int8"
+    if network is None and infers:
+        network = read_network(folder)
+    if network is None:
+        network = load_network(folder).eval()
     n_pieces, n_known = len(tokenizer.tokenizer), network.config.vocab_size
-    if n_pieces > n_known:
-        raise ModelError(
-            f"{folder}: a tokenizer of {n_pieces} pieces for a model of {n_known}",
-            expected="the tokenizer that the model was trained with",
-            fix="copy the folder anew",
-        )
+    check(
+        n_pieces <= n_known, f"{folder}: a tokenizer of {n_pieces} pieces for a model of {n_known}",
+        expected="the tokenizer that the model was trained with", fix="copy the folder anew", kind=ModelError,
+    )  # fmt: skip
     if getattr(network.config, _FINGERPRINT, None) not in (None, _fingerprint(tokenizer)):
         _log.warning("%s: this tokenizer is not the one that the model was saved with; expect nonsense", folder)
     tagger = load_tagger(folder / TAGGER_FILE, network.config.d_model, task.slot_marks, task.opening)
-    model = Model(
-        network,
-        tokenizer,
-        f"{name}@{revision}" if revision else name,
-        tagger,
-        "fp32" if rounded is None else "int8",
-        (folder / TASK_FILE).is_file(),
-        folder,
-        read_table(folder),
-    )
-    if (wanted_device.type, wanted) == ("cpu", model.precision):
+    name = f"{name}@{revision}" if revision else name
+    is_tuned = (folder / TASK_FILE).is_file()
+    model = Model(network, tokenizer, name, tagger, loaded_precision, is_tuned, folder, read_table(folder))
+    if (target.type, wanted) == ("cpu", model.precision):
         return model
-    return with_precision(on_device(model, wanted_device), wanted)
+    return with_precision(on_device(model, target), wanted)
 
 
 def on_device(model: Model, device: torch.device) -> Model:
@@ -273,8 +269,8 @@ def with_precision(model: Model, name: str) -> Model:
     check_precision(name)
     if name in ("auto", model.precision) and model.precision != "fp32":
         return model
-    if model.precision != "fp32":
-        raise ConfigError(f"{name} of a model in {model.precision}", expected="a model in fp32", fix="load it again")
+    mistake = f"{name} of a model in {model.precision}"
+    check(model.precision == "fp32", mistake, expected="a model in fp32", fix="load it again")
     if name == "bf16" and not multiplies_bf16(model.device):
         _log.warning("bf16 is slow on this %s, which has no instructions for it; use --precision auto", model.device)
     if name == "auto":
@@ -286,8 +282,8 @@ def with_precision(model: Model, name: str) -> Model:
     if name == "int8":
         from .t5.int8_linear import in_int8
 
-        if model.device.type != "cpu":
-            raise ConfigError(f"int8 on {model.device}", expected="a CPU", fix="use --precision bf16 or --device cpu")
+        fix = "use --precision bf16 or --device cpu"
+        check(model.device.type == "cpu", f"int8 on {model.device}", expected="a CPU", fix=fix)
         return replace(model, network=in_int8(model.network), precision="int8")
     return model
 
@@ -347,13 +343,7 @@ def _fingerprint(tokenizer: TaskTokenizer) -> str:
     return hashlib.sha256("\n".join(map(str, pieces)).encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
-def save(
-    model: Model,
-    folder: str | Path,
-    *,
-    dtype: torch.dtype | None = None,
-    int8: bool = False,
-) -> None:
+def save(model: Model, folder: str | Path, *, dtype: torch.dtype | None = None, int8: bool = False) -> None:
     """Write weights (safetensors), tokenizer and task; `dtype` converts the weights on the way.
 
     `int8`: all large matrices are written in int8 (see `t5/int8.py`); then `dtype` has no say but for the tagger.
@@ -361,7 +351,8 @@ def save(
     from . import __version__
     from .t5.int8 import write_int8
 
-    folder, model = Path(folder), with_transformers(model)
+    folder = Path(folder)
+    model = with_transformers(model)
     network: Any = model.network
     own: Any = model.tokenizer.tokenizer
     with writing_folder(folder), without_bars():
@@ -371,8 +362,12 @@ def save(
             write_int8(network, folder)
         else:
             network.save_pretrained(str(folder), state_dict=convert_weights(network.state_dict(), dtype))
-        noted = {} if dtype is None else {"dtype": str(dtype).removeprefix("torch.")}
-        _note(folder, noted | {_FINGERPRINT: _fingerprint(model.tokenizer)})
+        config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+        config[_FINGERPRINT] = _fingerprint(model.tokenizer)
+        if dtype is not None:
+            config["dtype"] = str(dtype).removeprefix("torch.")
+        text = json.dumps(config, indent=2, sort_keys=True) + "\n"
+        (folder / "config.json").write_text(text, encoding="utf-8")
         if model.tagger is not None:
             from safetensors.torch import save_file
 
@@ -381,13 +376,6 @@ def save(
         settings.save(model.task, folder / TASK_FILE)
         write_table(model.spellings, folder)
         (folder / "t5punct-version.txt").write_text(__version__ + "\n", encoding="utf-8")
-
-
-def _note(folder: Path, noted: dict[str, str]) -> None:
-    """Write values into a saved model's config."""
-    path = folder / "config.json"
-    values = json.loads(path.read_text(encoding="utf-8")) | noted
-    path.write_text(json.dumps(values, indent=2, sort_keys=True) + "\n", encoding="utf-8")
 
 
 def read_task(folder: Path) -> TaskConfig:

@@ -21,12 +21,13 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from .config import check
 from .decoding.align import AlignConfig, AlignmentCounts
 from .decoding.generate import GeneratingDecoder
 from .decoding.inputs import DecodingConfig, WindowInput, allow_disfluency_sign
 from .decoding.slots import SlotDecoder
 from .decoding.tagging import TagDecoder
-from .errors import ConfigError, InputError
+from .errors import InputError
 from .model import Model, load, on_device, with_precision, with_transformers
 from .t5.precision import find_device
 from .text.io.files import source_lines_with_ends
@@ -51,7 +52,7 @@ from .transcripts.items import SpokenWord, add_pauses, in_file_order, written_it
 from .transcripts.speech import read_plain
 from .transcripts.terms import Terms, apply_terms
 from .transcripts.writers import WriterConfig, check_writable, written_pieces
-from .windows.combine import CombineConfig, WindowVotes, add_votes, decide
+from .windows.combine import CombineConfig, add_votes, decide
 from .windows.plan import View, WindowConfig, iter_pools, views_of
 from .windows.presets import DEFAULT_PRESET, load_preset
 from .windows.votes import Vote, apply_sentence_position, begins_next, end_sentence
@@ -106,20 +107,20 @@ class Punctuator:
         model cannot do, and ModelError where there is none.
         """
         config = PunctuatorConfig() if config is None else config
-        if not isinstance(config, PunctuatorConfig):
-            raise ConfigError(
-                f"a config that is {config!r}", expected="a PunctuatorConfig", fix="name settings, such as style='talk'"
-            )
+        mistake, fix = f"a config that is {config!r}", "name settings, such as style='talk'"
+        check(isinstance(config, PunctuatorConfig), mistake, expected="a PunctuatorConfig", fix=fix)
         named = {"style": style, "precision": precision, "device": device}
         chosen: dict[str, Any] = {name: value for name, value in named.items() if value is not None}
         config = replace(config, decoding=replace(config.decoding, **chosen)) if chosen else config
         device, precision = config.decoding.device, config.decoding.precision
-        generates = config.decoding.decoder == "generate"  # which needs a network of transformers
+        generates = config.decoding.decoder == "generate"  # by a network of transformers, which comes in float32
         if isinstance(model, Model):
-            if generates:  # needs a network of transformers, which comes in float32
+            if generates:
                 model = with_precision(with_transformers(model), model.precision)
-            model = model if device is None else on_device(model, find_device(device))
-            model = with_precision(model, precision) if precision else model
+            if device is not None:
+                model = on_device(model, find_device(device))
+            if precision is not None:
+                model = with_precision(model, precision)
         else:
             device, precision = device or "auto", precision or "auto"
             if generates:
@@ -139,10 +140,10 @@ class Punctuator:
         self._decoder: GeneratingDecoder | TagDecoder | SlotDecoder
         if decoder == "generate":
             self._decoder = GeneratingDecoder(model, self.decoding, config.align)
+        elif decoder == "tagger":
+            self._decoder = TagDecoder(model, self.decoding)
         else:
-            self._decoder = (
-                TagDecoder(model, self.decoding) if decoder == "tagger" else SlotDecoder(model, self.decoding)
-            )
+            self._decoder = SlotDecoder(model, self.decoding)
         self._removes = config.render.disfluencies == REMOVE
         self._pool_words = _POOL_BATCHES * config.decoding.batch_tokens
         # a text begins with a sentence, unless it is a fragment
@@ -241,17 +242,19 @@ class Punctuator:
         views = [(number, view) for number, text in enumerate(texts) for view in views_of(text, self.config.windows)]
         waiting = dict[int, list[Vote]]()
         sentence = self.first_sentence
-        words, decisions = list[Word](), list[Decision]()
+        words = list[Word]()  # that are decided, and not written yet
+        decisions = list[Decision]()
         for pool in iter_pools(views, self._pool_words, lambda pair: len(pair[1].words), is_growing=is_hurried):
             for (number, view), votes in zip(pool, self.window_votes([view for _, view in pool]), strict=True):
-                votes_of_slots = add_votes(waiting, votes)
+                votes_of_slots = add_votes(waiting, view, votes)
                 settled = [view.words[slot - view.window.start] for slot in votes_of_slots]
                 decided, sentence = self.decide_words(settled, votes_of_slots.values(), sentence)
                 words += settled
                 decisions += decided
                 if view.is_last or not self._removes:  # the marks of removed words go to words before them
                     yield number, self.write_words(words, decisions)
-                    words, decisions = [], []
+                    words = []
+                    decisions = []
                 if view.is_last:
                     sentence = self.first_sentence
 
@@ -263,7 +266,7 @@ class Punctuator:
         window = WindowInput.of(cores, [word.takes_marks for word in words], pauses, kept)
         return window.fit_to_model(self.model.tokenizer, self.config.decoding.style)
 
-    def window_votes(self, views: Sequence[View[Word]], *, whole: bool = False) -> list[WindowVotes]:
+    def window_votes(self, views: Sequence[View[Word]], *, whole: bool = False) -> list[tuple[Vote, ...]]:
         """Return the votes of each window on its slots.
 
         Masked slots on its right are left out, which saves time, unless the `whole` window is asked for.
@@ -271,13 +274,14 @@ class Punctuator:
         windows = [self.window_input(view.words) for view in views]
         n_slots = None if whole else [view.window.keep_stop - view.window.start for view in views]
         return [
-            WindowVotes(view, tuple(self.apply_known(view, index, vote) for index, vote in enumerate(votes)))
+            tuple(self.apply_known(view, index, vote) for index, vote in enumerate(votes))
             for view, votes in zip(views, self._decoder.votes(windows, n_slots), strict=True)
         ]
 
     def apply_known(self, view: View[Word], index: int, vote: Vote) -> Vote:
         """Return the vote on a window's slot, given the marks that are kept there, or that the text ends there."""
-        if self.config.render.keep_marks and (kept := view.words[index].given):
+        kept = view.words[index].given if self.config.render.keep_marks else NO_MARKS
+        if kept:
             return replace(vote, marks={kept: 1.0})
         ends = view.is_last and index == len(view.words) - 1 and not self.config.fragment
         return end_sentence(vote, self._alphabet.marks) if ends else vote
@@ -295,7 +299,10 @@ class Punctuator:
         combine: CombineConfig | None = None,
     ) -> tuple[list[Decision], SentencePosition]:
         """Decide words in order, the first one at `sentence`; return where the next word stands, too."""
-        combine, render = combine or self.config.combine, self.config.render
+        combine = combine or self.config.combine
+        render = self.config.render
+        allowed = self.config.decoding.marks
+        alphabet = self.model.task.alphabet
         decisions = list[Decision]()
         for word, votes in zip(words, votes_of_slots, strict=True):
             here = [apply_sentence_position(vote, word, sentence.begins) for vote in votes]
@@ -308,7 +315,7 @@ class Punctuator:
                 decision = replace(decision, marks=marks, disfluent=is_spoken(word.text))
             decision = agree_with_unsure(decision, sentence.unsure_case)
             kept = word.given if render.keep_marks else NO_MARKS
-            ends = begins_next(sentence.begins, word, kept or decision.marks, self.model.task.alphabet)
+            ends = begins_next(sentence.begins, word, kept or decision.marks, alphabet)
             if decision.opening and not is_spoken(word.text):  # an emoji opens no sentence
                 decision = replace(decision, opening=NO_MARKS)
             stays = decision.opening is None or render.keep_marks  # the opening mark of the input
@@ -320,9 +327,9 @@ class Punctuator:
                 quoted = False
                 decision = replace(decision, ends_quote=ends is True)
             begins = ends
-            if (allowed := self.config.decoding.marks) is not None:  # a reader sees no end where none may be written
+            if allowed is not None:  # a reader sees no end where none may be written
                 decision = write_only(decision, allowed)
-                begins = begins_next(sentence.begins, word, kept or decision.marks, self.model.task.alphabet)
+                begins = begins_next(sentence.begins, word, kept or decision.marks, alphabet)
             if decision.disfluent and self._removes and not begins:  # the sentence begins with the next word
                 begins = sentence.begins
             sentence = SentencePosition(begins, opened, quoted, None if kept else unsure_case(decision))
@@ -331,8 +338,8 @@ class Punctuator:
 
     def write_words(self, words: Iterable[Word], decisions: Iterable[Decision]) -> list[AnnotatedWord]:
         """Return words as they are written once they are decided; marks of removed words are with those before them."""
-        task, config = self.model.task, self.config.render
-        config = config if task.cased else replace(config, case=False)
+        task = self.model.task
+        config = self.config.render if task.cased else replace(self.config.render, case=False)
         if self._removes:
             decisions = move_marks_of_removed_words(decisions)
         return [
@@ -359,9 +366,11 @@ class Punctuator:
         transcript = transcript_of(lines, format, task.alphabet, source)
         check_spaced((item.word.text for item in transcript.items if isinstance(item, SpokenWord)), source)
         check_writable(transcript, writer, source, removes=self._removes)
-        if pauses_ms := task.pauses_ms:
-            transcript = replace(transcript, items=add_pauses(transcript.items, pauses_ms))
-        return replace(transcript, items=apply_terms(transcript.items, terms)) if terms else transcript
+        if task.pauses_ms:
+            transcript = replace(transcript, items=add_pauses(transcript.items, task.pauses_ms))
+        if terms:
+            transcript = replace(transcript, items=apply_terms(transcript.items, terms))
+        return transcript
 
     def file_pieces(
         self,

@@ -15,7 +15,6 @@ from t5punct.text.spelling_table import NO_SPELLINGS
 from t5punct.text.words import Word
 from t5punct.transcripts.formats import Transcript, transcript_of
 from t5punct.transcripts.items import Echo, Item, Kept, SpokenWord
-from t5punct.windows.combine import WindowVotes
 from t5punct.windows.plan import View
 from t5punct.windows.votes import Vote, normalise
 
@@ -93,10 +92,10 @@ class PunctuatorByChance(Punctuator):
         self._pool_words = 4096
         self.first_sentence = SentencePosition(None if config.fragment else True)
 
-    def window_votes(self, views: Sequence[View[Word]], *, whole: bool = False) -> list[WindowVotes]:
+    def window_votes(self, views: Sequence[View[Word]], *, whole: bool = False) -> list[tuple[Vote, ...]]:
         votes = [[self.vote_on(view.window.start + index) for index in range(len(view.words))] for view in views]
         return [
-            WindowVotes(view, tuple(self.apply_known(view, index, vote) for index, vote in enumerate(own)))
+            tuple(self.apply_known(view, index, vote) for index, vote in enumerate(own))
             for view, own in zip(views, votes, strict=True)
         ]
 

@@ -20,7 +20,7 @@ from t5punct.punctuator import Punctuator, PunctuatorConfig
 from t5punct.text.marks import Alphabet, Case, case_of
 from t5punct.text.render import Alternative, Decision, RenderConfig, render_word
 from t5punct.text.words import Word, split
-from t5punct.windows.combine import METHODS, CombineConfig, WindowVotes
+from t5punct.windows.combine import METHODS, CombineConfig
 from t5punct.windows.plan import View, WindowConfig, views_of
 from t5punct.windows.votes import Vote
 
@@ -156,9 +156,9 @@ def test_masked_slots_on_the_right_are_not_written_unless_asked_for(lively_model
     for view, part, whole in zip(
         views, punctuator.window_votes(views), punctuator.window_votes(views, whole=True), strict=True
     ):
-        assert len(whole.votes) == len(view.words)
-        assert len(part.votes) == view.window.keep_stop - view.window.start
-        assert len(part.votes) == len(view.words) - (0 if view.is_last else 3)
+        assert len(whole) == len(view.words)
+        assert len(part) == view.window.keep_stop - view.window.start
+        assert len(part) == len(view.words) - (0 if view.is_last else 3)
 
 
 @pytest.mark.parametrize(("precision", "dtype"), [("bf16", torch.bfloat16), ("fp32", torch.float32)])
@@ -316,7 +316,7 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     seen: list[int] = []
     votes = Punctuator.window_votes
 
-    def counted(self: Punctuator, views: Sequence[View[Word]]) -> list[WindowVotes]:
+    def counted(self: Punctuator, views: Sequence[View[Word]]) -> list[tuple[Vote, ...]]:
         seen.append(len(views))
         return votes(self, views)
 

@@ -19,7 +19,7 @@ from itertools import product
 
 from rapidfuzz.distance import Levenshtein
 
-from ..errors import ConfigError
+from ..config import check
 from ..text.marks import NO_MARKS, Alphabet, Case, case_of
 from ..text.spelling import is_first_person, precedes_name
 from ..text.words import Word, split
@@ -41,8 +41,8 @@ class AlignConfig:
     min_quality: float = 0.5  # a window that aligns worse loses its vote, unless all windows of the slot do
 
     def __post_init__(self) -> None:
-        if not 0.0 <= self.min_quality <= 1.0:
-            raise ConfigError(f"min_quality {self.min_quality}", expected="0 to 1", fix="check min_alignment")
+        is_share = 0.0 <= self.min_quality <= 1.0
+        check(is_share, f"min_quality {self.min_quality}", expected="0 to 1", fix="check min_alignment")
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,22 +125,18 @@ def align(words: Sequence[str], text: str, alphabet: Alphabet | None = None) -> 
     """
     generated = split(text, alphabet).words
     pairs = list(_iter_pairs(words, [word.normal for word in generated]))
+    strays = _find_strays(pairs, generated)
     cases = {pair.start: pair.begin for pair in pairs}
-    marks = {pair.stop - 1: pair.end - 1 for pair in pairs}
+    marks = {pair.stop - 1: pair.end - 1 for pair in pairs} | strays
     exact = {pair.start for pair in pairs if pair.exact}
     n_shared = sum(min(pair.stop - pair.start, pair.end - pair.begin) for pair in pairs)
-    n_exact = len(exact)
-    strays = _find_strays(pairs, generated)
-    marks |= strays
-    exact -= strays.keys()
-    return Alignment(
-        tuple(words),
-        generated,
-        tuple(Link(index, cases.get(index), marks.get(index), index in exact) for index in range(len(words))),
-        n_inserted=len(generated) - n_shared,
-        n_dropped=len(words) - n_shared,
-        n_changed=n_shared - n_exact,
-    )
+    links = [
+        Link(index, cases.get(index), marks.get(index), index in exact and index not in strays)
+        for index in range(len(words))
+    ]
+    n_inserted = len(generated) - n_shared
+    n_dropped = len(words) - n_shared
+    return Alignment(tuple(words), generated, tuple(links), n_inserted, n_dropped, n_changed=n_shared - len(exact))
 
 
 def votes(
@@ -174,8 +170,8 @@ def votes(
             before = alignment.generated[link.case_index - 1] if link.case_index else None
             if before and before.ends_sentence(before.marks) is not False and not precedes_name(before.core):
                 # if that end is not kept, a capital means nothing
-                plain = case is Case.CAPITALISED and not is_first_person(alignment.words[link.input_index])
-                inside = {(Case.LOWER if plain else case).value: 1.0}
+                is_capital = case is Case.CAPITALISED and not is_first_person(alignment.words[link.input_index])
+                inside = {Case.LOWER.value: 1.0} if is_capital else {case.value: 1.0}
             if has_openings:
                 openings = {alignment.generated[link.case_index].opening: 1.0}
         slot_votes.append(
@@ -213,9 +209,9 @@ def _iter_pairs(words: Sequence[str], normals: Sequence[str]) -> Iterator[Pair]:
     for code in Levenshtein.opcodes(list(words), list(normals)):
         if code.tag == "equal":
             yield from _find_gap_pairs(words, normals, range(start, code.src_start), range(begin, code.dest_start))
-            shared = zip(range(code.src_start, code.src_end), range(code.dest_start, code.dest_end), strict=True)
-            yield from (Pair(i, i + 1, j, j + 1, exact=True) for i, j in shared)
             start, begin = code.src_end, code.dest_end
+            for i, j in zip(range(code.src_start, start), range(code.dest_start, begin), strict=True):
+                yield Pair(i, i + 1, j, j + 1, exact=True)
     yield from _find_gap_pairs(words, normals, range(start, len(words)), range(begin, len(normals)))
 
 
@@ -234,10 +230,12 @@ def _find_gap_pairs(words: Sequence[str], normals: Sequence[str], sources: range
                 best[cell] = CellStep(cost, (i, j))
     pairs = []
     cell = (sources.stop, targets.stop)
-    while before := best[cell].before:
+    before = best[cell].before
+    while before is not None:
         if before[0] < cell[0] and before[1] < cell[1]:
             pairs.append(Pair(before[0], cell[0], before[1], cell[1]))
         cell = before
+        before = best[cell].before
     return pairs[::-1]
 
 

@@ -17,7 +17,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from ..errors import ConfigError
+from ..config import check
 from ..model import Model
 from ..t5.task import SENTINEL
 from ..t5.tokenization import TaskTokenizer
@@ -48,12 +48,10 @@ class SlotClassifier:
 
     def __init__(self, model: Model, config: DecodingConfig | None = None) -> None:
         """Raises ConfigError for a model that does not know the task."""
-        if not model.task.classifies:
-            raise ConfigError(
-                f"{model.name}, which was not trained to classify slots",
-                expected="a model whose t5punct.yaml says classifies: true",
-                fix="decide by seq2seq",
-            )
+        check(
+            model.task.classifies, f"{model.name}, which was not trained to classify slots",
+            expected="a model whose t5punct.yaml says classifies: true", fix="decide by seq2seq",
+        )  # fmt: skip
         self._model = model
         self._config = config or DecodingConfig()
         answers = _Answers(model.tokenizer, self._config.alphabet(model.task), self._config.odds(model.task))

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 
 import torch
 
-from ..errors import ConfigError
+from ..config import check
 from ..model import Model
 from ..t5.delay import MOST_WORDS
 from ..t5.precision import check_precision
@@ -46,24 +46,19 @@ class DecodingConfig:
     device: str | None = None  # None: where the model is; a model loaded by name goes to a GPU if there is one
 
     def __post_init__(self) -> None:
-        if self.decoder not in DECODERS:
-            raise ConfigError(
-                f"decoder {self.decoder!r}", expected=f"one of {', '.join(DECODERS)}", fix="check --decoder"
-            )
-        if not 1 <= self.beams <= MOST_BEAMS:
-            raise ConfigError(
-                f"{self.beams} beams",
-                expected=f"1 to {MOST_BEAMS}: each holds all windows of a batch in memory once more",
-                fix="change beams",
-            )
-        if self.batch_tokens < 1:
-            raise ConfigError(f"{self.batch_tokens} tokens a batch", expected="1 or more", fix="raise batch_tokens")
-        if self.delay_words is not None and (self.decoder != "tagger" or not 0 <= self.delay_words <= MOST_WORDS):
-            raise ConfigError(
-                f"a delay of {self.delay_words} words with the decoder {self.decoder}",
-                expected=f"0 to {MOST_WORDS}, and the decoder tagger",
-                fix="add --decoder tagger or drop delay_words",
-            )
+        decoders = f"one of {', '.join(DECODERS)}"
+        check(self.decoder in DECODERS, f"decoder {self.decoder!r}", expected=decoders, fix="check --decoder")
+        check(
+            1 <= self.beams <= MOST_BEAMS, f"{self.beams} beams",
+            expected=f"1 to {MOST_BEAMS}: each holds all windows of a batch in memory once more", fix="change beams",
+        )  # fmt: skip
+        mistake = f"{self.batch_tokens} tokens a batch"
+        check(self.batch_tokens >= 1, mistake, expected="1 or more", fix="raise batch_tokens")
+        check(
+            self.delay_words is None or (self.decoder == "tagger" and 0 <= self.delay_words <= MOST_WORDS),
+            f"a delay of {self.delay_words} words with the decoder {self.decoder}",
+            expected=f"0 to {MOST_WORDS}, and the decoder tagger", fix="add --decoder tagger or drop delay_words",
+        )  # fmt: skip
         if self.precision is not None:
             check_precision(self.precision)
         check_odds(self.mark_odds or {}, None if self.marks is None else self.marks + DISFLUENT)
@@ -76,17 +71,14 @@ class DecodingConfig:
         """
         asked = "".join((self.marks or NO_MARKS).split())
         unknown = set(asked) - set(task.slot_marks) - set(task.opening)  # `¿` comes with `?`
-        if unknown:
-            raise ConfigError(
-                f"marks {''.join(sorted(unknown))!r}", expected=f"some of {task.marks!r}", fix="check --marks"
-            )
-        if self.max_marks is not None and self.max_marks > task.max_marks:
-            raise ConfigError(
-                f"{self.max_marks} marks in a slot", expected=f"at most {task.max_marks}", fix="lower max_marks"
-            )
-        of_style = task.style_max_marks.get(task.style_or_default(self.style), task.max_marks)
-        marks = task.marks + DISFLUENT * (DISFLUENT in asked)
-        return Alphabet(marks, of_style if self.max_marks is None else self.max_marks)
+        mistake = f"marks {''.join(sorted(unknown))!r}"
+        check(not unknown, mistake, expected=f"some of {task.marks!r}", fix="check --marks")
+        max_marks = self.max_marks
+        if max_marks is None:
+            max_marks = task.style_max_marks.get(task.style_or_default(self.style), task.max_marks)
+        mistake = f"{max_marks} marks in a slot"
+        check(max_marks <= task.max_marks, mistake, expected=f"at most {task.max_marks}", fix="lower max_marks")
+        return Alphabet(task.marks + DISFLUENT if DISFLUENT in asked else task.marks, max_marks)
 
     def odds(self, task: TaskConfig) -> dict[str, float]:
         """Return the factor of each mark's probability.  Raises ConfigError for marks that the task does not have."""
@@ -108,23 +100,19 @@ def allow_disfluency_sign(config: DecodingConfig, model: Model, disfluencies: st
     that is named where none is asked for.
     """
     if disfluencies == KEEP:
-        if DISFLUENT in {*(config.marks or ""), *(config.mark_odds or {})}:
-            raise ConfigError(
-                f"{DISFLUENT!r}, the sign of disfluent words, among marks or their odds",
-                expected="it with --disfluencies mark or remove",
-                fix="add that, or leave it out",
-            )
+        check(
+            DISFLUENT not in (config.marks or "") and DISFLUENT not in (config.mark_odds or {}),
+            f"{DISFLUENT!r}, the sign of disfluent words, among marks or their odds",
+            expected="it with --disfluencies mark or remove", fix="add that, or leave it out",
+        )  # fmt: skip
         return config
-    if not model.task.disfluencies:
-        raise ConfigError(
-            f"disfluencies {disfluencies!r} with {model.name}, which does not know them",
-            expected="a model that was trained for them",
-            fix="use --model base, train one (data.disfluencies.marked), or drop --disfluencies",
-        )
-    if config.decoder == "generate":
-        raise ConfigError(
-            f"disfluencies {disfluencies!r} with the decoder generate", expected="slots or tagger", fix="drop --decoder"
-        )
+    check(
+        model.task.disfluencies, f"disfluencies {disfluencies!r} with {model.name}, which does not know them",
+        expected="a model that was trained for them",
+        fix="use --model base, train one (data.disfluencies.marked), or drop --disfluencies",
+    )  # fmt: skip
+    mistake = f"disfluencies {disfluencies!r} with the decoder generate"
+    check(config.decoder != "generate", mistake, expected="slots or tagger", fix="drop --decoder")
     marks = model.task.marks if config.marks is None else config.marks
     return replace(config, marks=marks.replace(DISFLUENT, "") + DISFLUENT)
 
@@ -174,12 +162,8 @@ class WindowInput:
             source = tokenizer.source(fitted.words, style, None, fitted.pauses)
             if len(source.ids) <= most_tokens:
                 return replace(fitted, read=source)
-            if longest == 1:
-                raise ConfigError(
-                    f"a window of {len(self.words)} words for a model that reads {tokenizer.task.max_tokens} tokens",
-                    expected="a shorter window",
-                    fix="lower window",
-                )
+            mistake = f"a window of {len(self.words)} words for a model that reads {tokenizer.task.max_tokens} tokens"
+            check(longest > 1, mistake, expected="a shorter window", fix="lower window")
             longest = n_letters = longest // 2
 
 

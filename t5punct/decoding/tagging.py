@@ -73,26 +73,22 @@ class TagDecoder:
     def __init__(self, model: Model, config: DecodingConfig | None = None) -> None:
         """Raises ConfigError for a model without a tagger."""
         if model.tagger is None:
-            raise ConfigError(
-                f"{model.name}, which has no tagger",
-                expected="a model trained with loss.tagger_weight above 0",
-                fix="use --decoder slots",
-            )
+            expected = "a model trained with loss.tagger_weight above 0"
+            raise ConfigError(f"{model.name}, which has no tagger", expected=expected, fix="use --decoder slots")
         self._model = model
         self._tagger = model.tagger
         self._config = config or DecodingConfig()
         words = self._config.delay_words
         self.delay = None if words is None else delay_of(model, words)
-        alphabet, odds = self._config.alphabet(model.task), self._config.odds(model.task)
-        self._marks = alphabet.marks
+        self._marks = self._config.alphabet(model.task).marks
+        self._log_odds = self._tagger.log_odds(self._config.odds(model.task), self._marks)
         self.mark_classes = self._tagger.mark_classes
-        self._log_odds = self._tagger.log_odds(odds, alphabet.marks)
-        self._ends = torch.tensor([ends_sentence(mark) for mark in self._tagger.mark_classes])
-        self._links = torch.tensor([OTHER_SCRIPTS.get(mark, mark) in _LINKS for mark in self._tagger.mark_classes])
+        self._ends = torch.tensor([ends_sentence(mark) for mark in self.mark_classes])
+        self._links = torch.tensor([OTHER_SCRIPTS.get(mark, mark) in _LINKS for mark in self.mark_classes])
         self._pairs = None if self._tagger.openings is None else _pairs_of(self._tagger)
         # where nobody asks for the sign of disfluent words, it is as if there were none
-        unasked = DISFLUENT if DISFLUENT not in alphabet.marks else None
-        self._unasked = torch.tensor([mark == unasked for mark in self._tagger.mark_classes])
+        asks_for_sign = DISFLUENT in self._marks
+        self._unasked = torch.tensor([mark == DISFLUENT and not asks_for_sign for mark in self.mark_classes])
 
     @torch.inference_mode()
     def votes(self, windows: Sequence[WindowInput], n_slots: Sequence[int] | None = None) -> list[tuple[Vote, ...]]:
@@ -101,7 +97,8 @@ class TagDecoder:
         wanted = [len(window.words) for window in windows] if n_slots is None else n_slots
         votes: dict[int, tuple[Vote, ...]] = {}
         for batch in batch_by_length([len(source.ids) for source in sources], self._config.batch_tokens):
-            chosen, own = [windows[index] for index in batch], [sources[index] for index in batch]
+            chosen = [windows[index] for index in batch]
+            own = [sources[index] for index in batch]
             read = encoder_input(own, self._model)
             if self.delay is None:
                 states = self._model.encode(read.input_ids, read.attention_mask)  # (n_batch, n_source, d_model)
@@ -121,24 +118,32 @@ class TagDecoder:
         A sentence end that is said twice is said once, and opening marks fit the ends of their sentences; with a delay
         they do not, since slots would wait for later ones.
         """
-        marks, cases = (logits.float().cpu() for logits in self._tagger(states))
+        marks, cases = self._tagger(states)
+        marks = marks.float().cpu().masked_fill(self._unasked, float("-inf"))
         openings = None if self._pairs is None else self._tagger.opening_chances(states, self._marks)
-        marks = marks.masked_fill(self._unasked, float("-inf"))
-        ends = marks.softmax(-1)[:, self._ends].sum(-1)
-        alone = marks = marks + self._log_odds
-        if self.delay is None:
-            is_end = self._ends[alone.argmax(-1)] & torch.tensor(
-                [*chain.from_iterable(window.has_slot for window in windows)], dtype=torch.bool
-            )
-            doubled = torch.zeros(len(marks), dtype=torch.bool)
-            doubled[doubled_ends(ends.tolist(), is_end.tolist(), [len(window.words) for window in windows])] = True
-            marks = torch.where(doubled[:, None] & self._ends, alone.clamp(max=_NEVER), alone)
-            if openings is not None and self._pairs is not None:
-                marks, openings = self._paired(self._pairs, marks, openings, windows)
-            is_dropped = is_end & ~self._ends[marks.argmax(-1)]
-            # an end that nearly stood there explains more of the next word's capital
-            ends = torch.where(is_dropped, alone.softmax(-1)[:, self._ends].sum(-1), ends)
-        return Tagged(marks, ends, cases, openings)
+        tagged = Tagged(marks + self._log_odds, self._chances_of_ends(marks), cases.float().cpu(), openings)
+        return tagged if self.delay is not None else self._end_once(tagged, windows)
+
+    def _chances_of_ends(self, marks: torch.Tensor) -> torch.Tensor:
+        """Return the chance (n_slots,) that a sentence ends in a slot, of logits (n_slots, n_classes)."""
+        return marks.softmax(-1)[:, self._ends].sum(-1)
+
+    def _end_once(self, tagged: Tagged, windows: Sequence[WindowInput]) -> Tagged:
+        """Return what is said of slots, with sentence ends that are said once and fit the opening marks."""
+        alone = tagged.marks
+        has_slot = torch.tensor([*chain.from_iterable(window.has_slot for window in windows)], dtype=torch.bool)
+        is_end = self._ends[alone.argmax(-1)] & has_slot
+        lengths = [len(window.words) for window in windows]
+        doubled = torch.zeros(len(alone), dtype=torch.bool)
+        doubled[doubled_ends(tagged.ends.tolist(), is_end.tolist(), lengths)] = True
+        marks = torch.where(doubled[:, None] & self._ends, alone.clamp(max=_NEVER), alone)
+        openings = tagged.openings
+        if openings is not None and self._pairs is not None:
+            marks, openings = self._paired(self._pairs, marks, openings, windows)
+        # an end that nearly stood there explains more of the next word's capital
+        is_dropped = is_end & ~self._ends[marks.argmax(-1)]
+        ends = torch.where(is_dropped, self._chances_of_ends(alone), tagged.ends)
+        return Tagged(marks, ends, tagged.cases, openings)
 
     def _paired(
         self, pairs: Pairs, marks: torch.Tensor, openings: torch.Tensor, windows: Sequence[WindowInput]
@@ -168,11 +173,13 @@ class TagDecoder:
     def _said(self, window: WindowInput, index: int, marks: Sequence[float], openings: Sequence[float]) -> SaidOfWord:
         """Return the tagger's chances of a word, certain where it takes no marks or keeps its own."""
         kept = window.given[index] if window.given else NO_MARKS
-        if window.has_slot[index] and not kept:
-            return SaidOfWord(marks, openings)
-        mark = next((mark for mark in kept if mark in OPENING.values()), kept[:1])
-        certain = [0.0 if known == mark else _NEVER for known in self.mark_classes]
-        return SaidOfWord(certain, openings if window.has_slot[index] else [1.0, *[0.0] * (len(openings) - 1)])
+        if kept or not window.has_slot[index]:
+            closing = [mark for mark in kept if mark in OPENING.values()]
+            certain = closing[0] if closing else kept[:1]
+            marks = [0.0 if mark == certain else _NEVER for mark in self.mark_classes]
+        if not window.has_slot[index]:
+            openings = [1.0] + [0.0] * (len(openings) - 1)
+        return SaidOfWord(marks, openings)
 
     def votes_of(
         self, windows: Sequence[WindowInput], n_slots: Sequence[int], tagged: Tagged
@@ -241,9 +248,9 @@ def doubled_ends(chances: Sequence[float], is_end: Sequence[bool], lengths: Sequ
     begin = 0
     for length in lengths:
         kept = list[int]()
-        places = [index for index in range(begin, begin + length) if is_end[index]]
-        for index in sorted(places, key=lambda index: -chances[index]):
-            near = (rival for rival in kept if abs(rival - index) <= _NEAR_WORDS)
+        ends = [index for index in range(begin, begin + length) if is_end[index]]
+        for index in sorted(ends, key=lambda index: -chances[index]):
+            near = [rival for rival in kept if abs(rival - index) <= _NEAR_WORDS]
             if any(chances[index] + chances[rival] <= _MOST_OF_ONE for rival in near):
                 doubled.append(index)
             else:
@@ -255,11 +262,12 @@ def doubled_ends(chances: Sequence[float], is_end: Sequence[bool], lengths: Sequ
 def _pairs_of(tagger: Tagger) -> Pairs:
     """Return the tagger's classes of marks that belong together."""
     marks = tagger.mark_classes
-    closings = {place: OPENING.get(opening) for place, opening in enumerate(tagger.opening_classes)}
-    return Pairs(
-        tuple(place for place, mark in enumerate(marks) if ends_sentence(mark)),
-        {place: marks.index(mark) for place, mark in closings.items() if mark is not None and mark in marks},
-    )
+    ends = tuple(number for number, mark in enumerate(marks) if ends_sentence(mark))
+    closings = {}
+    for number, opening in enumerate(tagger.opening_classes):
+        if opening in OPENING and OPENING[opening] in marks:
+            closings[number] = marks.index(OPENING[opening])
+    return Pairs(ends, closings)
 
 
 def _put_first(row: torch.Tensor, chosen: int, among: Sequence[int] | None = None) -> None:

@@ -91,13 +91,15 @@ class Counts:
     words_dropped: int = 0
 
     def __add__(self, more: Counts) -> Counts:
-        return Counts.of_row([number + added for number, added in zip(self.row(), more.row(), strict=True)])
+        return Counts.of_row([ours + theirs for ours, theirs in zip(self.row(), more.row(), strict=True)])
 
     def row(self) -> list[int]:
         """Return all numbers in a fixed order, for thousands of documents to be added up as the rows of a matrix."""
-        triples = (*(self.classes[name] for name in CLASS_MARKS), self.boundaries, self.disfluent, self.openings)
-        plain = [getattr(self, name) for name in _PLAIN_FIELDS]
-        return plain + [number for item in triples for number in (item.correct, item.predicted, item.reference)]
+        row = [getattr(self, name) for name in _PLAIN_FIELDS]
+        of_classes = [self.classes[name] for name in CLASS_MARKS]
+        for counts in (*of_classes, self.boundaries, self.disfluent, self.openings):
+            row += [counts.correct, counts.predicted, counts.reference]
+        return row
 
     @classmethod
     def of_row(cls, row: Sequence[int]) -> Counts:
@@ -117,7 +119,10 @@ _PLAIN_FIELDS = tuple(item.name for item in fields(Counts) if item.name not in _
 
 def class_of(marks: str) -> str | None:
     """Return the benchmark class of marks; None for no mark."""
-    return next((_CLASS_OF_MARK[mark] for mark in marks if mark in _CLASS_OF_MARK), None)
+    for mark in marks:
+        if mark in _CLASS_OF_MARK:
+            return _CLASS_OF_MARK[mark]
+    return None
 
 
 def count(reference: Sequence[Slot], output: Sequence[Slot]) -> Counts:
@@ -126,8 +131,11 @@ def count(reference: Sequence[Slot], output: Sequence[Slot]) -> Counts:
     is_aligned = len(reference) == len(output)
     check(is_aligned, mistake, expected="the same words", fix="align the texts first", kind=InputError)
     kinds = Counter(_kind(wanted, output_slot) for wanted, output_slot in zip(reference, output, strict=True))
-    rows = [[number * times for number in _count_slot(*kind).row()] for kind, times in kinds.items()]
-    return Counts.of_row([sum(column) for column in zip(Counts().row(), *rows, strict=True)])
+    total = Counts().row()
+    for (wanted, output_slot), times in kinds.items():
+        row = _count_slot(wanted, output_slot).row()
+        total = [number + times * added for number, added in zip(total, row, strict=True)]
+    return Counts.of_row(total)
 
 
 def _kind(wanted: Slot, output: Slot) -> tuple[Slot, Slot]:

@@ -60,10 +60,12 @@ class RowsReference:
         for last, word in zip(self._joined.last_rows, annotated, strict=True):
             output += [Slot("", disfluent=bool(word.disfluent))] * (last - len(output))
             output.append(Slot(word.marks, disfluent=bool(word.disfluent)))
-        classes = [row.label_class for row in self.rows]
-        wanted = [Slot(LABEL_OF_CLASS[name], disfluent=name == TO_BE_LEFT_OUT) for name in classes]
-        stretches = (slice(start, start + _STRETCH_WORDS) for start in range(0, len(self.rows), _STRETCH_WORDS))
-        counts = [count(wanted[stretch], output[stretch]) + Counts(words=len(wanted[stretch])) for stretch in stretches]
+        names = [row.label_class for row in self.rows]
+        wanted = [Slot(LABEL_OF_CLASS[name], disfluent=name == TO_BE_LEFT_OUT) for name in names]
+        counts = list[Counts]()
+        for start in range(0, len(self.rows), _STRETCH_WORDS):
+            stretch = slice(start, start + _STRETCH_WORDS)
+            counts.append(count(wanted[stretch], output[stretch]) + Counts(words=len(wanted[stretch])))
         # how the words change in the text that t5punct writes
         spoken = split(" ".join(word.text for word in self.words), self.alphabet).words
         kept = compare_words(spoken, split(" ".join(word.text for word in annotated), self.alphabet).words, case=False)
@@ -101,13 +103,12 @@ def read_references(
     path: str | Path, alphabet: Alphabet, *, case: bool = True, max_words: int | None = None
 ) -> Iterator[Reference]:
     """Yield the references of a file, a pipe, or `-` for standard input.  Raises InputError if there are no words."""
+    format = format_of(path)
     check(
-        (name := format_of(path)) in ("text", "tsv"),
-        f"{path}, whose times and names would be scored as words",
-        expected="punctuated text, a document a line, or IWSLT rows",
-        fix=f"make text of the .{name} first: t5punct punctuate --keep-marks --keep-case --to text",
-        kind=InputError,
-    )
+        format in ("text", "tsv"), f"{path}, whose times and names would be scored as words",
+        expected="punctuated text, a document a line, or IWSLT rows", kind=InputError,
+        fix=f"make text of the .{format} first: t5punct punctuate --keep-marks --keep-case --to text",
+    )  # fmt: skip
     has_rows, lines = _open(path)
     documents: Iterable[Reference]
     if has_rows:

@@ -66,9 +66,10 @@ def paired_test(
     gain = score(our_rows) - score(their_rows)
     as_large = 0
     for _ in range(n_samples):
-        swap = rng.random(len(our_rows))[:, None] < 0.5  # (n_documents, 1)
-        mixed, rest = np.where(swap, their_rows, our_rows), np.where(swap, our_rows, their_rows)
-        as_large += abs(score(mixed) - score(rest)) >= abs(gain)
+        is_swapped = rng.random(len(our_rows))[:, None] < 0.5  # (n_documents, 1)
+        first = np.where(is_swapped, their_rows, our_rows)
+        second = np.where(is_swapped, our_rows, their_rows)
+        as_large += abs(score(first) - score(second)) >= abs(gain)
     return (as_large + 1) / (n_samples + 1)
 
 
@@ -95,7 +96,7 @@ def _rows(documents: Sequence[Counts]) -> Rows:
 
 
 def _of_rows(statistic: Statistic) -> Callable[[Rows], float]:
-    """Return the statistic of documents' sum, found once for each sum: a few documents have few."""
+    """Return a function from documents' rows to the statistic of their sum; it remembers the sums that come back."""
     known: dict[bytes, float] = {}
 
     def score(rows: Rows) -> float:

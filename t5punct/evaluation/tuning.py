@@ -19,7 +19,7 @@ from pathlib import Path
 from ..config import check, check_range
 from ..punctuator import Punctuator
 from ..text.render import AnnotatedWord
-from ..windows.combine import CombineConfig, WindowVotes, add_votes
+from ..windows.combine import CombineConfig, add_votes
 from ..windows.plan import Window, WindowConfig, iter_pools, plan_windows, views_of
 from ..windows.presets import Preset
 from ..windows.votes import Vote
@@ -107,29 +107,30 @@ class Trials:
     ) -> None:
         self._punctuator = punctuator
         self._on_progress = on_progress
-        self._documents = [(document, dict[_Span, tuple[Vote, ...]]()) for document in documents]
+        self._documents = list(documents)
+        self._votes_of_spans = [dict[_Span, tuple[Vote, ...]]() for _ in self._documents]
 
     def trial(self, strategy: Preset) -> Trial:
         """Score a strategy."""
         counts = list[Counts]()
-        for (document, _), annotated in zip(self._documents, self.annotate(strategy), strict=True):
+        for document, annotated in zip(self._documents, self.annotate(strategy), strict=True):
             counts += document.counts(annotated)
             self._on_progress(len(annotated))
-        return Trial(strategy, tuple(counts), self._documents[0][0].units)
+        return Trial(strategy, tuple(counts), self._documents[0].units)
 
     def annotate(self, strategy: Preset) -> Iterator[list[AnnotatedWord]]:
         """Yield each document as the punctuator annotates it with a strategy."""
-        for document, known in self._documents:
+        for document, votes_of_spans in zip(self._documents, self._votes_of_spans, strict=True):
             views = views_of(document.words, strategy.windows)
-            missing = [view for view in views if _span(view.window) not in known]
+            missing = [view for view in views if _span(view.window) not in votes_of_spans]
             for pool in iter_pools(missing, _POOL_WORDS, lambda view: len(view.words)):
-                for window_votes in self._punctuator.window_votes(pool, whole=True):
-                    known[_span(window_votes.view.window)] = window_votes.votes
+                for view, votes in zip(pool, self._punctuator.window_votes(pool, whole=True), strict=True):
+                    votes_of_spans[_span(view.window)] = votes
                 self._on_progress(sum(len(view.words) for view in pool))
             waiting = dict[int, list[Vote]]()
             votes_of_slots = list[list[Vote]]()
             for view in views:
-                votes_of_slots += add_votes(waiting, WindowVotes(view, known[_span(view.window)])).values()
+                votes_of_slots += add_votes(waiting, view, votes_of_spans[_span(view.window)]).values()
             first = self._punctuator.first_sentence
             decisions, _ = self._punctuator.decide_words(document.words, votes_of_slots, first, strategy.combine)
             yield self._punctuator.write_words(document.words, decisions)
@@ -140,7 +141,8 @@ def tune(
 ) -> Iterator[Trial]:
     """Yield a trial of every strategy; `on_progress` is called with how many words are done, and of how many."""
     documents = list(references_for(punctuator, path, config.max_words))
-    n_done = n_all = 0
+    n_all = sum(_count_work(documents, list(config.strategies(window))) for window in config.windows)
+    n_done = 0
 
     def tell(n_words: int) -> None:
         nonlocal n_done
@@ -148,20 +150,21 @@ def tune(
         if on_progress is not None:
             on_progress(n_done, n_all)
 
-    if on_progress is not None:
-        n_all = sum(_count_work(documents, list(config.strategies(window))) for window in config.windows)
     for window in config.windows:
         trials = Trials(punctuator, documents, tell)  # votes of other windows are not asked for again
-        yield from map(trials.trial, config.strategies(window))
+        for strategy in config.strategies(window):
+            yield trials.trial(strategy)
 
 
 def _count_work(documents: Sequence[Reference], strategies: Sequence[Preset]) -> int:
     """Return how many words are read, a window that strategies share once, plus how many each of them decides."""
     n_read = n_words = 0
     for document in documents:
+        spans = set[_Span]()
+        for strategy in strategies:
+            spans.update(map(_span, plan_windows(len(document.words), strategy.windows)))
+        n_read += sum(stop - start for start, stop in spans)
         n_words += len(document.words)
-        plans = (plan_windows(len(document.words), strategy.windows) for strategy in strategies)
-        n_read += sum(stop - start for start, stop in {_span(window) for plan in plans for window in plan})
     return n_read + n_words * len(strategies)
 
 

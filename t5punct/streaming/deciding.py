@@ -11,7 +11,7 @@ remembered, as if no more words came.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
@@ -54,11 +54,9 @@ class Seq2Seq:
         self._punctuator = punctuator
 
     def votes(self, looks: Sequence[Look]) -> list[tuple[Vote, ...]]:
-        windows = self._punctuator.window_votes([look.view for look in looks])
-        return [
-            window_votes.votes[look.slots.start : look.slots.stop]
-            for look, window_votes in zip(looks, windows, strict=True)
-        ]
+        votes_of_windows = self._punctuator.window_votes([look.view for look in looks])
+        pairs = zip(looks, votes_of_windows, strict=True)
+        return [votes[look.slots.start : look.slots.stop] for look, votes in pairs]
 
 
 class Classify:
@@ -70,32 +68,16 @@ class Classify:
         self._classifier = classifier or SlotClassifier(punctuator.model, punctuator.decoding)
 
     def votes(self, looks: Sequence[Look]) -> list[tuple[Vote, ...]]:
-        answers = iter(self._classifier.decode([question for look in looks for question in self._questions(look)]))
-        return [tuple(self._votes_of(look, answers)) for look in looks]
+        questions = list[Question]()
+        for look in looks:
+            window = self._punctuator.window_input(look.view.words)
+            questions += [Question(window, slot) for slot in look.slots]
+        answers = iter(self._classifier.decode(questions))
+        return [tuple(self._vote(look, slot, next(answers)) for slot in look.slots) for look in looks]
 
-    def _questions(self, look: Look) -> Iterator[Question]:
-        window = self._punctuator.window_input(look.view.words)
-        yield from (Question(window, slot) for slot in look.slots)
-
-    def _votes_of(self, look: Look, answers: Iterator[Distribution]) -> Iterator[Vote]:
-        n_words = len(look.view.words)
-        for place in look.slots:
-            case = {Case.VERBATIM.value: 1.0}
-            vote = Vote(next(answers), case, 1.0, place, n_words - place - 1)
-            yield self._punctuator.apply_known(look.view, place, vote)
-
-
-def make_decider(name: str, punctuator: Punctuator) -> Decider:
-    """Return the decider that a config names, for the policies that look at windows."""
-    return Classify(punctuator) if name == "classify" else Seq2Seq(punctuator)
-
-
-@dataclass(frozen=True, slots=True)
-class _Unread:
-    """A stream's memory, and the tokens of the words that it does not know yet."""
-
-    memory: Memory
-    words: list[tuple[int, ...]]
+    def _vote(self, look: Look, slot: int, answer: Distribution) -> Vote:
+        vote = Vote(answer, {Case.VERBATIM.value: 1.0}, 1.0, slot, len(look.view.words) - slot - 1)
+        return self._punctuator.apply_known(look.view, slot, vote)
 
 
 class DelayDecider:
@@ -117,25 +99,22 @@ class DelayDecider:
 
     def read(self, states: Sequence[StreamState]) -> list[StreamState]:
         """Return the states once the model has read all their words; several streams are computed together."""
-        unread = [self._unread(state) for state in states]
-        memories = self._encoder.read([part.memory for part in unread], [part.words for part in unread])
+        memories = [self._memory_of(state) for state in states]
+        unread = [self._tokens(state, memory.n_words) for state, memory in zip(states, memories, strict=True)]
         return [
             replace(state, memory=memory, n_read=state.n_seen, n_tokens=memory.n_tokens - self._encoder.n_prefix)
-            for state, memory in zip(states, memories, strict=True)
+            for state, memory in zip(states, self._encoder.read(memories, unread), strict=True)
         ]
 
     def votes(self, looks: Sequence[Look]) -> list[tuple[Vote, ...]]:
         """Return the votes of the slots asked for, of streams that were `read`."""
         memories = [look.state.memory for look in looks if look.state.memory is not None]
+        known = [memory.final for memory in memories]  # the tokens whose states are final
         delay = self._encoder.delay.words
-        open_ended = [
-            place for place, look in enumerate(looks) if look.view.window.keep_stop > look.state.n_seen - delay
-        ]
-        tails = dict(zip(open_ended, self._encoder.tails([memories[place] for place in open_ended]), strict=True))
-        return [
-            self._votes_of(look, memories[place].final.then(tails[place]) if place in tails else memories[place].final)
-            for place, look in enumerate(looks)
-        ]
+        ended = [i for i, look in enumerate(looks) if look.view.window.keep_stop > look.state.n_seen - delay]
+        for index, tail in zip(ended, self._encoder.tails([memories[i] for i in ended]), strict=True):
+            known[index] = known[index].then(tail)
+        return [self._votes_of(look, tokens) for look, tokens in zip(looks, known, strict=True)]
 
     def _votes_of(self, look: Look, known: Tokens) -> tuple[Vote, ...]:
         """Return the votes of one stream; known: the states of words, those of the look among them."""
@@ -146,18 +125,17 @@ class DelayDecider:
         (votes,) = self._tagger.votes_of([window], [len(words)], tagged)
         return tuple(self._punctuator.apply_known(look.view, place, votes[place]) for place in look.slots)
 
-    def _unread(self, state: StreamState) -> _Unread:
-        """Return the words that a stream's memory lacks; all that the state holds if it has none, after a resume.
+    def _memory_of(self, state: StreamState) -> Memory:
+        """Return a stream's memory; after a resume, one that has heard nothing of the words that the state holds.
 
         So it is with a memory of another lookahead, style or model, and with one that other policies left behind.
         """
         memory = state.memory
         if memory is not None and memory.n_words >= state.start and self._encoder.owns(memory):
-            return _Unread(memory, self._tokens(state, memory.n_words))
-        tokens = self._tokens(state, state.start)
+            return memory
         # so many tokens stood before the words that the state holds, when it was saved
-        n_dropped = state.n_tokens - sum(map(len, tokens[: max(0, state.n_read - state.start)]))
-        return _Unread(self._encoder.begin(state.start, max(0, n_dropped)), tokens)
+        words_read = self._tokens(state, state.start)[: max(0, state.n_read - state.start)]
+        return self._encoder.begin(state.start, max(0, state.n_tokens - sum(map(len, words_read))))
 
     def _tokens(self, state: StreamState, first: int) -> list[tuple[int, ...]]:
         """Return the tokens of a stream's words from the `first` on, each behind the silence before it."""

@@ -19,7 +19,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import accumulate, groupby, pairwise
+from itertools import accumulate, groupby
 from typing import Any
 
 import torch
@@ -186,24 +186,28 @@ class StreamEncoder:
     @torch.inference_mode()
     def read(self, memories: Sequence[Memory], words: Sequence[Sequence[Word]]) -> list[Memory]:
         """Return the streams' memories once each has heard these words."""
-        heard, incoming = [], []
-        for memory, new in zip(memories, words, strict=True):
-            ids = [token for word in new for token in word]
-            owners = [memory.n_words + index for index, word in enumerate(new) for _ in word]
-            incoming.append(self._tokens(ids, owners, range(memory.n_tokens, memory.n_tokens + len(ids))))
-            n_words, n_tokens = memory.n_words + len(new), memory.n_tokens + len(ids)
-            heard.append(replace(memory, n_words=n_words, n_tokens=n_tokens))
+        heard = list[Memory]()
+        incoming = list[Tokens]()
+        for memory, new_words in zip(memories, words, strict=True):
+            ids = list[int]()
+            owners = list[int]()
+            for index, word in enumerate(new_words, start=memory.n_words):
+                ids += word
+                owners += [index] * len(word)
+            n_tokens = memory.n_tokens + len(ids)
+            incoming.append(self._tokens(ids, owners, range(memory.n_tokens, n_tokens)))
+            heard.append(replace(memory, n_words=memory.n_words + len(new_words), n_tokens=n_tokens))
         return self._read_columns(heard, incoming, whole=False)
 
     @torch.inference_mode()
     def tails(self, memories: Sequence[Memory]) -> list[Tokens]:
         """Return the states of words that are not final yet, as if the streams ended here; what is remembered stays."""
         nothing = self._tokens([], [], [])
-        ended = self._read_columns(memories, [nothing] * len(memories), whole=True)
-        return [
-            stream_end.final.part(slice(_count(stream_end.final.words, memory.n_words - 1 - self.delay.words), None))
-            for stream_end, memory in zip(ended, memories, strict=True)
-        ]
+        tails = list[Tokens]()
+        for ended in self._read_columns(memories, [nothing] * len(memories), whole=True):
+            n_final = _count(ended.final.words, ended.n_words - 1 - self.delay.words)
+            tails.append(ended.final.part(slice(n_final, None)))
+        return tails
 
     def _blank(self) -> Memory:
         """Return a memory of no tokens."""
@@ -223,14 +227,14 @@ class StreamEncoder:
             return []
         layers: list[list[LayerMemory]] = [[] for _ in memories]
         for index, layer in enumerate(self._stack.layers):
-            known = [memory.layers[index] for memory in memories]
-            last_ready = [memory.n_words - 1 - self._words_waited[index + 1] for memory in memories]  # words
-            keyed = self._add_inputs(layer, known, incoming)
-            parts = [_split(memory.waiting, len(memory.waiting) if whole else _count(memory.waiting.words, word))
-                     for memory, word in zip(keyed, last_ready, strict=True)]  # fmt: skip
-            incoming = self._states(index, keyed, [ready for ready, _ in parts])
-            for held, memory, (_, waiting) in zip(layers, keyed, parts, strict=True):
-                held.append(LayerMemory(memory.keys, waiting))
+            keyed = self._add_inputs(layer, [memory.layers[index] for memory in memories], incoming)
+            ready = list[Tokens]()
+            for memory, own, held in zip(memories, keyed, layers, strict=True):
+                last_word = memory.n_words - 1 - self._words_waited[index + 1]
+                n_ready = len(own.waiting) if whole else _count(own.waiting.words, last_word)
+                ready.append(own.waiting.part(slice(n_ready)))
+                held.append(LayerMemory(own.keys, own.waiting.part(slice(n_ready, None))))
+            incoming = self._states(index, keyed, ready)
         finals = [tokens.with_rows(self._stack.finish(tokens.rows)) for tokens in map(_word_ends, incoming)]
         return [
             replace(memory, layers=tuple(held), final=memory.final.part(slice(-1, None)).then(final))
@@ -247,16 +251,14 @@ class StreamEncoder:
         if not len(rows):
             return list(known)
         keys = _keys_and_values(layer, layer.read(rows)).split_with_sizes([len(tokens) for tokens in incoming])
-        return [
-            self._add_to(memory, tokens, key) if len(tokens) else memory
-            for memory, tokens, key in zip(known, incoming, keys, strict=True)
-        ]
-
-    def _add_to(self, memory: LayerMemory, inputs: Tokens, keys: torch.Tensor) -> LayerMemory:
-        """Return one layer of one stream with new inputs, without the keys that no input sees any more."""
-        waiting = memory.waiting.then(inputs)
-        n_unseen = _count(memory.keys.words, waiting.words[0] - self.delay.left_words - 1)
-        return LayerMemory(memory.keys.part(n_unseen).then(inputs, keys), waiting)
+        layers = list[LayerMemory]()
+        for memory, inputs, key in zip(known, incoming, keys, strict=True):
+            if len(inputs):
+                waiting = memory.waiting.then(inputs)
+                n_unseen = _count(memory.keys.words, waiting.words[0] - self.delay.left_words - 1)  # by any from now on
+                memory = LayerMemory(memory.keys.part(n_unseen).then(inputs, key), waiting)  # noqa: PLW2901
+            layers.append(memory)
+        return layers
 
     def _states(self, index: int, layers: Sequence[LayerMemory], ready: Sequence[Tokens]) -> list[Tokens]:
         """Return a layer's outputs for the inputs whose delay is over."""
@@ -348,16 +350,12 @@ def _count(words: Sequence[int], last_word: int) -> int:
     return bisect_right(words, max(last_word, PREFIX))
 
 
-def _split(tokens: Tokens, n_tokens: int) -> tuple[Tokens, Tokens]:
-    return tokens.part(slice(n_tokens)), tokens.part(slice(n_tokens, None))
-
-
 def _word_ends(tokens: Tokens) -> Tokens:
     """Return the last token of each word."""
-    ends = [
-        index
-        for index, (word, next_word) in enumerate(pairwise((*tokens.words, None)))
-        if word not in (next_word, PREFIX)
-    ]
-    words, positions = (tuple(column[end] for end in ends) for column in (tokens.words, tokens.positions))
-    return Tokens(tokens.rows[ends], words, positions)
+    ends = list[int]()
+    for index, word in enumerate(tokens.words):
+        is_last = index + 1 == len(tokens) or tokens.words[index + 1] != word
+        if is_last and word != PREFIX:
+            ends.append(index)
+    words = tuple(tokens.words[end] for end in ends)
+    return Tokens(tokens.rows[ends], words, tuple(tokens.positions[end] for end in ends))

@@ -12,9 +12,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
 
-from ..errors import ConfigError
+from ..config import check
 from ..t5.delay import MOST_WORDS as MOST_DELAY
 from ..windows.combine import choose_marks
 from ..windows.plan import MOST_WORDS
@@ -43,86 +42,69 @@ class StreamConfig:
     max_delay_ms: int | None = None  # a silence of this length commits everything
 
     def __post_init__(self) -> None:
-        if self.policy not in POLICIES:
-            raise ConfigError(f"policy {self.policy!r}", expected=f"one of {', '.join(POLICIES)}", fix="check --policy")
-        if self.decide not in DECIDERS:
-            raise ConfigError(f"decide {self.decide!r}", expected=f"one of {', '.join(DECIDERS)}", fix="check decide")
+        policies = f"one of {', '.join(POLICIES)}"
+        check(self.policy in POLICIES, f"policy {self.policy!r}", expected=policies, fix="check --policy")
+        deciders = f"one of {', '.join(DECIDERS)}"
+        check(self.decide in DECIDERS, f"decide {self.decide!r}", expected=deciders, fix="check decide")
+        is_short = self.window <= MOST_WORDS
+        check(is_short, f"a window of {self.window} words", expected=f"at most {MOST_WORDS}", fix="lower window")
         if self.policy == "delay":
-            self._check_delay()
-        if self.window > MOST_WORDS:
-            raise ConfigError(f"a window of {self.window} words", expected=f"at most {MOST_WORDS}", fix="lower window")
-        names = {"fixed": ("lookahead",), "entropy": ("l_min", "l_max"), "sentence": ("every", "after")}
-        for name in names.get(self.policy, ()):
-            value = getattr(self, name)
-            if not isinstance(value, int) or not (name == "every") <= value < self.window:
-                raise ConfigError(
-                    f"{name} of {value} words in a window of {self.window}",
-                    expected=f"{int(name == 'every')} or more, and less than the window",
-                    fix=f"change {name} or the window",
-                )
-        if self.policy == "entropy":
-            self._check_entropy()
-        if self.max_delay_ms is not None and not 1 <= self.max_delay_ms <= _DAY_MS:
-            raise ConfigError(
-                f"max_delay_ms {self.max_delay_ms}", expected=f"1 to {_DAY_MS}, a day", fix="check --max-delay-ms"
-            )
-
-    def _check_delay(self) -> None:
-        if not 0 <= self.lookahead <= MOST_DELAY or self.decide != "seq2seq":
-            raise ConfigError(
+            check(
+                0 <= self.lookahead <= MOST_DELAY and self.decide == "seq2seq",
                 f"policy delay with a lookahead of {self.lookahead} words, decide {self.decide}",
-                expected=f"0 to {MOST_DELAY}, and no decide: the tagger decides",
-                fix="check --lookahead and decide",
-            )
-
-    def _check_entropy(self) -> None:
-        if self.l_min > self.l_max:
-            raise ConfigError(
-                f"l_min {self.l_min}, l_max {self.l_max}", expected="l_min <= l_max", fix="check l_min and l_max"
-            )
-        if len(self.thresholds) not in (1, self.l_max - self.l_min + 1):
-            raise ConfigError(
+                expected=f"0 to {MOST_DELAY}, and no decide: the tagger decides", fix="check --lookahead and decide",
+            )  # fmt: skip
+        names = {"fixed": ("lookahead",), "entropy": ("l_min", "l_max"), "sentence": ("every", "after"), "delay": ()}
+        for name in names[self.policy]:
+            value = getattr(self, name)
+            least = 1 if name == "every" else 0
+            check(
+                isinstance(value, int) and least <= value < self.window,
+                f"{name} of {value} words in a window of {self.window}",
+                expected=f"{least} or more, and less than the window", fix=f"change {name} or the window",
+            )  # fmt: skip
+        if self.policy == "entropy":
+            mistake = f"l_min {self.l_min}, l_max {self.l_max}"
+            check(self.l_min <= self.l_max, mistake, expected="l_min <= l_max", fix="check l_min and l_max")
+            check(
+                len(self.thresholds) in (1, self.l_max - self.l_min + 1),
                 f"{len(self.thresholds)} thresholds for lookaheads from {self.l_min} to {self.l_max}",
-                expected="one threshold, or one for each lookahead",
-                fix="check threshold",
-            )
-        if not all(0.0 <= threshold < math.inf for threshold in self.thresholds):
-            raise ConfigError(f"thresholds {self.thresholds}", expected="bits, 0 or more", fix="check threshold")
+                expected="one threshold, or one for each lookahead", fix="check threshold",
+            )  # fmt: skip
+            are_bits = all(0.0 <= threshold < math.inf for threshold in self.thresholds)
+            check(are_bits, f"thresholds {self.thresholds}", expected="bits, 0 or more", fix="check threshold")
+        is_possible = self.max_delay_ms is None or 1 <= self.max_delay_ms <= _DAY_MS
+        mistake = f"max_delay_ms {self.max_delay_ms}"
+        check(is_possible, mistake, expected=f"1 to {_DAY_MS}, a day", fix="check --max-delay-ms")
 
 
-class Policy(Protocol):
+class Policy:
     """When the model reads a window, from where, and which slots are then final."""
 
-    def is_due(self, state: StreamState) -> bool:
-        """Return whether the word just heard can make a slot final."""
-
-    def window_start(self, state: StreamState) -> int:
-        """Return the place in the stream from which the model reads."""
+    least: int  # words that must follow a slot before it may be final
 
     def n_asked(self, state: StreamState) -> int:
         """Count the waiting slots, from the first on, that could be final now."""
+        return max(0, state.n_waiting - self.least)
+
+    def is_due(self, state: StreamState) -> bool:
+        """Return whether the word just heard can make a slot final."""
+        return self.n_asked(state) > 0
+
+    def window_start(self, state: StreamState) -> int:
+        """Return the place in the stream from which the model reads."""
+        return state.start
 
     def n_ready(self, state: StreamState, votes: Sequence[Vote]) -> int:
         """Count the slots that are final now; `votes` are those of the slots asked for."""
+        return len(votes)
 
 
 @dataclass(frozen=True)
-class Fixed:
-    """Commits each slot when exactly `lookahead` words after it were heard (Minixhofer 2021, section 4)."""
+class Fixed(Policy):
+    """Commits each slot when exactly `least` words after it were heard (Minixhofer 2021, section 4)."""
 
-    lookahead: int
-
-    def is_due(self, state: StreamState) -> bool:
-        return state.n_waiting > self.lookahead
-
-    def window_start(self, state: StreamState) -> int:
-        return state.start
-
-    def n_asked(self, state: StreamState) -> int:
-        return max(0, state.n_waiting - self.lookahead)
-
-    def n_ready(self, state: StreamState, votes: Sequence[Vote]) -> int:
-        return len(votes)
+    least: int
 
 
 @dataclass(frozen=True)
@@ -134,38 +116,28 @@ class Delayed(Fixed):
 
 
 @dataclass(frozen=True)
-class Entropy:
-    """Commits each slot when the model is sure of it, or after `l_max` words (thesis 2021, algorithm 1).
+class Entropy(Policy):
+    """Commits each slot when the model is sure of it, or after `most` words (thesis 2021, algorithm 1).
 
     Slots are committed in order: one that the model is sure of waits for those before it.
     """
 
-    l_min: int
-    l_max: int
-    thresholds: Sequence[float]  # bits, one for each lookahead from l_min to l_max
-
-    def is_due(self, state: StreamState) -> bool:
-        return state.n_waiting > self.l_min
-
-    def window_start(self, state: StreamState) -> int:
-        return state.start
-
-    def n_asked(self, state: StreamState) -> int:
-        return max(0, state.n_waiting - self.l_min)
+    least: int
+    most: int
+    thresholds: Sequence[float]  # bits, one for each lookahead from `least` to `most`
 
     def n_ready(self, state: StreamState, votes: Sequence[Vote]) -> int:
-        """Count the waiting slots, from the first on, that are sure enough or have waited long enough."""
         for index, vote in enumerate(votes):
             lookahead = state.n_waiting - index - 1
-            if lookahead >= self.l_max:
+            if lookahead >= self.most:
                 continue
-            if entropy(vote.marks) / _NATS_PER_BIT > self.thresholds[lookahead - self.l_min]:
+            if entropy(vote.marks) / _NATS_PER_BIT > self.thresholds[lookahead - self.least]:
                 return index
         return len(votes)
 
 
 @dataclass(frozen=True)
-class Sentence:
+class Sentence(Policy):
     """Commits, every few words, all sentences that enough words follow (Chen 2020, algorithm 1).
 
     The paper commits only the first of them; then short sentences could come faster than they are committed, so we
@@ -174,35 +146,34 @@ class Sentence:
     """
 
     every: int
-    after: int
+    least: int
     window: int
 
     def is_due(self, state: StreamState) -> bool:
-        return state.n_waiting > self.after and (state.n_seen % self.every == 0 or state.n_waiting >= self.window)
+        is_time = state.n_seen % self.every == 0 or state.n_waiting >= self.window
+        return is_time and self.n_asked(state) > 0
 
     def window_start(self, state: StreamState) -> int:
         return max(state.start, state.sentence_start)
 
-    def n_asked(self, state: StreamState) -> int:
-        return max(0, state.n_waiting - self.after)
-
     def n_ready(self, state: StreamState, votes: Sequence[Vote]) -> int:
-        waiting = zip(state.words[state.n_committed - state.start :], votes, strict=False)
-        ended = [
-            n_words
-            for n_words, (word, vote) in enumerate(waiting, 1)
-            if word.ends_sentence(choose_marks([vote.marks], [1.0])[0])
-        ]
-        if ended:
-            return ended[-1]
-        return len(votes) if state.n_waiting >= self.window else 0
+        waiting = state.words[state.n_committed - state.start :]
+        n_ended = 0  # words up to the last sentence's end
+        for index, vote in enumerate(votes):
+            marks, _ = choose_marks([vote.marks], [1.0])
+            if waiting[index].ends_sentence(marks):
+                n_ended = index + 1
+        if n_ended == 0 and state.n_waiting >= self.window:
+            return len(votes)
+        return n_ended
 
 
 def make_policy(config: StreamConfig) -> Policy:
     """Return the policy that a config names."""
     if config.policy == "entropy":
         n_lookaheads = config.l_max - config.l_min + 1
-        return Entropy(config.l_min, config.l_max, (config.thresholds * n_lookaheads)[:n_lookaheads])
+        thresholds = config.thresholds * n_lookaheads if len(config.thresholds) == 1 else config.thresholds
+        return Entropy(config.l_min, config.l_max, thresholds)
     if config.policy == "sentence":
         return Sentence(config.every, config.after, config.window)
     return Delayed(config.lookahead) if config.policy == "delay" else Fixed(config.lookahead)

@@ -73,8 +73,8 @@ class StreamState:
         n_dropped = min(max(0, len(self.words) + 1 - window), self.n_committed - self.start)
         words = (*self.words[n_dropped:], replace(word, space=" "))
         if len(words) > 1:  # only now it shows that the word before is an ordinal
-            *older, last, word = words
-            words = (*older, between(last, older[-1].raw if older else "", word.raw), word)
+            raw_before = words[-3].raw if len(words) > 2 else ""
+            words = (*words[:-2], between(words[-2], raw_before, words[-1].raw), words[-1])
         known = (*self.times, times)[-len(words) :] if self.times or times != Times() else ()
         return replace(self, words=words, n_seen=self.n_seen + 1, end_ms=times.end_ms, times=known)
 
@@ -114,19 +114,25 @@ class StreamState:
 
     def _check(self) -> None:
         """Raises ValueError for a state that no stream can have."""
-        places = (0, self.start, self.n_committed, self.n_seen)
-        types = [(self.n_seen, int), (self.n_committed, int), (self.sentence_start, int), (self.finished, bool)]
-        types += [(self.in_doubt, bool), (self.quoted, bool), (self.n_read, int), (self.n_tokens, int)]
-        types += [] if self.end_ms is None else [(self.end_ms, int)]
-        types += [(ms, int) for times in self.times for ms in (times.start_ms, times.end_ms) if ms is not None]
-        sound = (
-            self.opened in ("", *OPENING)
+        numbers = [self.n_seen, self.n_committed, self.sentence_start, self.n_read, self.n_tokens]
+        if self.end_ms is not None:
+            numbers.append(self.end_ms)
+        numbers += [ms for times in self.times for ms in (times.start_ms, times.end_ms) if ms is not None]
+        is_possible = (
+            all(type(number) is int for number in numbers)
+            and type(self.finished) is bool
+            and type(self.in_doubt) is bool
+            and type(self.quoted) is bool
+            and self.opened in ("", *OPENING)
             and self.unsure_case in ("", *Case)
-            and all(type(value) is kind for value, kind in types)
-            and list(places) == sorted(places)
+            and 0 <= self.start <= self.n_committed <= self.n_seen
+            and 0 <= self.sentence_start <= self.n_committed
+            and 0 <= self.n_read <= self.n_seen
+            and self.n_tokens >= 0
+            and len(self.times) <= len(self.words)
+            and all(map(_is_sound, self.words))
         )
-        sound = sound and len(self.times) <= len(self.words) and self.n_tokens >= 0 and 0 <= self.n_read <= self.n_seen
-        if not sound or not 0 <= self.sentence_start <= self.n_committed or not all(map(_is_sound, self.words)):
+        if not is_possible:
             raise ValueError
 
 

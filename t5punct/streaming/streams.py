@@ -16,7 +16,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from ..errors import ConfigError, InputError
+from ..config import check
+from ..errors import InputError
 from ..punctuator import Punctuator, SentencePosition
 from ..text.io.live import TimedWord, whole_ms
 from ..text.marks import Case
@@ -25,7 +26,7 @@ from ..text.words import Word, checked_text, words_of
 from ..transcripts.items import pause_of, seconds
 from ..windows.plan import View, Window
 from ..windows.votes import Vote
-from .deciding import Decider, DelayDecider, Look, make_decider
+from .deciding import Classify, Decider, DelayDecider, Look, Seq2Seq
 from .policies import StreamConfig, make_policy
 from .state import StreamState, Times
 
@@ -56,15 +57,6 @@ class Step:
     committed: tuple[Committed, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class _Heard:
-    """A stream after some words; whether a window must be decoded now, and everything that waits becomes final."""
-
-    state: StreamState
-    is_due: bool = False
-    everything: bool = False
-
-
 class Streams:
     """Any number of streams over one model.  Their states are values, kept by the caller."""
 
@@ -84,14 +76,15 @@ class Streams:
         if self.config.policy == "delay" and decider is None:
             self._delay_decider = decider = DelayDecider(punctuator, self.config.lookahead)
             self._n_kept = self._delay_decider.n_remembered_words
-        self._decider = decider or make_decider(self.config.decide, punctuator)
+        if decider is None:
+            decider = Classify(punctuator) if self.config.decide == "classify" else Seq2Seq(punctuator)
+        self._decider = decider
 
     def push(self, states: Sequence[StreamState], words: Sequence[Words]) -> list[Step]:
         """Give each stream the words that arrived for it.  Raises InputError for a stream that is finished."""
         if len(states) != len(words):
-            raise InputError(
-                f"words for {len(words)} of {len(states)} streams", expected="words for each", fix="give [] for none"
-            )
+            mistake = f"words for {len(words)} of {len(states)} streams"
+            raise InputError(mistake, expected="words for each", fix="give [] for none")
         if any(state.finished for state in states):
             raise InputError("words after the stream's end", expected="no push after finish", fix="open a new stream")
         steps = [Step(state) for state in states]
@@ -99,10 +92,10 @@ class Streams:
         while True:
             looks: dict[int, bool] = {}  # the streams whose windows are to be decoded, and whether everything is final
             for index, queue in enumerate(queues):
-                heard = self._hear(steps[index].state, queue)
-                steps[index] = replace(steps[index], state=heard.state)
-                if heard.is_due:
-                    looks[index] = heard.everything
+                state, is_final = self._hear(steps[index].state, queue)
+                steps[index] = replace(steps[index], state=state)
+                if is_final is not None:
+                    looks[index] = is_final
             if not looks:
                 return steps
             self._decode(steps, looks)
@@ -126,17 +119,15 @@ class Streams:
     def _check(self) -> None:
         decoder = self._punctuator.config.decoding.decoder
         if self.config.policy == "delay":
-            if decoder == "generate":
-                raise ConfigError("policy delay with the decoder generate", expected="tagger", fix="drop --decoder")
+            mistake = "policy delay with the decoder generate"
+            check(decoder != "generate", mistake, expected="tagger", fix="drop --decoder")
             return
-        if (decoder == "generate" and self.config.policy == "entropy") or (
-            decoder not in ("auto", "slots") and self.config.decide == "classify"
-        ):
-            raise ConfigError(
-                f"policy {self.config.policy}, decide {self.config.decide} with the decoder {decoder}",
-                expected="the decoder slots, which knows how sure it is and answers questions",
-                fix="drop --decoder",
-            )
+        is_sure = decoder != "generate" or self.config.policy != "entropy"
+        answers = decoder in ("auto", "slots") or self.config.decide != "classify"
+        check(
+            is_sure and answers, f"policy {self.config.policy}, decide {self.config.decide} with the decoder {decoder}",
+            expected="the decoder slots, which knows how sure it is and answers questions", fix="drop --decoder",
+        )  # fmt: skip
         self._punctuator.window_input([Word("a")] * self.config.window)  # raises ConfigError if it is too long
 
     def _pieces(self, words: Words) -> Iterator[TimedWord]:
@@ -149,15 +140,18 @@ class Streams:
             for piece in checked_text(timed.word, may_hold_bytes=True).split():
                 yield TimedWord(piece, *times)
 
-    def _hear(self, state: StreamState, queue: deque[TimedWord]) -> _Heard:
-        """Take words until a window must be decoded, or none are left."""
+    def _hear(self, state: StreamState, queue: deque[TimedWord]) -> tuple[StreamState, bool | None]:
+        """Take words until a window must be decoded, or none are left.
+
+        Gives the state, and whether everything that waits is final in that window; None where none must be decoded.
+        """
         task = self._punctuator.model.task
         while queue:
             silence_ms = queue[0].silence_ms(state.end_ms)
             if state.words:
                 state = state.paused(pause_of(silence_ms, task.pauses_ms))
             if state.n_waiting and silence_ms >= (self.config.max_delay_ms or math.inf):
-                return _Heard(state, is_due=True, everything=True)
+                return state, True
             word = queue.popleft()
             (heard,) = words_of(word.word, task.alphabet, opens_line=not state.n_seen)
             marked = None if heard.has_slot else self._add_marks(state, word.word)
@@ -166,8 +160,8 @@ class Streams:
                 continue
             state = state.hear(heard, self._n_kept, Times(word.start_ms, word.end_ms))
             if self._policy.is_due(state):
-                return _Heard(state, is_due=True)
-        return _Heard(state)
+                return state, False
+        return state, None
 
     def _add_marks(self, state: StreamState, piece: str) -> StreamState | None:
         """Return the state after marks that stand alone, which are the last word's, as in a text; None: they are a
@@ -195,21 +189,19 @@ class Streams:
         Where everything is final, a silence or the end of the stream follows; with `ends` the sentence ends there.
         """
         states = [steps[index].state for index in looks]
-        states = states if self._delay_decider is None else self._delay_decider.read(states)
-        wanted = [
-            self._choose_look(state, everything, ends) for state, everything in zip(states, looks.values(), strict=True)
-        ]
+        if self._delay_decider is not None:
+            states = self._delay_decider.read(states)
+        wanted = list[Look]()
+        for state, everything in zip(states, looks.values(), strict=True):
+            start = min(self._policy.window_start(state), state.n_committed)
+            n_asked = state.n_waiting if everything else self._policy.n_asked(state)
+            window = Window(start, state.n_seen, state.n_committed, state.n_committed + n_asked)
+            words = state.words[start - state.start :]
+            wanted.append(Look(state, View(window, words, everything and ends, n_settled=state.n_committed)))
         for (index, everything), look, votes in zip(looks.items(), wanted, self._decider.votes(wanted), strict=True):
             n_ready = len(votes) if everything else self._policy.n_ready(look.state, votes)
             state, committed = self._commit(look.state, votes[:n_ready])
             steps[index] = Step(state, steps[index].committed + committed)
-
-    def _choose_look(self, state: StreamState, everything: bool, ends: bool) -> Look:
-        start = min(self._policy.window_start(state), state.n_committed)
-        n_asked = state.n_waiting if everything else self._policy.n_asked(state)
-        window = Window(start, state.n_seen, state.n_committed, state.n_committed + n_asked)
-        view = View(window, state.words[start - state.start :], everything and ends, n_settled=state.n_committed)
-        return Look(state, view)
 
     def _commit(self, state: StreamState, votes: Sequence[Vote]) -> tuple[StreamState, tuple[Committed, ...]]:
         """Return the first waiting words, as these votes decide them, and the state once they are committed."""
@@ -217,32 +209,29 @@ class Streams:
         if state.n_committed:
             unsure_case = Case(state.unsure_case) if state.unsure_case else None
             sentence = SentencePosition(state.begins_sentence, state.opened, state.quoted, unsure_case)
+        words = state.words[state.n_committed - state.start :][: len(votes)]
         decisions = list[Decision]()
         sentence_start = state.sentence_start
-        words = state.words[state.n_committed - state.start :][: len(votes)]
         for index, (word, vote) in enumerate(zip(words, votes, strict=True), start=state.n_committed + 1):
             decided, sentence = self._punctuator.decide_words([word], [[vote]], sentence)
             decisions += decided
-            sentence_start = index if sentence.begins else sentence_start
+            if sentence.begins:
+                sentence_start = index
         # what is out stays: the marks of a removed word can only go to a word that is committed together with it
-        written = self._punctuator.write_words(words, decisions)
-        times = [state.times_of(index) for index in range(state.n_committed, state.n_committed + len(words))]
-        committed = tuple(
-            Committed(word, state.n_waiting - index, spoken.start_ms, spoken.end_ms)
-            for index, (word, spoken) in enumerate(zip(written, times, strict=True), start=1)
-        )
-        n_committed = state.n_committed + len(committed)
-        in_doubt = sentence.begins is None
+        committed = list[Committed]()
+        for index, written in enumerate(self._punctuator.write_words(words, decisions), start=state.n_committed):
+            times = state.times_of(index)
+            committed.append(Committed(written, state.n_seen - index - 1, times.start_ms, times.end_ms))
         state = replace(
             state,
-            n_committed=n_committed,
+            n_committed=state.n_committed + len(committed),
             sentence_start=sentence_start,
-            in_doubt=in_doubt,
+            in_doubt=sentence.begins is None,
             opened=sentence.opened,
             quoted=sentence.quoted,
             unsure_case=sentence.unsure_case.value if sentence.unsure_case else "",
         )
-        return state, committed
+        return state, tuple(committed)
 
 
 class StreamingPunctuator:

@@ -27,7 +27,7 @@ from typing import Any
 import torch
 from torch.nn.functional import dropout
 
-from ..errors import ConfigError
+from ..config import check
 from .encoder import Encoder
 from .task import TaskConfig
 from .tokenization import Source
@@ -50,12 +50,11 @@ class Delay:
     layers: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
-        if not 0 <= self.words <= MOST_WORDS or not 1 <= self.left_words <= MOST_WORDS:
-            raise ConfigError(
-                f"a delay of {self.words} words with {self.left_words} to the left",
-                expected=f"0 to {MOST_WORDS}, and 1 to {MOST_WORDS}",
-                fix="check the delay",
-            )
+        check(
+            0 <= self.words <= MOST_WORDS and 1 <= self.left_words <= MOST_WORDS,
+            f"a delay of {self.words} words with {self.left_words} to the left",
+            expected=f"0 to {MOST_WORDS}, and 1 to {MOST_WORDS}", fix="check the delay",
+        )  # fmt: skip
 
     @classmethod
     def of_task(cls, words: int, task: TaskConfig) -> Delay:
@@ -116,10 +115,8 @@ def delayed_states(encoder: Any, input_ids: torch.Tensor, words: torch.Tensor, d
         masks[look_ahead] = torch.zeros(seen.shape, device=seen.device).masked_fill(~seen, float("-inf"))
     for layer, look_ahead, table in zip(stack.layers, look_aheads, stack.position_biases(), strict=True):
         read = layer.read(hidden)
-        queries, keys, values = (
-            projected.view(*projected.shape[:-1], layer.n_heads, -1).transpose(1, 2)
-            for projected in (layer.queries(read), layer.keys(read), layer.values(read))
-        )  # (n_batch, n_heads, n_source, d_kv)
+        maps = (layer.queries, layer.keys, layer.values)  # each gives (n_batch, n_heads, n_source, d_kv)
+        queries, keys, values = (part(read).unflatten(-1, (layer.n_heads, -1)).transpose(1, 2) for part in maps)
         # going backwards on a CPU, this is a quarter faster than torch's own attention with dropout
         logits = queries @ keys.transpose(-1, -2) * layer.scale + (table[:, distances] + masks[look_ahead])
         weights = dropout(logits.float().softmax(-1).type_as(logits), layer.attention_dropout)

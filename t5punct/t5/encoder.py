@@ -33,6 +33,7 @@ from typing import Any
 import torch
 from torch.nn.functional import scaled_dot_product_attention
 
+from ..config import check
 from ..errors import ModelError
 from .int8_linear import rounded_for
 
@@ -99,11 +100,8 @@ class Encoder:
     def __init__(self, encoder: Any) -> None:
         blocks = blocks_of(encoder)
         if blocks is None:
-            raise ModelError(
-                f"layers of a {encoder.config.model_type}",
-                expected=f"a T5, or one of {', '.join(_BERT_KINDS)}",
-                fix="use all its layers, without a delay",
-            )
+            mistake, expected = f"layers of a {encoder.config.model_type}", f"a T5, or one of {', '.join(_BERT_KINDS)}"
+            raise ModelError(mistake, expected=expected, fix="use all its layers, without a delay")
         self._encoder = encoder
         self.layers = [EncoderLayer(block, getattr(encoder, "config", None)) for block in blocks]
         if self.layers[0].has_norm_first:
@@ -120,12 +118,11 @@ class Encoder:
 
     def check_delay(self) -> None:
         """Raise ModelError for an encoder whose states depend on where a window begins."""
-        if not self._biases:
-            raise ModelError(
-                "a delay with an encoder that has absolute positions only, as the one of multi",
-                expected="large, base, small, or another model with relative positions",
-                fix="choose one of these, or another policy, such as fixed",
-            )
+        check(
+            self._biases, "a delay with an encoder that has absolute positions only, as the one of multi",
+            expected="large, base, small, or another model with relative positions",
+            fix="choose one of these, or another policy, such as fixed", kind=ModelError,
+        )  # fmt: skip
 
     def embed(self, ids: torch.Tensor, places: torch.Tensor | None) -> torch.Tensor:
         """Return the first layer's input, (.., d_model).

@@ -17,6 +17,7 @@ from contextlib import contextmanager
 from difflib import get_close_matches
 from pathlib import Path
 
+from ..config import check
 from ..errors import ModelError, OutputError, first_line, refused_by_system
 from ..text.io.files import move, new_file_mode, partial_folder
 
@@ -125,16 +126,10 @@ def check_push(hub_id: str) -> None:
         validate_repo_id(hub_id)
     except HFValidationError as error:
         raise OutputError(f"hub id {hub_id!r}", expected="OWNER/NAME", fix="check --push-to-hub") from error
-    if is_offline_mode():
-        raise OutputError(
-            f"no way to push to {hub_id}: HF_HUB_OFFLINE is set", expected="a network", fix="unset HF_HUB_OFFLINE"
-        )
-    if get_token() is None:
-        raise OutputError(
-            f"no login to push to {hub_id} with",
-            expected="a token that may write",
-            fix="run `hf auth login`, or set HF_TOKEN",
-        )
+    mistake = f"no way to push to {hub_id}: HF_HUB_OFFLINE is set"
+    check(not is_offline_mode(), mistake, expected="a network", fix="unset HF_HUB_OFFLINE", kind=OutputError)
+    mistake, fix = f"no login to push to {hub_id} with", "run `hf auth login`, or set HF_TOKEN"
+    check(get_token() is not None, mistake, expected="a token that may write", fix=fix, kind=OutputError)
 
 
 def push(folder: Path, hub_id: str, *, private: bool = False) -> str:

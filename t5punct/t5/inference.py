@@ -186,7 +186,8 @@ class ScaleNorm(nn.Module):
 
 def _bert(config: Any, words: nn.Embedding) -> nn.Module:
     """Return an encoder of BERT's kind; MPNet has one position bias for all of its layers."""
-    n_channels, is_mpnet = config.hidden_size, config.model_type == "mpnet"
+    n_channels = config.hidden_size
+    is_mpnet = config.model_type == "mpnet"
     make_norm = partial(nn.LayerNorm, n_channels, eps=config.layer_norm_eps)
     layers = nn.ModuleList()
     for _ in range(config.num_hidden_layers):
@@ -197,7 +198,8 @@ def _bert(config: Any, words: nn.Embedding) -> nn.Module:
         else:
             reading = Parts(dict(zip(("query", "key", "value"), maps, strict=False)))
             attention = Parts({"self": reading, "output": Parts({"dense": maps[-1], **closing})})
-        wide, narrow = nn.Linear(n_channels, config.intermediate_size), nn.Linear(config.intermediate_size, n_channels)
+        wide = nn.Linear(n_channels, config.intermediate_size)
+        narrow = nn.Linear(config.intermediate_size, n_channels)
         between = Parts({"dense": wide, "intermediate_act_fn": ACTIVATIONS[config.hidden_act]()})
         output = Parts({"dense": narrow, "LayerNorm": make_norm(), "dropout": nn.Identity()})
         layers.append(Parts({"attention": attention, "intermediate": between, "output": output}))

@@ -23,6 +23,7 @@ import torch
 from safetensors import safe_open
 from safetensors.torch import load_file, save_file
 
+from ..config import check
 from ..errors import ModelError
 from .folder import INT8_FILE, SHARED_FILE, int8_files
 
@@ -118,14 +119,14 @@ def read_stored(folder: Path) -> dict[str, torch.Tensor | Int8Rows]:
         raise ModelError(f"an incomplete set of weights ({names})", expected="all shards", fix="copy the folder again")
     tensors = {name: tensor for file in files for name, tensor in load_file(file).items()}
     index = folder / SHARED_FILE  # what another model's folder holds for this one
-    for place, names in json.loads(index.read_text(encoding="utf-8")).items() if index.is_file() else ():
+    shared = json.loads(index.read_text(encoding="utf-8")) if index.is_file() else {}
+    for place, names in shared.items():
         file = folder / place
-        if not file.is_file():
-            raise ModelError(
-                f"{folder}, which shares weights with {file.parent.name}, without {file}",
-                expected="both folders beside each other",
-                fix=f"copy both, or write one that is whole by `t5punct export {folder.name} -o FOLDER --dtype int8`",
-            )
+        check(
+            file.is_file(), f"{folder}, which shares weights with {file.parent.name}, without {file}",
+            expected="both folders beside each other", kind=ModelError,
+            fix=f"copy both, or write one that is whole by `t5punct export {folder.name} -o FOLDER --dtype int8`",
+        )  # fmt: skip
         with safe_open(file, framework="pt") as stored:
             tensors |= {name: stored.get_tensor(name) for name in names}
     scaled = [name for name in tensors if name + _SCALE in tensors]  # a parameter may be called scale too

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from ..config import check_range
+from ..config import check, check_range
 from ..errors import ConfigError
 from ..text.marks import DISFLUENT, OPENING, Alphabet, Case, capitalise, case_of
 
@@ -57,41 +57,30 @@ class TaskConfig:
     def __post_init__(self) -> None:
         Alphabet(self.marks, self.max_marks)  # raises ConfigError if they are wrong
         check_range(self, "", 1, "max_tokens")
-        if DISFLUENT in self.marks:
-            raise ConfigError(
-                f"marks {self.marks!r}",
-                expected=f"marks without {DISFLUENT}, the sign of disfluent words",
-                fix="set marks",
-            )
-        if not set(self.opening) <= set(OPENING) or len(set(self.opening)) != len(self.opening):
-            raise ConfigError(f"opening {self.opening!r}", expected=f"some of {''.join(OPENING)}", fix="set opening")
+        expected = f"marks without {DISFLUENT}, the sign of disfluent words"
+        check(DISFLUENT not in self.marks, f"marks {self.marks!r}", expected=expected, fix="set marks")
+        are_openings = set(self.opening) <= set(OPENING) and len(set(self.opening)) == len(self.opening)
+        expected = f"some of {''.join(OPENING)}"
+        check(are_openings, f"opening {self.opening!r}", expected=expected, fix="set opening")
         check_odds(self.mark_odds, self.slot_marks)
-        if unknown := {*self.tagged_styles} - {*self.styles}:
-            raise ConfigError(
-                f"tagged_styles {', '.join(sorted(unknown))}",
-                expected=f"some of {', '.join(self.styles)}",
-                fix="set tagged_styles",
-            )
-        if not 0.0 < self.unmarked_odds < math.inf:
-            raise ConfigError(f"unmarked_odds {self.unmarked_odds}", expected="above 0", fix="set unmarked_odds")
+        unknown = {*self.tagged_styles} - {*self.styles}
+        styles = ", ".join(self.styles)
+        mistake = f"tagged_styles {', '.join(sorted(unknown))}"
+        check(not unknown, mistake, expected=f"some of {styles}", fix="set tagged_styles")
+        is_odds = 0.0 < self.unmarked_odds < math.inf
+        check(is_odds, f"unmarked_odds {self.unmarked_odds}", expected="above 0", fix="set unmarked_odds")
         _ = self.pauses_ms  # raises ConfigError if they are wrong
-        if self.delay_left_words is not None and self.delay_left_words < 1:
-            raise ConfigError(
-                f"delay_left_words {self.delay_left_words}", expected="1 or more, or null", fix="set delay_left_words"
-            )
-        if self.default_style not in self.styles:
-            raise ConfigError(
-                f"default_style {self.default_style!r}",
-                expected=f"one of the styles ({', '.join(self.styles) or 'there are none'})",
-                fix="set styles and default_style",
-            )
+        mistake = f"delay_left_words {self.delay_left_words}"
+        is_possible = self.delay_left_words is None or self.delay_left_words >= 1
+        check(is_possible, mistake, expected="1 or more, or null", fix="set delay_left_words")
+        expected = f"one of the styles ({styles or 'there are none'})"
+        mistake = f"default_style {self.default_style!r}"
+        check(self.default_style in self.styles, mistake, expected=expected, fix="set styles and default_style")
         for style, longest in self.style_max_marks.items():
-            if style not in self.styles or not 1 <= longest <= self.max_marks:
-                raise ConfigError(
-                    f"style_max_marks {style}: {longest}",
-                    expected=f"some of {', '.join(self.styles)}, each with 1 to {self.max_marks}",
-                    fix="check style_max_marks",
-                )
+            check(
+                style in self.styles and 1 <= longest <= self.max_marks, f"style_max_marks {style}: {longest}",
+                expected=f"some of {styles}, each with 1 to {self.max_marks}", fix="check style_max_marks",
+            )  # fmt: skip
         try:
             self.prefix.format(style=self.default_style)
         except (LookupError, ValueError, AttributeError, TypeError) as error:  # {foo}, a lone brace, {style.foo}
@@ -116,8 +105,8 @@ class TaskConfig:
     def style_or_default(self, style: str | None) -> str:
         """Return a style; None takes the default.  Raises ConfigError for an unknown one."""
         style = style or self.default_style
-        if style not in self.styles:
-            raise ConfigError(f"style {style!r}", expected=f"one of {', '.join(self.styles)}", fix="check --style")
+        styles = f"one of {', '.join(self.styles)}"
+        check(style in self.styles, f"style {style!r}", expected=styles, fix="check --style")
         return style
 
     def prefix_for(self, style: str | None) -> str:
@@ -151,12 +140,11 @@ def checked_pauses(pause_ms: int | None, long_pause_ms: int | None) -> tuple[int
     """
     lengths_ms = {"pause_ms": pause_ms, "long_pause_ms": long_pause_ms}
     for name, length_ms in lengths_ms.items():
-        if length_ms is not None and length_ms < 1:
-            raise ConfigError(f"{name} {length_ms}", expected="1 or more, or null", fix=f"set {name}")
-    if long_pause_ms is not None and not (pause_ms is not None and pause_ms < long_pause_ms):
-        raise ConfigError(
-            f"long_pause_ms {long_pause_ms} with pause_ms {pause_ms}", expected="a shorter pause_ms", fix="set pause_ms"
-        )
+        is_possible = length_ms is None or length_ms >= 1
+        check(is_possible, f"{name} {length_ms}", expected="1 or more, or null", fix=f"set {name}")
+    is_possible = long_pause_ms is None or (pause_ms is not None and pause_ms < long_pause_ms)
+    mistake = f"long_pause_ms {long_pause_ms} with pause_ms {pause_ms}"
+    check(is_possible, mistake, expected="a shorter pause_ms", fix="set pause_ms")
     return tuple(length_ms for length_ms in lengths_ms.values() if length_ms is not None)
 
 
@@ -171,13 +159,12 @@ def silence_tokens(pause: int) -> tuple[str, ...]:
 
 def check_odds(odds: Mapping[str, float], marks: str | None = None) -> None:
     """Raise ConfigError for odds that are not positive numbers, or for something that is not a mark."""
+    expected = f"marks of {marks!r}" if marks else "marks"
     for mark, value in odds.items():
-        if not 0.0 < value < math.inf or (marks is not None and mark not in set(marks)):
-            raise ConfigError(
-                f"mark odds {mark!r}: {value}",
-                expected=f"{f'marks of {marks!r}' if marks else 'marks'}, each with a number above 0",
-                fix="check the mark odds",
-            )
+        check(
+            0.0 < value < math.inf and (marks is None or mark in set(marks)), f"mark odds {mark!r}: {value}",
+            expected=f"{expected}, each with a number above 0", fix="check the mark odds",
+        )  # fmt: skip
 
 
 # the text form of a model that begins with an encoder: tokens of their own for styles, marks and case

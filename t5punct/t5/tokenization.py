@@ -44,6 +44,16 @@ class Source:
     n_prefix: int = 0  # tokens
 
 
+@dataclass(slots=True)
+class _SpelledWord:
+    """A word that is read back from tokens: those of its letters, how it is written, and the marks around it."""
+
+    ids: list[int]
+    case: Case
+    opening: str
+    marks: str = NO_MARKS
+
+
 class TaskTokenizer:
     """A T5 tokenizer seen through the task: words, marks, styles."""
 
@@ -171,10 +181,9 @@ class TaskTokenizer:
         `openings`: the opening mark before each word, or none; they are left out if the decoder writes none.
         """
         ids: list[int] = []
-        openings = openings or (NO_MARKS,) * len(forms)
-        for index, (form, own, opening) in enumerate(zip(forms, marks, openings, strict=True)):
-            ids += self.form_ids(form, index == 0, opening)
-            for mark in own:
+        for index, form in enumerate(forms):
+            ids += self.form_ids(form, index == 0, openings[index] if openings else NO_MARKS)
+            for mark in marks[index]:
                 ids += self.mark_ids[mark]
         return (*ids, self.eos_id)
 
@@ -203,36 +212,30 @@ class TaskTokenizer:
         openings = {row: mark for mark, row in self.opening_ids.items()}
         cases = {row[0]: case for case, row in self.case_ids.items() if row} if self.task.inline_case else {}
         special = set(self.tokenizer.all_special_ids)
-        words: list[list[int]] = []
-        written: list[Case] = []
-        slots: list[str] = []
-        opened: list[str] = []  # the opening mark before each word
+        words = list[_SpelledWord]()
         case = Case.LOWER
-        before = ""
         opening = NO_MARKS
+        before = ""  # the last piece of the word under way, but for its first
         for number, piece in zip(ids, self.tokenizer.convert_ids_to_tokens(list(ids)), strict=True):
             if number in special:
                 continue
             if number in marks:
-                slots[-1:] = [slot + marks[number] for slot in slots[-1:]]
+                if words:
+                    words[-1].marks += marks[number]
             elif number in openings:
                 opening = openings[number]
             elif number in cases:
                 case = cases[number]
-            elif words and not (slots[-1] or opening) and self._goes_on(piece, before):
-                words[-1].append(number)
+            elif words and not (words[-1].marks or opening) and self._goes_on(piece, before):
+                words[-1].ids.append(number)
                 before = piece
             else:
-                words.append([number])
-                written.append(case)
-                slots.append("")
-                opened.append(opening)
+                words.append(_SpelledWord([number], case, opening))
                 case = Case.LOWER
-                before = ""
                 opening = NO_MARKS
-        texts = [self._joined(word) for word in words]
-        forms = (mark + apply_case(text, case) for mark, text, case in zip(opened, texts, written, strict=True))
-        return " ".join(self.task.alphabet.spell(form, slot) for form, slot in zip(forms, slots, strict=True))
+                before = ""
+        forms = [word.opening + apply_case(self._joined(word.ids), word.case) for word in words]
+        return " ".join(self.task.alphabet.spell(form, word.marks) for form, word in zip(forms, words, strict=True))
 
     @cached_property
     def _space(self) -> str:
@@ -269,9 +272,7 @@ class TaskTokenizer:
         """
         ids = self._encode(written)
         if ids[: len(self._carrier)] != self._carrier:
-            raise ModelError(
-                f"a tokenizer that writes {written!r} as one piece",
-                expected="words and marks in pieces of their own",
-                fix="use a T5, mT5, umT5 or byT5 tokenizer",
-            )
+            mistake = f"a tokenizer that writes {written!r} as one piece"
+            expected = "words and marks in pieces of their own"
+            raise ModelError(mistake, expected=expected, fix="use a T5, mT5, umT5 or byT5 tokenizer")
         return tuple(ids[len(self._carrier) :])

@@ -61,18 +61,12 @@ def load_network(folder: Path) -> Any:
     wrong = [*info["missing_keys"], *(name for name, *_ in info["mismatched_keys"])]
     wrong += [name for name in info["unexpected_keys"] if ".layer." in name]  # layers that would be left out
     if wrong:
-        raise ModelError(
-            f"the weights of {folder} do not fit its config.json ({len(wrong)} of them, such as {min(wrong)})",
-            expected=_EXPECTED,
-            fix="copy the folder again",
-        )
+        mistake = f"the weights of {folder} do not fit its config.json ({len(wrong)} of them, such as {min(wrong)})"
+        raise ModelError(mistake, expected=_EXPECTED, fix="copy the folder again")
     broken = broken_weights(network)
     if broken:
-        raise ModelError(
-            f"weights of {folder} that are not finite ({len(broken)} of them, such as {min(broken)})",
-            expected="finite weights",
-            fix="take an earlier checkpoint",
-        )
+        mistake = f"weights of {folder} that are not finite ({len(broken)} of them, such as {min(broken)})"
+        raise ModelError(mistake, expected="finite weights", fix="take an earlier checkpoint")
     return network
 
 

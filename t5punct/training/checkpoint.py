@@ -61,22 +61,28 @@ class TrainState:
 
 def check_output(config: TrainConfig) -> None:
     """Refuse an output folder if checkpoints would replace anything but this run's own files."""
-    folder, place = Path(config.output), Path(config.output).resolve()
+    folder = Path(config.output)
     check_own(folder)
-    nearest = next(path for path in (folder, *folder.absolute().parents) if path.exists())
-    is_start = place == Path(config.init_from).expanduser().resolve()
-    is_package = place.is_relative_to(models.BUNDLED_MODELS.resolve())
-    holds_run = any((path / STATE_FILE).is_file() for path in (folder, _beside(folder, REPLACED)))
-    refusals = [
-        (not nearest.is_dir(), f": {nearest} is a file", ""),
-        (is_start, " is also init_from", ""),
-        (is_package, " is where the package's own models are", ""),
-        (not config.resume and holds_run, " holds a run", "go on with resume=true, or "),
-        (not config.resume and folder.is_dir() and any(folder.iterdir()), " holds other files", ""),
-    ]
-    for is_refused, what, way_out in refusals:
-        mistake, fix = f"output {folder}{what}", f"{way_out}choose another output"
-        check(not is_refused, mistake, expected="a new or empty folder", fix=fix)
+    nearest = folder
+    while not nearest.exists():
+        nearest = nearest.absolute().parent
+    fix = "choose another output"
+    if not nearest.is_dir():
+        mistake = f": {nearest} is a file"
+    elif folder.resolve() == Path(config.init_from).expanduser().resolve():
+        mistake = " is also init_from"
+    elif folder.resolve().is_relative_to(models.BUNDLED_MODELS.resolve()):
+        mistake = " is where the package's own models are"
+    elif config.resume:
+        return
+    elif (folder / STATE_FILE).is_file() or (_beside(folder, REPLACED) / STATE_FILE).is_file():
+        mistake = " holds a run"
+        fix = "go on with resume=true, or choose another output"
+    elif folder.is_dir() and any(folder.iterdir()):
+        mistake = " holds other files"
+    else:
+        return
+    raise ConfigError(f"output {folder}{mistake}", expected="a new or empty folder", fix=fix)
 
 
 def find_checkpoint(folder: Path) -> None:
@@ -119,10 +125,13 @@ def save_checkpoint(
             (partial / STATE_FILE).write_text(json.dumps(asdict(state), indent=2) + "\n", encoding="utf-8")
             save_file(dict(tensors), partial / OPTIMISER_FILE)
             # the best model, and what is no part of a checkpoint: cards, notes; not the report of other weights
-            for path in folder.iterdir() if folder.exists() else ():
-                if path.name not in _OUTDATED and not (partial / path.name).exists():
-                    copy = shutil.copytree if path.is_dir() else shutil.copy2
-                    copy(path, partial / path.name)
+            for path in folder.glob("*"):
+                if path.name in _OUTDATED or (partial / path.name).exists():
+                    continue
+                if path.is_dir():
+                    shutil.copytree(path, partial / path.name)
+                else:
+                    shutil.copy2(path, partial / path.name)
         shutil.rmtree(aside, ignore_errors=True)
         if folder.exists():
             folder.replace(aside)
@@ -159,9 +168,10 @@ def check_resumed(config: TrainConfig) -> None:
             expected="those of this version",
             fix=f"resume with the version in t5punct-version.txt, or start a new run with init_from={config.output}",
         ) from error
-    began, now = (flatten_settings(asdict(run_config)) for run_config in (saved, config))
+    began = flatten_settings(asdict(saved))
+    now = flatten_settings(asdict(config))
     for name in began | now:
-        may_change = any(f"{name}.".startswith(f"{may}.") for may in MAY_CHANGE)
+        may_change = name in MAY_CHANGE or any(name.startswith(f"{section}.") for section in MAY_CHANGE)
         check(
             may_change or began.get(name) == now.get(name),
             f"{name} {now.get(name)!r} for a run that began with {began.get(name)!r}",
@@ -198,8 +208,11 @@ def check_same_base(network: Any, folder: Path) -> None:
 
 
 def flatten_settings(values: dict[str, Any], prefix: str = "") -> dict[str, Any]:
-    """Return nested settings by their dotted names."""
+    """Return nested settings by their dotted names: `{"optim": {"lr": 1}}` as `{"optim.lr": 1}`."""
     dotted: dict[str, Any] = {}
     for name, value in values.items():
-        dotted |= flatten_settings(value, f"{prefix}{name}.") if isinstance(value, dict) else {prefix + name: value}
+        if isinstance(value, dict):
+            dotted |= flatten_settings(value, f"{prefix}{name}.")
+        else:
+            dotted[prefix + name] = value
     return dotted

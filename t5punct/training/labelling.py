@@ -45,12 +45,15 @@ def label(
     if rows is None:
         raise InputError(f"no examples in {data}", expected="a split `train`", fix="prepare more text")
     model = models.load(teacher)
-    if (tagger := model.tagger) is None:
+    tagger = model.tagger
+    if tagger is None:
         raise ConfigError(f"{teacher} without a tagger", expected="a model that has one", fix="name another model")
-    examples, weights = ChunkExamples(rows, model.tokenizer), weights_fingerprint(model.network.encoder, tagger)
+    examples = ChunkExamples(rows, model.tokenizer)
+    weights = weights_fingerprint(model.network.encoder, tagger)
     info = LabelsInfo(teacher, weights, chunks_fingerprint(examples), len(rows), list(tagger.mark_classes))
     model = with_precision(model, precision)
-    begun, finished = folder / _BEGUN, folder / LABELS_FILE
+    begun = folder / _BEGUN
+    finished = folder / LABELS_FILE
     for file in (finished, begun):
         is_own = not file.is_file() or settings.load_plain(LabelsInfo, file) == info
         check(is_own, f"{folder}, which holds labels of another model or data set", expected="its own", fix="remove it")
@@ -58,18 +61,19 @@ def label(
     settings.save(info, begun)
     finished.unlink(missing_ok=True)
     known = known_languages(teacher)
-    n_words, n_done = sum(rows["n_words"][:]), 0
+    n_words = sum(rows["n_words"][:])
+    n_done = 0
     for number, first in enumerate(range(0, len(rows), ROWS_IN_PART)):
-        chunk_numbers = range(first, min(first + ROWS_IN_PART, len(rows)))
+        chunks = rows[first : first + ROWS_IN_PART]
         file = folder / part_name(number)
         if not file.is_file():
-            texts = rows[chunk_numbers.start : chunk_numbers.stop]["source"]
-            is_known = [known is None or guess_language(text.split()) in known for text in texts]
-            codes = _codes(model, [examples[row] for row in chunk_numbers], is_known, batch_tokens)
+            sources = chunks["source"]
+            is_known = [known is None or guess_language(source.split()) in known for source in sources]
+            codes = _codes(model, [examples[first + index] for index in range(len(sources))], is_known, batch_tokens)
             ends = torch.tensor([len(words) for words in codes]).cumsum(0)
             with whole_file(file) as partial:
                 save_file({"codes": torch.cat(codes), "ends": ends}, partial)
-        n_done += sum(rows[chunk_numbers.start : chunk_numbers.stop]["n_words"])
+        n_done += sum(chunks["n_words"])
         if tell is not None:
             tell(n_done, n_words)
     take_place(begun, finished)
@@ -81,19 +85,18 @@ def _codes(
     model: Model, examples: Sequence[Example], is_known: Sequence[bool], batch_tokens: int
 ) -> list[torch.Tensor]:
     """Return the codes of each example's words, uint8 (n_words, n_codes), all 0 where its language is not known."""
-    make, tagger = make_collator(model.tokenizer.pad_id), model.tagger
+    make = make_collator(model.tokenizer.pad_id)
+    tagger = model.tagger
     assert tagger is not None  # noqa: S101  (the caller has checked it)
     n_codes = len(tagger.mark_classes) + len(TAGGED_CASES)
-    codes = {
-        place: torch.zeros(len(example.word_ends), n_codes, dtype=torch.uint8) for place, example in enumerate(examples)
-    }
-    known = [place for place in codes if is_known[place]]
-    for batch_of_known in batch_by_length([len(examples[place].source) for place in known], batch_tokens):
-        places = [known[index] for index in batch_of_known]
-        batch = make([examples[place] for place in places]).to(model.device)
+    codes = [torch.zeros(len(example.word_ends), n_codes, dtype=torch.uint8) for example in examples]
+    known = [index for index in range(len(examples)) if is_known[index]]
+    for batch_of_known in batch_by_length([len(examples[index].source) for index in known], batch_tokens):
+        indices = [known[place] for place in batch_of_known]
+        batch = make([examples[index] for index in indices]).to(model.device)
         states = model.encode(batch.input_ids, batch.attention_mask)
         logits = tagger(states_at_words(states, batch.word_ends))
-        together = torch.cat([codes_of(head.float().softmax(-1)) for head in logits], -1).cpu()
-        for place, words in zip(places, together, strict=True):
-            codes[place] = words[: len(examples[place].word_ends)].clone()
-    return [codes[place] for place in range(len(examples))]
+        codes_of_batch = torch.cat([codes_of(head.float().softmax(-1)) for head in logits], -1).cpu()
+        for index, own in zip(indices, codes_of_batch, strict=True):
+            codes[index] = own[: len(codes[index])].clone()
+    return codes

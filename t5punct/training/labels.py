@@ -59,18 +59,17 @@ class Labels:
     def __init__(self, folder: str | Path, classes: Sequence[str] | None = None) -> None:
         """Raise InputError where there are no labels, or they are not finished; ConfigError if they lack a class."""
         self._folder = Path(folder)
-        is_finished, fix = (self._folder / LABELS_FILE).is_file(), "run `t5punct label` (again)"
-        check(is_finished, f"no labels in {folder}", expected=f"a folder with {LABELS_FILE}", fix=fix, kind=InputError)
-        self.info = settings.load_plain(LabelsInfo, self._folder / LABELS_FILE)
+        file = self._folder / LABELS_FILE
+        expected, fix = f"a folder with {LABELS_FILE}", "run `t5punct label` (again)"
+        check(file.is_file(), f"no labels in {folder}", expected=expected, fix=fix, kind=InputError)
+        self.info = settings.load_plain(LabelsInfo, file)
         known = self.info.classes
         wanted = known if classes is None else list(classes)
         check(
-            set(wanted) <= set(known),
-            f"labels {self._folder} of marks {known}",
-            expected=f"the pupil's, {wanted}",
+            set(wanted) <= set(known), f"labels {self._folder} of marks {known}", expected=f"the pupil's, {wanted}",
             fix="label with a teacher of the same marks, or set data.disfluencies.marked as it was trained",
-        )
-        self._columns = [known.index(mark) for mark in wanted]
+        )  # fmt: skip
+        self._mark_columns = [known.index(mark) for mark in wanted]
 
     def check(self, data: str, n_rows: int) -> None:
         """Raise ConfigError for labels of another data set."""
@@ -81,12 +80,11 @@ class Labels:
 
     def of_row(self, row: int) -> list[bytes]:
         """Return the codes of a chunk's words, each empty where the teacher has said nothing."""
-        part, place = divmod(row, ROWS_IN_PART)
-        codes, ends = _part(self._folder / part_name(part))
-        start = int(ends[place - 1]) if place else 0
-        n_codes = codes.shape[1]
-        columns = [*self._columns, *range(len(self.info.classes), n_codes)]
-        own = codes[start : int(ends[place]), columns]
+        number, index = divmod(row, ROWS_IN_PART)
+        codes, ends = _part(self._folder / part_name(number))
+        start = int(ends[index - 1]) if index else 0
+        case_columns = range(len(self.info.classes), codes.shape[1])
+        own = codes[start : int(ends[index]), [*self._mark_columns, *case_columns]]
         return [bytes(code) if code.any() else b"" for code in own.numpy()]
 
 

@@ -24,7 +24,8 @@ _RANKS = ("RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "MV2_COMM_WORLD_RANK")  # 
 
 def is_first() -> bool:
     """Return whether this process is the first of a run, or all of it."""
-    return next((os.environ[name] for name in _RANKS if name in os.environ), "0") == "0"
+    ranks = [os.environ[name] for name in _RANKS if name in os.environ]
+    return not ranks or ranks[0] == "0"
 
 
 def check_own(folder: Path) -> None:

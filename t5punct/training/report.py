@@ -92,19 +92,21 @@ def write_report(run: Path, config: TrainConfig, on_progress: Tell | None = None
     """
     log = read_log(log_of(run))
     scores, comparison, notes = _score(run, config, on_progress)
-    if seconds := seconds_of(log):
-        words, duration = log[-1]["words"], f"{seconds / 3600:.1f} hours ({seconds / 60:.1f} minutes)"
-        notes.insert(
-            0, f"{log[-1]['step']:,} steps on {words:,} words in {duration}, without validation and saving: "
-            f"{words / seconds:,.0f} words a second.",
-        )  # fmt: skip
-    lines = [f"# {run.name}", "", *(f"- {note}" for note in notes), ""]
+    lines = [f"# {run.name}", ""]
+    seconds = seconds_of(log)
+    if seconds:
+        words = log[-1]["words"]
+        lines.append(
+            f"- {log[-1]['step']:,} steps on {words:,} words in {seconds / 3600:.1f} hours ({seconds / 60:.1f} "
+            f"minutes), without validation and saving: {words / seconds:,.0f} words a second."
+        )
+    lines += [*(f"- {note}" for note in notes), ""]
     if draw_curves(log, run / PICTURE):
         lines += [f"![losses and scores]({PICTURE})", ""]
     elif log:
         lines += [f"No picture: matplotlib is missing ({way_to_install('report')}).", ""]
     if scores is not None:
-        lines += _iter_scores(scores, comparison, config)
+        lines += _lines_of_scores(scores, comparison, config)
     lines += ["## Environment", "", *_iter_environment(), ""]
     lines += ["## Settings", "", "```yaml", settings.as_yaml(config).rstrip("\n"), "```"]
     values = {"scores": scores and as_json(scores), "comparison": comparison and comparison_json(comparison)}
@@ -114,16 +116,16 @@ def write_report(run: Path, config: TrainConfig, on_progress: Tell | None = None
     return run / PAGE
 
 
-def _iter_scores(report: Report, comparison: Comparison | None, config: TrainConfig) -> Iterator[str]:
-    """Yield the lines about a run's scores, and about what changed against another model, if there is one."""
+def _lines_of_scores(report: Report, comparison: Comparison | None, config: TrainConfig) -> list[str]:
+    """Return the lines about a run's scores, and about what changed against another model, if there is one."""
     scores = report.scores
     columns = ["score", "precision", "recall", "F1 (95 %)", "in the text"]
     rows: dict[str, list[object]] = {}
     for name, row in scores.by_name.items():
-        spread = interval(report.counts, f1_of(name))  # a single document has none
-        f1 = score_text(score_of(scores, name)) + (
-            "" if spread is None else f" ({spread.low:.1f} to {spread.high:.1f})"
-        )
+        f1 = score_text(score_of(scores, name))
+        spread = interval(report.counts, f1_of(name))
+        if spread is not None:  # a single document has none
+            f1 += f" ({spread.low:.1f} to {spread.high:.1f})"
         rows[name] = [name, score_text(row.precision), score_text(row.recall), f1, row.reference]
     rows[CAPITALS] = [CAPITALS, "", "", score_text(scores.cased_accuracy), ""]
     if comparison is not None:
@@ -131,17 +133,17 @@ def _iter_scores(report: Report, comparison: Comparison | None, config: TrainCon
         for difference in comparison.differences:
             first, _, *gain = difference_cells(difference)
             rows[difference.name] += [first, *gain]
-    yield from (f"## Scores on {Path(report.data).name}", "", f"Of {scores.words:,} words.", "")
-    yield from markdown_table(columns, rows.values())
-    yield (
+    signature = re.sub(r"[|]model:[^|]*", "", report.signature)  # a card has no path of this machine
+    return [
+        *(f"## Scores on {Path(report.data).name}", "", f"Of {scores.words:,} words.", ""),
+        *markdown_table(columns, rows.values()),
         f"Macro F1 {score_text(scores.macro_f1)}, slot error rate {score_text(scores.slot_error_rate)} (percent). "
         "`boundary`: sentence ends; `capitals`: how many are written right. Intervals are those of a bootstrap over "
         f"{len(report.counts)} documents (of IWSLT rows: stretches of 500 words), a gain's of a paired one; with fewer "
         "than about ten they say little. p: how often chance alone gives as large a difference (approximate "
-        "randomisation, two-sided)."
-    )
-    signature = re.sub(r"[|]model:[^|]*", "", report.signature)  # a card has no path of this machine
-    yield from ("", f"Settings of the scores: `{signature}`", "")
+        "randomisation, two-sided).",
+        *("", f"Settings of the scores: `{signature}`", ""),
+    ]
 
 
 def _iter_environment() -> Iterator[str]:
@@ -159,18 +161,21 @@ def _score(
     run: Path, config: TrainConfig, on_progress: Tell | None
 ) -> tuple[Report | None, Comparison | None, list[str]]:
     """Return the run's scores if there is a text, its rival's if it has one, and notes on what could not be scored."""
-    file, wanted, rival = config.report.file or config.validation.file, config.report, config.report.against
-    if file is None or not wanted.max_words:
+    file = config.report.file or config.validation.file
+    n_words = config.report.max_words
+    if file is None or not n_words:
         why = "no validation text was named" if file is None else "report.max_words is 0"
         return None, None, [f"There are no scores: {why}. `t5punct report {run} file=TEXT` adds them."]
     decoded = PunctuatorConfig(decoding=DecodingConfig(config.loss.decoder))  # with the decoder that was trained
-    systems, notes = [Punctuator.from_pretrained(str(run), decoded)], list[str]()
+    systems = [Punctuator.from_pretrained(str(run), decoded)]
+    notes = list[str]()
+    rival = config.report.against
     try:
         systems.insert(0, Punctuator.from_pretrained(rival or config.init_from, decoded))
     except T5PunctError as error:
         named = f"model {rival}" if rival else f"starting model {config.init_from}"
         notes.append(f"The {named} cannot be compared: {error}.")
-    n_words, n_there = wanted.max_words, count_words(file, wanted.max_words) or wanted.max_words
+    n_there = count_words(file, n_words) or n_words
     if n_words > _TRIED_WORDS:  # as many as can be scored in time, after a trial of each model
         tried = [evaluate_file(file, system, max_words=_TRIED_WORDS) for system in systems]
         seconds_per_word = sum(report.seconds / max(1, report.scores.words) for report in tried)
@@ -178,9 +183,9 @@ def _score(
     if n_words < n_there:
         notes.append(f"At most {n_words:,} words are scored, to end in {_MAX_SECONDS // 60} minutes.")
 
-    def tell(done: int) -> None:
+    def tell(n_done: int) -> None:
         if on_progress is not None:
-            on_progress(done, len(systems) * min(n_words, n_there))
+            on_progress(n_done, len(systems) * min(n_words, n_there))
 
     if len(systems) == 1:
         return evaluate_file(file, systems[0], max_words=n_words, on_progress=tell), None, notes
@@ -192,8 +197,8 @@ def seconds_of(log: Sequence[Mapping[str, Any]]) -> float:
     """Return the seconds of training, without validation and saving: words by words a second, line by line."""
     seconds = before = 0.0
     for line in log:
-        if speed := line.get("words_per_second"):
-            seconds += (line["words"] - before) / speed
+        if line.get("words_per_second"):
+            seconds += (line["words"] - before) / line["words_per_second"]
             before = float(line["words"])
     return seconds
 
@@ -243,7 +248,7 @@ t5punct punctuate talk.txt --model {name}{option}
 ```python
 from t5punct import {imported}
 
-print({construction}.punctuate("how are you today"))
+print(Punctuator.from_pretrained({arguments}).punctuate("how are you today"))
 ```
 
 Marks `{marks}`, {case}. Styles: {styles} (default: {default_style}).
@@ -269,8 +274,9 @@ def compose_card(
     from huggingface_hub import ModelCardData
 
     runs = tuple(_iter_runs(source))
-    # of a model without a run, itself: it is of the hub, or bundled
-    origins = [run.init_from for run in runs] or ([] if source.is_dir() else [str(source)])
+    origins = [run.init_from for run in runs]
+    if not runs and not source.is_dir():  # a model of the hub, or a bundled one
+        origins = [str(source)]
     parents = [_parent(origin) for origin in origins]
     hub_ids = [parent for parent, _ in parents if "/" in parent]
     data = ModelCardData(
@@ -278,18 +284,19 @@ def compose_card(
         tags=["punctuation-restoration", "truecasing", "t5"],
     )  # fmt: skip
     corpora = dict.fromkeys(row for run in runs for row in _iter_corpora(run))  # newest first, those of parents too
-    option, imported, construction = "", "Punctuator", f'Punctuator.from_pretrained("{name}")'
+    option = ""
+    imported = "Punctuator"
+    arguments = f'"{name}"'
     decoder = runs[0].loss.decoder if runs else "slots"
     if decoder != "slots":  # the default
-        option, imported = f" --decoder {decoder}", "DecodingConfig, Punctuator, PunctuatorConfig"
-        construction = f'{construction[:-1]}, PunctuatorConfig(decoding=DecodingConfig("{decoder}")))'
-    page = source / PAGE
-    scores = (
-        re.search(r"^## Scores.*?(?=^## )", page.read_text(encoding="utf-8"), re.M | re.S) if page.is_file() else None
-    )
+        option = f" --decoder {decoder}"
+        imported = "DecodingConfig, Punctuator, PunctuatorConfig"
+        arguments += f', PunctuatorConfig(decoding=DecodingConfig("{decoder}"))'
+    page = (source / PAGE).read_text(encoding="utf-8") if (source / PAGE).is_file() else ""
+    scores = re.search(r"^## Scores.*?(?=^## )", page, re.M | re.S)
     card = _CARD.format(
         metadata=data.to_yaml(), made=_MADE, title=name.rpartition("/")[2], version=__version__, name=name,
-        option=option, imported=imported, construction=construction, marks=" ".join(task.marks),
+        option=option, imported=imported, arguments=arguments, marks=" ".join(task.marks),
         case="capitals too" if task.cased else "no capitals: it writes lower case",
         styles=", ".join(task.styles), default_style=task.default_style,
         network="\n".join([*iter_use_of_network(name, own_form), ""]) if own_form else "",
@@ -339,13 +346,16 @@ def _parent(source: str) -> tuple[str, str]:
     from huggingface_hub import ModelCard, try_to_load_from_cache
 
     folder = Path(source).expanduser()
-    is_here, licence = folder.is_dir(), None
-    if source in bundled_names() and not is_here:
+    if folder.is_dir():
+        name, path = folder.name, folder / CARD
+    elif source in bundled_names():
         return f"{source}, which ships with t5punct {__version__}", "not known"
-    path = folder / CARD if is_here else try_to_load_from_cache(source, CARD)
+    else:
+        name, path = source, Path(str(try_to_load_from_cache(source, CARD)))
+    licence = None
     with suppress(Exception):  # no card, one without metadata, or with some that cannot be read
-        licence = ModelCard.load(str(path)).data.license if Path(str(path)).is_file() else None
-    return folder.name if is_here else source, licence or "not known"
+        licence = ModelCard.load(str(path)).data.license if path.is_file() else None
+    return name, licence or "not known"
 
 
 def _settings(kind: type[Settings], file: Path) -> Settings | None:

@@ -45,15 +45,15 @@ def make_starting_model(config: TrainConfig) -> Model:
     A run with adapters goes on with `init_from`'s network, which it does not change, and the checkpoint's tagger.
     """
     saved = models.load(config.output) if config.resume else None
-    if saved is None or config.lora.r:
-        model = models.load(config.init_from, revision=config.revision)
-        model = with_marks_of(model, change_task(model.task, config.task)) if config.task else model
-        if saved is not None:
-            begun = match_disfluencies(model, config.data.disfluencies)
-            model = replace(begun, tokenizer=saved.tokenizer, tagger=saved.tagger)
+    if saved is not None and not config.lora.r:
+        model = match_disfluencies(saved, config.data.disfluencies)
     else:
-        model = saved
-    model = match_disfluencies(model, config.data.disfluencies)
+        model = models.load(config.init_from, revision=config.revision)
+        if config.task:
+            model = with_marks_of(model, change_task(model.task, config.task))
+        model = match_disfluencies(model, config.data.disfluencies)
+        if saved is not None:
+            model = replace(model, tokenizer=saved.tokenizer, tagger=saved.tagger)
     delays = config.data.delays
     if delays.any:
         Encoder(model.network.encoder).check_delay()
@@ -67,11 +67,9 @@ def make_starting_model(config: TrainConfig) -> Model:
     if data is None:
         return model
     check(  # data with capitals serves every model
-        not model.task.cased or data.cased,
-        f"{config.data.path} prepared without capitals, for a task with them",
-        expected="both with or both without",
-        fix="set task.cased=false or prepare with cased=true",
-    )
+        not model.task.cased or data.cased, f"{config.data.path} prepared without capitals, for a task with them",
+        expected="both with or both without", fix="set task.cased=false or prepare with cased=true",
+    )  # fmt: skip
     if not data.pause_ms:
         return model
     return model.with_task(pause_ms=data.pause_ms, long_pause_ms=data.long_pause_ms)
@@ -122,18 +120,17 @@ def with_mark_tokens(model: Model, task: TaskConfig, marks: Sequence[str]) -> Mo
 
 def _with_classes(tagger: Tagger, task: TaskConfig) -> Tagger:
     """Return the tagger with the classes of another task; each new one begins as the mean of its marks."""
-    if (tagger.mark_classes, tagger.opening_classes) == ((NO_MARKS, *task.slot_marks), (NO_MARKS, *task.opening)):
-        return tagger
+    if tagger.mark_classes == (NO_MARKS, *task.slot_marks) and tagger.opening_classes == (NO_MARKS, *task.opening):
+        return tagger  # without drawing random numbers for another one
     wider = Tagger(tagger.marks.in_features, task.slot_marks, task.opening)
-    places = {mark: index for index, mark in enumerate(tagger.mark_classes)}
     with torch.no_grad():
         wider.cases.load_state_dict(tagger.cases.state_dict())
         if wider.openings is not None and tagger.opening_classes == wider.opening_classes:
             wider.openings.load_state_dict(tagger.openings.state_dict())  # type: ignore[union-attr]
         for new, old in ((wider.marks.weight, tagger.marks.weight), (wider.marks.bias, tagger.marks.bias)):
-            new.copy_(torch.stack([  # the first class is no mark
-                old[places[mark]] if mark in places else old[1:].mean(0) for mark in wider.mark_classes
-            ]))  # fmt: skip
+            for index, mark in enumerate(wider.mark_classes):
+                is_known = mark in tagger.mark_classes
+                new[index] = old[tagger.mark_classes.index(mark)] if is_known else old[1:].mean(0)  # 0 is no mark
     return wider.to(tagger.marks.weight.device).requires_grad_(False)
 
 
@@ -149,33 +146,33 @@ def with_tokenizer(model: Model, tokenizer: TaskTokenizer, fill: Callable[[torch
     return replace(model, network=network, tokenizer=tokenizer)
 
 
-def check_suitable(examples: ChunkExamples, name: str) -> tuple[str, ...]:
+def check_suitable(examples: ChunkExamples, name: str) -> list[str]:
     """Return warnings for a model called `name` that is to be trained on some examples.
 
     Raises ModelError if a mark or the capitals of its task are lost in its tokenizer.
     """
-    tokenizer, task = examples.tokenizer, examples.tokenizer.task
+    tokenizer = examples.tokenizer
+    task = tokenizer.task
+    lost_marks = [mark for mark in task.marks if not _gives_mark_back(tokenizer, mark)]
+    check(
+        not lost_marks, f"the tokenizer of {name} has no {' '.join(lost_marks)}",
+        expected="one that gives back every mark of the task",
+        fix="set task.marks to the others, or take an mT5, umT5 or byT5", kind=ModelError,
+    )  # fmt: skip
     sources = examples.rows[: min(_SAMPLED_CHUNKS, len(examples.rows))]["source"]
     words = list(dict.fromkeys(word for source in sources for word in source.split() if word not in PAUSES))
     lost_words = [word for word in words if not _gives_word_back(tokenizer, word)]
-    if lost_marks := [mark for mark in task.marks if not _gives_mark_back(tokenizer, mark)]:
-        raise ModelError(
-            f"the tokenizer of {name} has no {' '.join(lost_marks)}",
-            expected="one that gives back every mark of the task",
-            fix="set task.marks to the others, or take an mT5, umT5 or byT5",
-        )
-    lost = set(lost_words)
-    cased = [word for word in words if word not in lost and word.capitalize() != word][:_CASE_WORDS]
-    loses_case = (tokenizer.word_ids(word) == tokenizer.word_ids(word.capitalize()) for word in cased)
-    if task.cased and not task.inline_case and cased and all(loses_case):
-        raise ModelError(
-            f"the tokenizer of {name} has no capitals",
+    known_words = [word for word in words if word not in set(lost_words) and word.capitalize() != word][:_CASE_WORDS]
+    if task.cased and not task.inline_case and known_words:
+        keeps_case = any(tokenizer.word_ids(word) != tokenizer.word_ids(word.capitalize()) for word in known_words)
+        check(
+            keeps_case, f"the tokenizer of {name} has no capitals",
             expected="one that has, for a task that writes them",
-            fix="set task.cased=false and prepare with cased=false",
-        )
+            fix="set task.cased=false and prepare with cased=false", kind=ModelError,
+        )  # fmt: skip
     warnings = []
     if len(lost_words) >= max(1, _SAID_FROM * len(words)):
-        named = ", ".join([*lost_words[:_NAMED], *["..."] * (len(lost_words) > _NAMED)])
+        named = ", ".join(lost_words[:_NAMED]) + (", ..." if len(lost_words) > _NAMED else "")
         warnings.append(
             f"{name}: {100 * len(lost_words) / len(words):.1f} % of the different words do not survive the tokenizer's "
             f"round trip ({named}): they come out as they go in, but the model reads unknown ones; expected a "
@@ -187,7 +184,7 @@ def check_suitable(examples: ChunkExamples, name: str) -> tuple[str, ...]:
             f"{100 * n_long / len(examples):.1f} % of the chunks have more than {task.max_tokens} tokens, the most "
             "that a model reads at once; prepare with tokenizer=MODEL, or with a smaller chunks.max_words"
         )
-    return tuple(warnings)
+    return warnings
 
 
 def _gives_word_back(tokenizer: TaskTokenizer, word: str) -> bool:

@@ -13,8 +13,7 @@ resume, they are put on `init_from` again, whose weights the run has not changed
 from __future__ import annotations
 
 import copy
-from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -40,47 +39,48 @@ def collect_tensors(objective: nn.Module, optimiser: Any, accelerator: Any) -> d
 
     tensors: dict[str, torch.Tensor] = {}
     if accelerator.is_main_process or is_sharded(accelerator):
-        for name, parameter, state in _iter_trained(objective, optimiser):
-            tensors |= {f"optimiser.{name}/{slot}": value for slot, value in state.get(parameter, {}).items()}
-        named = objective.named_parameters()
-        tensors |= {f"adapter.{name}": value.detach() for name, value in named if is_adapter(name)}
-        tensors = {name: _whole(tensor).contiguous().cpu() for name, tensor in tensors.items()}
-    suffix = f".{accelerator.process_index}" if accelerator.process_index else ""
-    own = {f"rng{suffix}": torch.get_rng_state()}
+        moments = _moments_of(optimiser)
+        for name, parameter in objective.named_parameters():
+            for slot, value in moments.get(parameter, {}).items():
+                tensors[f"optimiser.{name}/{slot}"] = _whole(value).contiguous().cpu()
+            if is_adapter(name):
+                tensors[f"adapter.{name}"] = _whole(parameter.detach()).contiguous().cpu()
+    suffix = _suffix(accelerator.process_index)
+    random_state = {f"rng{suffix}": torch.get_rng_state()}
     if torch.cuda.is_available():
-        own[f"rng.cuda{suffix}"] = torch.cuda.get_rng_state()
-    for random_states in gather_object([own]):
-        tensors |= random_states
+        random_state[f"rng.cuda{suffix}"] = torch.cuda.get_rng_state()
+    for random_state_of_process in gather_object([random_state]):
+        tensors |= random_state_of_process
     return tensors
 
 
 def restore_tensors(tensors: Mapping[str, torch.Tensor], objective: nn.Module, optimiser: Any) -> None:
     """Put all but the random state back where it came from; the weights are already loaded as a model."""
-    slots_of = defaultdict[str, dict[str, torch.Tensor]](dict)
+    parameters = dict(objective.named_parameters())
+    moments = _moments_of(optimiser)
     for key, value in tensors.items():
-        if key.startswith("optimiser."):
-            name, _, slot = key.removeprefix("optimiser.").rpartition("/")
-            slots_of[name][slot] = value
-    for name, parameter in objective.named_parameters():
-        if f"adapter.{name}" in tensors:
+        kind, _, rest = key.partition(".")
+        if kind == "adapter":
             with torch.no_grad():
-                parameter.copy_(place_like(parameter, tensors[f"adapter.{name}"]))
-    for name, parameter, state in _iter_trained(objective, optimiser):
-        if name in slots_of:
-            state[parameter] = {slot: place_like(parameter, value) for slot, value in slots_of[name].items()}
+                parameters[rest].copy_(place_like(parameters[rest], value))
+        elif kind == "optimiser":
+            name, _, slot = rest.rpartition("/")
+            if name in parameters and parameters[name].requires_grad:  # what is trained may have changed
+                moments[parameters[name]][slot] = place_like(parameters[name], value)
 
 
-def _iter_trained(objective: nn.Module, optimiser: Any) -> Iterator[tuple[str, nn.Parameter, Any]]:
-    """Yield each parameter that is trained: its name, itself, and the optimiser's state by parameters."""
-    names = {parameter: name for name, parameter in objective.named_parameters()}
-    inner = getattr(optimiser, "optimizer", optimiser)  # accelerate wraps it
-    for group in inner.param_groups:
-        yield from ((names[parameter], parameter, inner.state) for parameter in group["params"])
+def _moments_of(optimiser: Any) -> Any:
+    """Return what an optimiser keeps of each parameter, a defaultdict of dicts; accelerate wraps the optimiser."""
+    return getattr(optimiser, "optimizer", optimiser).state
+
+
+def _suffix(process: int) -> str:
+    return f".{process}" if process else ""
 
 
 def restore_random_state(tensors: Mapping[str, torch.Tensor], process: int) -> None:
     """Go on drawing where this process was."""
-    suffix = f".{process}" if process else ""
+    suffix = _suffix(process)
     torch.set_rng_state(tensors[f"rng{suffix}"])
     if f"rng.cuda{suffix}" in tensors and torch.cuda.is_available():
         torch.cuda.set_rng_state(tensors[f"rng.cuda{suffix}"])
@@ -149,9 +149,11 @@ def merge_adapters(state: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]
     for name, value in state.items():
         if is_adapter(name):
             continue
-        down, up = (state.get(name.replace(_BASE, part)) for part in (_DOWN, _UP))
-        is_adapted = _BASE in name and down is not None and up is not None
-        merged_state[name.replace(_BASE, ".")] = value + _SCALE * (up @ down) if is_adapted else value  # type: ignore[operator]
+        if _BASE in name and name.replace(_BASE, _DOWN) in state:
+            down = state[name.replace(_BASE, _DOWN)]
+            up = state[name.replace(_BASE, _UP)]
+            value = value + _SCALE * (up @ down)  # noqa: PLW2901
+        merged_state[name.replace(_BASE, ".")] = value
     return merged_state
 
 
@@ -159,9 +161,11 @@ class PlainModel:
     """Take a model's weights out of what is trained.  Make it before adapters or FSDP change the model."""
 
     def __init__(self, model: Model, lora: LoraConfig, accelerator: Any) -> None:
-        self.accelerator, self.is_copied = accelerator, is_sharded(accelerator) or bool(lora.r)
-        keeps_copy = self.is_copied and accelerator.is_main_process
-        self._network: Any = copy.deepcopy(model.network) if keeps_copy else None
+        self.accelerator = accelerator
+        self.is_copied = is_sharded(accelerator) or bool(lora.r)
+        self._network: Any = None
+        if self.is_copied and accelerator.is_main_process:
+            self._network = copy.deepcopy(model.network)
 
     def __call__(self, model: Model, objective: Any, *, to_use: bool = False) -> Model:
         """Return the model as it is now, on the device if it is to be used; only the first process gets it.
@@ -172,9 +176,10 @@ class PlainModel:
             return model
         state: dict[str, torch.Tensor] = self.accelerator.unwrap_model(objective).state_dict()
         if is_sharded(self.accelerator):
-            for name, value in state.items():  # one by one: only the first process keeps them all
+            for name, value in state.items():
                 whole = _whole(value)
-                state[name] = whole.cpu() if self.accelerator.is_main_process else value
+                if self.accelerator.is_main_process:  # which alone keeps them all
+                    state[name] = whole.cpu()
         if not self.accelerator.is_main_process:
             return model
         # a second copy takes the device's memory only while it is used

@@ -13,7 +13,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from ..errors import ConfigError
+from ..config import check
 from ..text.marks import NO_MARKS, Case
 from ..text.render import Alternative, Decision
 from ..text.words import Word
@@ -31,12 +31,10 @@ class CombineConfig:
     threshold: float = 0.5  # `vote`: the share of votes that a mark must exceed (Cho 2012)
 
     def __post_init__(self) -> None:
-        if self.method not in METHODS:
-            raise ConfigError(
-                f"combination {self.method!r}", expected=f"one of {', '.join(METHODS)}", fix="check combine"
-            )
-        if not 0.0 <= self.threshold < 1.0:
-            raise ConfigError(f"threshold {self.threshold}", expected="0 <= threshold < 1", fix="use 0.5")
+        methods = f"one of {', '.join(METHODS)}"
+        check(self.method in METHODS, f"combination {self.method!r}", expected=methods, fix="check combine")
+        is_share = 0.0 <= self.threshold < 1.0
+        check(is_share, f"threshold {self.threshold}", expected="0 <= threshold < 1", fix="use 0.5")
 
 
 def decide(votes: Sequence[Vote], config: CombineConfig, n_alternatives: int = 0) -> Decision:
@@ -51,23 +49,29 @@ def decide(votes: Sequence[Vote], config: CombineConfig, n_alternatives: int = 0
     >>> [alternative.marks for alternative in decide([vote], CombineConfig(), 2).alternatives]
     ['', '.']
     """
-    is_majority = config.method == "vote"
     weigh = WEIGHTS.get(config.method)
     weights = [weigh(vote) if weigh else vote.weight for vote in votes]
-    weights = weights if sum(weights) > 0.0 else [1.0] * len(votes)  # where none is trusted, all count the same
-    voted, forms = [vote.marks for vote in votes], [vote.cases for vote in votes]
-    if is_majority:  # what each chose
-        voted = [{choose_marks([own], [1.0])[0]: 1.0} for own in voted]
-        forms = [{most_probable(own): 1.0} for own in forms]
-    marks, confidence = choose_marks(voted, weights, config.threshold if is_majority else None)
-    cases = mean(forms, weights)
+    if sum(weights) <= 0.0:  # where none is trusted, all count the same
+        weights = [1.0] * len(votes)
+    marks_of_votes: list[Distribution] = [vote.marks for vote in votes]
+    cases_of_votes: list[Distribution] = [vote.cases for vote in votes]
+    threshold = None
+    if config.method == "vote":  # what each chose
+        threshold = config.threshold
+        marks_of_votes = [{choose_marks([own], [1.0])[0]: 1.0} for own in marks_of_votes]
+        cases_of_votes = [{most_probable(own): 1.0} for own in cases_of_votes]
+    marks, confidence = choose_marks(marks_of_votes, weights, threshold)
+    cases = mean(cases_of_votes, weights)
     case = most_probable(cases)
-    opened = [(vote.openings, weight) for vote, weight in zip(votes, weights, strict=True) if vote.openings is not None]
-    opening = most_probable(mean(*zip(*opened, strict=True))) if opened else None
+    opening = None
+    openings_of_votes = [vote.openings for vote in votes if vote.openings is not None]
+    if openings_of_votes:
+        known = [weight for vote, weight in zip(votes, weights, strict=True) if vote.openings is not None]
+        opening = most_probable(mean(openings_of_votes, known))
     decision = Decision(marks, Case(case), confidence, cases[case], opening=opening)
     if not n_alternatives:
         return decision
-    shares = mean(voted, weights)
+    shares = mean(marks_of_votes, weights)
     left = 1.0 - shares.get(marks, 0.0)
     # of several marks, the decision's own probability is that of its marks one by one
     scale = (1.0 - confidence) / left if left > 0.0 else 0.0
@@ -147,17 +151,12 @@ def choose_marks(
             voters = [(voter, weight) for voter, weight in voters if choose_marks([voter], [1.0])[0].startswith(marks)]
 
 
-@dataclass(frozen=True, slots=True)
-class WindowVotes:
-    """A window and its votes, one a word; at least up to the last slot that the window may decide."""
+def add_votes(waiting: dict[int, list[Vote]], view: View[Word], votes: Sequence[Vote]) -> dict[int, list[Vote]]:
+    """Add a window's votes to the waiting ones of each slot; take out and return the slots that are complete.
 
-    view: View[Word]
-    votes: tuple[Vote, ...]
-
-
-def add_votes(waiting: dict[int, list[Vote]], window_votes: WindowVotes) -> dict[int, list[Vote]]:
-    """Add a window's votes to the waiting ones of each slot; take out and return the slots that are complete."""
-    window = window_votes.view.window
+    votes: one for each word, at least up to the last slot that the window may decide.
+    """
+    window = view.window
     for slot in range(window.keep_start, window.keep_stop):
-        waiting.setdefault(slot, []).append(window_votes.votes[slot - window.start])
-    return {slot: waiting.pop(slot) for slot in [*waiting] if slot < window_votes.view.n_settled}
+        waiting.setdefault(slot, []).append(votes[slot - window.start])
+    return {slot: waiting.pop(slot) for slot in [*waiting] if slot < view.n_settled}

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from ..errors import ConfigError
+from ..config import check
 
 T = TypeVar("T")
 MOST_WORDS = 100_000  # of a window; no model that is known reads so many at once
@@ -34,40 +34,31 @@ class WindowConfig:
     lead_in: int = 0  # the first window begins so many words before the document (Nagy 2021); 0: it has no left mask
 
     def __post_init__(self) -> None:
-        if self.window > MOST_WORDS:
-            raise ConfigError(
-                f"a window of {self.window} words",
-                expected=f"at most {MOST_WORDS}, far more than models read",
-                fix="lower window",
-            )
+        check(
+            self.window <= MOST_WORDS, f"a window of {self.window} words",
+            expected=f"at most {MOST_WORDS}, far more than models read", fix="lower window",
+        )  # fmt: skip
         free = self.window - (self.mask_left + self.mask_right)
-        if min(self.mask_left, self.mask_right) < 0 or free < 1:
-            raise ConfigError(
-                f"a window of {self.window} words with masks of {self.mask_left} and {self.mask_right}",
-                expected="masks of 0 or more that leave at least one word of the window",
-                fix="raise window or lower mask_left and mask_right",
-            )
-        if self.stride is None and not 1 <= self.overlap <= free:
-            raise ConfigError(
-                f"{self.overlap} votes a slot",
-                expected=f"1 to {free}, the unmasked words",
-                fix="raise window, set stride or take another --preset",
-            )
-        if not 1 <= self.stride_words <= free:
-            raise ConfigError(
-                f"a stride of {self.stride} words",
-                expected=f"1 to {free}, so that no slot is left without a vote",
-                fix="lower stride or the masks",
-            )
-
-        least = self.mask_left
+        check(
+            min(self.mask_left, self.mask_right) >= 0 and free >= 1,
+            f"a window of {self.window} words with masks of {self.mask_left} and {self.mask_right}",
+            expected="masks of 0 or more that leave at least one word of the window",
+            fix="raise window or lower mask_left and mask_right",
+        )
+        check(
+            self.stride is not None or 1 <= self.overlap <= free, f"{self.overlap} votes a slot",
+            expected=f"1 to {free}, the unmasked words", fix="raise window, set stride or take another --preset",
+        )  # fmt: skip
+        check(
+            1 <= self.stride_words <= free, f"a stride of {self.stride} words",
+            expected=f"1 to {free}, so that no slot is left without a vote", fix="lower stride or the masks",
+        )  # fmt: skip
         most = self.window - self.mask_right - 1
-        if self.lead_in and not least <= self.lead_in <= most:
-            raise ConfigError(
-                f"a lead-in of {self.lead_in} words",
-                expected=f"0, or {max(1, least)} to {most}, so that the first window decides the first slot",
-                fix="change lead_in, the window or the masks",
-            )
+        check(
+            self.lead_in == 0 or self.mask_left <= self.lead_in <= most, f"a lead-in of {self.lead_in} words",
+            expected=f"0, or {max(1, self.mask_left)} to {most}, so that the first window decides the first slot",
+            fix="change lead_in, the window or the masks",
+        )  # fmt: skip
 
     @property
     def stride_words(self) -> int:
@@ -105,16 +96,19 @@ def views_of(words: Sequence[T], config: WindowConfig) -> list[View[T]]:
 
     The first window has no left mask, the last one (it ends the document) no right mask.
     """
-    views, start = list[View[T]](), -config.lead_in
+    views = list[View[T]]()
+    start = -config.lead_in
     while words and not (views and views[-1].is_last):
         stop = min(start + config.window, len(words))
-        following, is_last = start + config.stride_words, stop == len(words)
-        keep_start = max(start + config.mask_left, 0) if start or config.lead_in else 0
+        next_start = start + config.stride_words
+        is_first = start == 0 and config.lead_in == 0
+        is_last = stop == len(words)
+        keep_start = 0 if is_first else max(start + config.mask_left, 0)
         keep_stop = stop if is_last else stop - config.mask_right
-        n_settled = stop if is_last else max(following + config.mask_left, 0)
+        n_settled = stop if is_last else max(next_start + config.mask_left, 0)
         window = Window(max(start, 0), stop, keep_start, keep_stop)
         views.append(View(window, tuple(words[window.start : stop]), is_last, n_settled))
-        start = following
+        start = next_start
     return views
 
 

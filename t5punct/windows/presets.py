@@ -13,7 +13,7 @@ WindowConfig(window=32, stride=1, mask_left=29, mask_right=2, overlap=1, lead_in
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from .. import config as settings
@@ -37,25 +37,6 @@ _DEFAULT_WORDS = 96  # more words read twice with less, no gain in F1 or speed w
 _STREAM_WORDS = 32
 
 
-def _mask_combine(n: int) -> Preset:
-    return Preset(WindowConfig(_WORDS, mask_left=12, mask_right=8, overlap=n))
-
-
-def _unmasked(n: int) -> Preset:
-    return Preset(WindowConfig(_WORDS, overlap=n))
-
-
-def _multi_prediction(k: int) -> Preset:
-    windows = WindowConfig(_WORDS, overlap=k)
-    return Preset(WindowConfig(_WORDS, overlap=k, lead_in=_WORDS - windows.stride_words))
-
-
-def _realtime(lookahead: int) -> Preset:
-    """Return windows of 32 words, one for each new word, that decide one slot: `lookahead` words before their end."""
-    left = _STREAM_WORDS - lookahead - 1
-    return Preset(WindowConfig(_STREAM_WORDS, stride=1, mask_left=left, mask_right=lookahead, lead_in=left))
-
-
 PRESETS: Mapping[str, Preset] = {
     # the baseline: windows side by side
     "side-by-side": Preset(WindowConfig(_WORDS)),
@@ -66,23 +47,32 @@ PRESETS: Mapping[str, Preset] = {
     # Cho 2012: a mark is set when more than half of the windows set it
     "vote": Preset(WindowConfig(_WORDS, overlap=4), CombineConfig("vote", threshold=0.5)),
 }
-
-# presets named FAMILY-NUMBER, with the numbers that a listing shows
-FAMILIES: Mapping[str, tuple[Callable[[int], Preset], tuple[int, ...]]] = {
-    # Minixhofer 2021: n votes a slot, mean of the distributions
-    "mask-combine": (_mask_combine, (2, 4)),
-    # the same without masks
-    "unmasked": (_unmasked, (2, 4)),
-    # Courtland 2020, Nagy 2021: k votes a slot, at the document's beginning too (at its end there are fewer)
-    "multi-prediction": (_multi_prediction, (4, 8)),
-    # Minixhofer 2021: each slot decided with exactly l words of right context
-    "realtime": (_realtime, (0, 4)),
+FAMILIES = {  # presets named FAMILY-NUMBER, with the numbers that a listing shows
+    "mask-combine": (2, 4),
+    "unmasked": (2, 4),
+    "multi-prediction": (4, 8),
+    "realtime": (0, 4),
 }
+
+
+def _windows_of(family: str, n: int) -> WindowConfig:
+    """Return the windows of a family's n-th preset."""
+    if family == "mask-combine":  # Minixhofer 2021: n votes a slot, mean of the distributions
+        return WindowConfig(_WORDS, mask_left=12, mask_right=8, overlap=n)
+    if family == "unmasked":  # the same without masks
+        return WindowConfig(_WORDS, overlap=n)
+    if family == "multi-prediction":  # Courtland 2020, Nagy 2021: n votes a slot, at the document's beginning too
+        return WindowConfig(_WORDS, overlap=n, lead_in=_WORDS - WindowConfig(_WORDS, overlap=n).stride_words)
+    # realtime (Minixhofer 2021): one window for each new word decides one slot, with exactly n words of right context
+    n_before = _STREAM_WORDS - n - 1
+    return WindowConfig(_STREAM_WORDS, stride=1, mask_left=n_before, mask_right=n, lead_in=n_before)
 
 
 def list_presets() -> dict[str, Preset]:
     """Return all presets with a fixed name, and each family with its usual numbers."""
-    numbered = {f"{family}-{n}": make(n) for family, (make, numbers) in FAMILIES.items() for n in numbers}
+    numbered = {
+        f"{family}-{n}": Preset(_windows_of(family, n)) for family, numbers in FAMILIES.items() for n in numbers
+    }
     return {**PRESETS, **numbered}
 
 
@@ -97,6 +87,6 @@ def load_preset(name: str) -> Preset:
         return settings.load(Preset, name)
     match = re.fullmatch(r"(.+)-(\d{1,4})", name)
     if match and match[1] in FAMILIES:
-        return FAMILIES[match[1]][0](int(match[2]))
+        return Preset(_windows_of(match[1], int(match[2])))
     names = [*PRESETS, *(f"{family}-NUMBER" for family in FAMILIES), "a YAML file"]
     raise ConfigError(f"preset {name!r}", expected=f"one of {', '.join(names)}", fix="see `t5punct presets`")

@@ -19,9 +19,10 @@ from t5punct.model import Model
 from t5punct.punctuator import Punctuator, PunctuatorConfig
 from t5punct.text.marks import Alphabet
 from t5punct.text.words import Word
-from t5punct.windows.combine import CombineConfig, WindowVotes
+from t5punct.windows.combine import CombineConfig
 from t5punct.windows.plan import View, WindowConfig, views_of
 from t5punct.windows.presets import Preset, load_preset
+from t5punct.windows.votes import Vote
 
 CLITICS = Path(__file__).parents[1] / "data" / "hand-counted.tsv"
 TEXT = "we know that this is right what how are you today well i think it is"
@@ -33,7 +34,7 @@ class Counting(Punctuator):
 
     n_windows = 0
 
-    def window_votes(self, views: Sequence[View[Word]], *, whole: bool = False) -> list[WindowVotes]:
+    def window_votes(self, views: Sequence[View[Word]], *, whole: bool = False) -> list[tuple[Vote, ...]]:
         self.n_windows += len(views)
         return super().window_votes(views, whole=whole)
 

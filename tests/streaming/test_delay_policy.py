@@ -123,15 +123,6 @@ def test_columns_give_the_states_of_the_whole_text(
     assert torch.allclose(torch.stack([rows[word] for word in range(len(words))]), wanted, atol=1e-3)
 
 
-def test_overlapping_windows_equal_one_window_where_they_hold_what_a_state_depends_on(punctuator: Punctuator) -> None:
-    """Three layers of three words to the left, and the prefix as far away as it counts: 128 tokens."""
-    words = random.Random(6).choices(PIECES, k=260)
-    windows = WindowConfig(200, None, mask_left=140, mask_right=2)
-    streamed = _written(_stream(punctuator, 2, [words]))
-    assert streamed == _batch(punctuator, 2, words, windows)
-    assert streamed != _batch(punctuator, 2, words, WindowConfig(20, None, 2, 2))
-
-
 def test_what_is_remembered_does_not_grow(punctuator: Punctuator) -> None:
     stream, sizes, lengths = StreamingPunctuator(punctuator, _delayed(4)), [], []
     rng = random.Random(1)
@@ -289,10 +280,6 @@ def test_what_cannot_be_is_refused_in_one_line(punctuator: Punctuator, tiny_mode
         Streams(Punctuator(tiny_model), _delayed(2))
     with pytest.raises(ConfigError, match="policy delay with the decoder generate"):
         Streams(punctuator.with_config(decoding=DecodingConfig("generate")), _delayed(2))
-    with pytest.raises(ConfigError, match="lookahead of -1"):
-        _delayed(-1)
-    with pytest.raises(ConfigError, match="decide classify"):
-        StreamConfig("delay", "classify")
     for decoding in ({"decoder": "slots", "delay_words": 2}, {"decoder": "tagger", "delay_words": -1}):
         with pytest.raises(ConfigError, match=r"a delay of .* words with the decoder"):
             DecodingConfig(**decoding)  # type: ignore[arg-type]

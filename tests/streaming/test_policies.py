@@ -111,16 +111,6 @@ def test_sentence_follows_algorithm_1(ends: list[bool], every: int, after: int, 
     assert commits == _algorithm_1(ends, every, after, window)
 
 
-@given(st.integers(1, 6), st.integers(1, 5), st.integers(0, 5))
-def test_short_sentences_do_not_pile_up(length: int, every: int, after: int) -> None:
-    ends = [place % length == length - 1 for place in range(200)]
-    committed = dict(_algorithm_1(ends, every, after, window=64))
-    latest = 0
-    for heard in range(1, 200):
-        latest = committed.get(heard, latest)
-        assert heard - latest < length + after + every
-
-
 def test_a_window_begins_where_its_sentence_or_what_waits_does_and_no_sentence_ends_behind_a_title() -> None:
     policy = Sentence(1, 0, 9)
     for word, n_ready in (("mr", 0), ("so", 1)):
@@ -171,14 +161,6 @@ def test_impossible_values_are_refused(values: dict[str, object], message: str) 
 ])  # fmt: skip
 def test_the_least_and_the_most_that_is_possible_makes_a_policy(values: dict[str, object], policy: Policy) -> None:
     assert make_policy(StreamConfig(**values)) == policy  # type: ignore[arg-type]
-
-
-def test_a_full_window_without_an_end_is_committed() -> None:
-    policy = Sentence(every=100, after=4, window=9)
-    for n_waiting, n_ready in ((8, 0), (9, 5), (10, 6)):
-        state = _heard(n_waiting, 0)
-        assert policy.is_due(state) is (n_ready > 0)
-        assert policy.n_ready(state, [SURE] * policy.n_asked(state)) == n_ready
 
 
 @pytest.mark.parametrize("policy", [Fixed(4), Entropy(4, 5, [1.0, 1.0]), Sentence(1, 4, 9)])

@@ -171,16 +171,6 @@ def test_gradients_reach_exactly_the_words_that_the_delay_lets_a_word_see(
     assert (PREFIX in seen) == (PREFIX in words)
 
 
-@torch.no_grad()
-@pytest.mark.parametrize("kind", ["t5", "umt5"])  # MPNet has absolute positions besides
-def test_a_delay_that_hides_nothing_is_the_encoder_itself(kind: str) -> None:
-    """All words in sight, no prefix, no end: then nothing is masked."""
-    encoder, ids = ENCODERS[kind], torch.tensor([[5, 6, 7, 8, 9, 10]])
-    words = torch.arange(6)[None]
-    states = delayed_states(encoder, ids, words, Delay(6 * N_LAYERS, 6))
-    assert torch.allclose(states, encoder(input_ids=ids).last_hidden_state, atol=1e-5)
-
-
 def test_padding_changes_nothing_and_impossible_delays_are_refused() -> None:
     first, other = ([5, 6, 7, 8, 1], [PREFIX, 0, 1, 1, NOBODY]), ([9, 3, 1], [PREFIX, 0, NOBODY])
     ids, words = torch.tensor([first[0], [*other[0], 0, 0]]), torch.tensor([first[1], [*other[1], NOBODY, NOBODY]])

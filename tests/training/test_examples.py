@@ -237,13 +237,16 @@ def test_collate_pads_and_masks() -> None:
 
 @given(LENGTHS, st.integers(1, 4), st.integers(0, 2), st.integers(0, 3))
 def test_every_process_gets_as_many_batches(lengths: list[int], n_processes: int, epoch: int, start: int) -> None:
-    alone, several = BatchSampler(lengths, 60, 1), BatchSampler(lengths, 60, 1, n_processes)
+    alone = BatchSampler(lengths, 60, 1)
+    least = len(alone)
     alone.set_position(epoch)
-    several.set_position(epoch)
-    if 0 < len(alone) < n_processes:
-        with pytest.raises(ConfigError, match=f"{len(alone)} batches for {n_processes} processes; .*data.batch_tokens"):
-            len(several)
+    least = min(least, len(alone))
+    if 0 < least < n_processes:
+        with pytest.raises(ConfigError, match=f" batches for {n_processes} processes; .*data.batch_tokens"):
+            BatchSampler(lengths, 60, 1, n_processes).set_position(epoch)
         return
+    several = BatchSampler(lengths, 60, 1, n_processes)
+    several.set_position(epoch)
     assert len(several) == len(alone) - len(alone) % n_processes
     whole = list(several)
     assert whole == list(alone)[: len(several)]

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from t5punct.errors import ConfigError
 from t5punct.text.marks import Case
 from t5punct.text.words import Word, split
-from t5punct.windows.combine import METHODS, CombineConfig, WindowVotes, add_votes, decide
+from t5punct.windows.combine import METHODS, CombineConfig, add_votes, decide
 from t5punct.windows.plan import WindowConfig, views_of
 from t5punct.windows.votes import (
     Distribution,
@@ -136,14 +136,15 @@ def test_each_slot_has_the_votes_of_all_windows_that_may_decide_it_as_soon_as_th
 ) -> None:
     left, right = data.draw(st.integers(0, n_window // 2)), data.draw(st.integers(0, (n_window - 1) // 2))
     config = WindowConfig(n_window, data.draw(st.integers(1, n_window - left - right)), left, right)
-    read, waiting, slot = list[WindowVotes](), dict[int, list[Vote]](), -1
-    for number, view in enumerate(views_of([Word("a")] * n_words, config)):
-        read.append(WindowVotes(view, tuple(certain(",", number, place) for place, _ in enumerate(view.words))))
-        for slot, votes in add_votes(waiting, read[-1]).items():
-            assert read[-1].view.n_settled > slot, "no later window decides it"
-            assert len(read) == 1 or read[-2].view.n_settled <= slot, "it does not wait for another window"
-            deciding = [part for part in read if part.view.window.keep_start <= slot < part.view.window.keep_stop]
-            assert votes == [part.votes[slot - part.view.window.start] for part in deciding]
+    waiting, slot = dict[int, list[Vote]](), -1
+    views = views_of([Word("a")] * n_words, config)
+    votes_of = [tuple(certain(",", n, place) for place, _ in enumerate(view.words)) for n, view in enumerate(views)]
+    for number, view in enumerate(views):
+        for slot, votes in add_votes(waiting, view, votes_of[number]).items():
+            assert view.n_settled > slot, "no later window decides it"
+            assert number == 0 or views[number - 1].n_settled <= slot, "it does not wait for another window"
+            deciding = [n for n, part in enumerate(views) if part.window.keep_start <= slot < part.window.keep_stop]
+            assert votes == [votes_of[n][slot - views[n].window.start] for n in deciding]
     assert (slot, waiting) == (n_words - 1, {})
 
 

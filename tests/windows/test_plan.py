@@ -109,28 +109,6 @@ def test_a_plan_that_would_leave_slots_undecided_is_refused(values: dict[str, in
 
 
 @quick
-@given(st.integers(1, 60), st.integers(1, 8), st.integers(0, 8))
-def test_with_a_lead_in_of_the_mask_and_a_stride_of_one_each_slot_sees_exactly_its_lookahead(
-    n_words: int, left: int, lookahead: int
-) -> None:
-    config = WindowConfig(left + lookahead, 1, left - 1, lookahead, lead_in=left - 1)
-    for window in plan_windows(n_words, config):
-        for slot in range(window.keep_start, window.keep_stop):
-            assert window.stop == min(n_words, slot + lookahead + 1)
-
-
-@quick
-@given(st.integers(1, 100), st.integers(1, 20), st.integers(1, 20))
-def test_with_a_lead_in_all_slots_but_the_last_ones_get_as_many_votes(n_words: int, window: int, n: int) -> None:
-    """Nagy 2021, figure 1: padding before the document gives its first words as many predictions as the others."""
-    stride = max(1, window // n)
-    config = WindowConfig(window, stride, lead_in=window - stride)
-    votes = votes_by_slot(n_words, config)
-    last = plan_windows(n_words, config)[-1]
-    assert {votes[slot] for slot in range(last.start)} <= {window // stride, window // stride + bool(window % stride)}
-
-
-@quick
 @given(st.lists(st.integers(0, 60), max_size=8), configs(), st.integers(1, 80))
 def test_a_pool_is_closed_as_soon_as_it_holds_enough(lengths: list[int], config: WindowConfig, least: int) -> None:
     views = [view for n_words in lengths for view in views_of(range(n_words), config)]
@@ -163,34 +141,6 @@ def test_presets_are_plain_values_that_follow_their_papers() -> None:
     assert replace(single, windows=replace(single.windows, window=double.window)) == load_preset("double-overlap")
     assert load_preset("vote").combine.method == "vote"
     assert DEFAULT_PRESET in PRESETS
-
-
-def _nguyen(n_words: int, chunk: int = 30, overlap: int = 15, min_words_cut: int = 10) -> list[tuple[int, int]]:
-    """For each slot, the chunk that it is taken from and its place there (Nguyen 2019).
-
-    Chunks overlap; in an overlap the earlier chunk's last `min_words_cut` words are cut, and what is left of the
-    overlap is cut from the beginning of the later chunk.
-    """
-    starts = [0]
-    while starts[-1] + chunk < n_words:
-        starts.append(starts[-1] + chunk - overlap)
-    taken = []
-    for number, start in enumerate(starts):
-        words = list(range(start, min(n_words, start + chunk)))
-        if number:
-            words = words[overlap - min_words_cut :]
-        if number < len(starts) - 1:
-            words = words[:-min_words_cut]
-        taken += [(number, word) for word in words]
-    return taken
-
-
-@given(st.integers(1, 200))
-def test_overlapped_chunk_keeps_exactly_the_slots_that_nguyen_merges(n_words: int) -> None:
-    windows = plan_windows(n_words, load_preset("overlapped-chunk").windows)
-    kept = [(number, slot) for number, w in enumerate(windows) for slot in range(w.keep_start, w.keep_stop)]
-    assert kept == _nguyen(n_words)
-    assert [slot for _, slot in kept] == list(range(n_words))
 
 
 @given(st.integers(1, 120), st.integers(0, 12))

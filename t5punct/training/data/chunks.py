@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ...config import check, check_range
-from ...t5.task import PAUSES
+from ...t5.task import PAUSES, silence_tokens
 from ...text.io.files import whole_file
 from ...text.words import Word, split
 
@@ -59,13 +59,13 @@ class Chunk:
 
 def chunk_of(words: Sequence[Word], *, style: str, cased: bool) -> Chunk:
     """Return the example of a run of words: quotes and brackets left out, every label and opening mark kept."""
-    cores = [word.core if cased else word.normal for word in words]
-    target = " ".join(
-        word.opening + Word(core).with_marks(word.marks) if word.has_slot else core
-        for core, word in zip(cores, words, strict=True)
-    )
-    source = " ".join(piece for word in words for piece in (word.normal, *PAUSES[: word.pause][-1:]))
-    return Chunk(source, target, style, len(words))
+    source = list[str]()
+    target = list[str]()
+    for word in words:
+        core = word.core if cased else word.normal
+        source += [word.normal, *silence_tokens(word.pause)]
+        target.append(word.opening + Word(core).with_marks(word.marks) if word.has_slot else core)
+    return Chunk(" ".join(source), " ".join(target), style, len(words))
 
 
 def cut_into_chunks(
@@ -100,10 +100,10 @@ def words_with_silences(document: str) -> list[Word]:
     """Return the words that have a slot, with the silences after them."""
     words: list[Word] = []
     for word in split(document).words:
-        if word.text in PAUSES:
-            words[-1:] = [replace(last, pause=1 + PAUSES.index(word.text)) for last in words[-1:]]
-        elif word.has_slot:
+        if word.text not in PAUSES and word.has_slot:
             words.append(word)
+        elif word.text in PAUSES and words:
+            words[-1] = replace(words[-1], pause=1 + PAUSES.index(word.text))
     return words
 
 
@@ -111,7 +111,8 @@ def stored_lengths(folder: Path, rows: Any, tokenizer: TaskTokenizer, workers: i
     """Return the lengths of a split's chunks, from the data set's folder if this tokenizer has counted them before."""
     import numpy as np
 
-    task, vocabulary = tokenizer.task, sorted(tokenizer.tokenizer.get_vocab().items())
+    task = tokenizer.task
+    vocabulary = sorted(tokenizer.tokenizer.get_vocab().items())
     pieces = hashlib.sha256(repr(vocabulary).encode()).hexdigest()
     parts = rows._fingerprint, len(rows), pieces, task.prefix, task.pauses_ms, task.inline_case
     file = folder / f"lengths-{hashlib.sha256(repr(parts).encode()).hexdigest()[:16]}.npy"
@@ -134,8 +135,9 @@ def count_tokens(rows: Any, tokenizer: TaskTokenizer, workers: int = 0) -> list[
     def lengths_from(starts: Sequence[int]) -> list[int]:
         """Return the lengths of `_CHUNKS_AT_ONCE` chunks, from the one index on that the loader gives as a batch."""
         (start,) = starts
-        some, lengths = rows[start : start + _CHUNKS_AT_ONCE], []
-        for source, style in zip(some["source"], some["style"], strict=True):
+        chunks = rows[start : start + _CHUNKS_AT_ONCE]
+        lengths = []
+        for source, style in zip(chunks["source"], chunks["style"], strict=True):
             words, pauses = without_pauses(source)
             lengths.append(len(tokenizer.source(words, style, pauses=pauses).ids))
         return lengths
@@ -152,7 +154,7 @@ def without_pauses(source: str) -> tuple[list[str], list[int]]:
     pauses: list[int] = []
     for piece in source.split():
         if piece in PAUSES:
-            pauses[-1:] = [1 + PAUSES.index(piece)]
+            pauses[-1] = 1 + PAUSES.index(piece)
         else:
             words.append(piece)
             pauses.append(0)

@@ -51,34 +51,34 @@ def find_sources(corpus: CorpusConfig) -> tuple[list[Path], list[str]]:
     if corpus.dataset is not None:
         return [], []
     check(corpus.path, "a corpus without a path", expected="corpora: [{path: FILE}]", fix="name a file")
-    path, notes = Path(corpus.path), list[str]()
+    path = Path(corpus.path)
     if path.is_dir() and not is_saved(path):
-        files_inside = sorted(
-            file
-            for file in path.rglob("*")
-            if file.is_file() and not any(part.startswith(".") for part in file.relative_to(path).parts)
-        )
-        files = [file for file in files_inside if ending_of(file) in READERS]
-        if not files:
-            expected = f"files that end with {', '.join(READERS)}"
-            raise InputError(f"folder {path} holds no text", expected=expected, fix="name the files")
-        notes = _count_endings((file for file in files_inside if ending_of(file) not in READERS), "no reader for it")
+        visible = [file for file in path.rglob("*") if "/." not in f"/{file.relative_to(path).as_posix()}"]
+        files = sorted(file for file in visible if file.is_file())
+        read = [file for file in files if ending_of(file) in READERS]
+        mistake, expected = f"folder {path} holds no text", f"files that end with {', '.join(READERS)}"
+        check(read, mistake, expected=expected, fix="name the files", kind=InputError)
     elif path.exists() or not glob.has_magic(corpus.path):
         if not path.is_dir():
             check_source(path)
         return [path], []
     else:
-        files = sorted(Path(name) for name in glob.glob(corpus.path, recursive=True) if Path(name).is_file())  # noqa: PTH207
-        if not files:
-            raise InputError(f"no file {corpus.path}", expected="a pattern that files fit", fix="check the path")
-    transcripts = [file for ending in PREFERRED for file in files if ending_of(file) == ending]
-    best = {file.with_name(Path(unpacked_name(file)).stem): file for file in transcripts[::-1]}
-    again = set(transcripts) - set(best.values())
+        names = glob.glob(corpus.path, recursive=True)  # noqa: PTH207
+        files = read = sorted(Path(name) for name in names if Path(name).is_file())
+        mistake, expected = f"no file {corpus.path}", "a pattern that files fit"
+        check(read, mistake, expected=expected, fix="check the path", kind=InputError)
+    recordings: dict[Path, Path] = {}  # by their names without an ending, the file that knows most
+    for ending in PREFERRED:
+        for file in read:
+            if ending_of(file) == ending:
+                recordings.setdefault(file.with_name(Path(unpacked_name(file)).stem), file)
+    again = [file for file in read if ending_of(file) in PREFERRED and file not in recordings.values()]
+    notes = _count_endings([file for file in files if file not in read], "no reader for it")
     notes += _count_endings(again, "another format of a file that is read")
-    return [file for file in files if file not in again], notes
+    return [file for file in read if file not in again], notes
 
 
-def _count_endings(files: Iterable[Path], why: str) -> list[str]:
+def _count_endings(files: Sequence[Path], why: str) -> list[str]:
     counts = Counter(ending_of(file) or file.name for file in files)
     return [f"{number} x {ending} left out: {why}" for ending, number in sorted(counts.items())]
 
@@ -93,7 +93,7 @@ class Documents:
 
     corpus: CorpusConfig
     rows: Any
-    left_out: Sequence[str] = ()  # files of a folder that are not read, as endings and counts, and why
+    holdout_percent: float
 
     @property
     def lengths(self) -> dict[int, int]:
@@ -119,7 +119,7 @@ def read_documents(corpus: CorpusConfig, pauses_ms: tuple[int, ...], cache: str,
     arguments = {"corpus": corpus, "pauses_ms": pauses_ms, "holdout_percent": holdout_percent}
     rows = make_table(_rows, _COLUMNS, arguments, cache, writer_batch_size=_ROWS_IN_MEMORY)
     check(len(rows), f"no text in {corpus.title}", expected="a file with text", fix="check the path", kind=InputError)
-    documents = Documents(corpus, rows, find_sources(corpus)[1])
+    documents = Documents(corpus, rows, holdout_percent)
     mistake = f"no text in {corpus.title}, {len(rows):,} empty rows"
     check(documents.lengths, mistake, expected="rows with text", fix="check corpora.column", kind=InputError)
     return documents
@@ -145,7 +145,8 @@ def make_table(
         if isinstance(error.__cause__, T5PunctError | OSError):
             raise error.__cause__ from None
         # of an error in another process we get the text alone
-        if system_error := re.search(r"^OSError: (.*)$", str(error.__cause__), re.MULTILINE):
+        system_error = re.search(r"^OSError: (.*)$", str(error.__cause__), re.MULTILINE)
+        if system_error:
             raise OSError(system_error[1]) from None
         for _ in generate(**arguments):  # raises it again, here
             pass
@@ -156,7 +157,8 @@ def _rows(corpus: CorpusConfig, pauses_ms: tuple[int, ...], holdout_percent: flo
     """Yield the documents; of a stream as many as its budget needs for both splits."""
     n_left = sum(_budget(corpus, split, holdout_percent) or 0 for split in ("train", "validation"))
     for text, source in source_documents(corpus, pauses_ms):
-        sample, n_words = text[:_SAMPLED_CHARACTERS], len(text.split())
+        sample = text[:_SAMPLED_CHARACTERS]
+        n_words = len(text.split())
         yield {
             "text": text, "source": source, "n_words": n_words, "sampled": len(sample.split()),
             "marks": len(_MARK.findall(sample)), "has_capitals": sample != sample.lower(),
@@ -177,7 +179,7 @@ def iter_documents(
     """
     with tempfile.TemporaryDirectory() as cache:
         documents = read_documents(corpus, pauses_ms, cache, holdout_percent)
-        yield from iter_texts(documents, plan_pieces(documents, split, seed=seed, holdout_percent=holdout_percent))
+        yield from iter_texts(documents, plan_pieces(documents, split, seed))
 
 
 def iter_texts(documents: Documents, pieces: Iterable[Piece]) -> Iterator[str]:
@@ -193,24 +195,29 @@ def iter_texts(documents: Documents, pieces: Iterable[Piece]) -> Iterator[str]:
             yield " ".join(text.split()[piece.start : piece.start + piece.n_words])
 
 
-def plan_pieces(documents: Documents, split: str, *, seed: int, holdout_percent: float = 1.0) -> Iterator[Piece]:
+def plan_pieces(documents: Documents, split: str, seed: int) -> Iterator[Piece]:
     """Yield the pieces that one split takes, in order."""
-    corpus, lengths = documents.corpus, documents.lengths
-    rows, budget = list(lengths), _budget(corpus, split, holdout_percent)
+    corpus = documents.corpus
+    lengths = documents.lengths
+    rows = list(lengths)
+    budget = _budget(corpus, split, documents.holdout_percent)
     rng = random.Random(f"{seed} {corpus.name} {split}")
     if len(rows) == 1:  # its beginning to train on, its end for validation
         n_words = lengths[rows[0]]
-        n_learned = n_words - round(n_words * holdout_percent / 100)
-        first, n_whole = (0, n_learned) if split == "train" else (n_learned, n_words - n_learned)
+        n_validation = round(n_words * documents.holdout_percent / 100)
+        n_learned = n_words - n_validation
+        n_whole = n_learned if split == "train" else n_validation
         n_taken = n_whole if budget is None else min(budget, n_whole)
         if n_taken:
+            first = 0 if split == "train" else n_learned
             yield Piece(tuple(rows), n_taken, first + rng.randint(0, n_whole - n_taken))
         return
-    heldout = _heldout(len(rows), corpus.holdout_every, holdout_percent)
+    heldout = _heldout(len(rows), corpus.holdout_every, documents.holdout_percent)
     chosen = [row for number, row in enumerate(rows) if (number in heldout) == (split != "train")]
     if corpus.join > 1:
         rng.shuffle(chosen)
-    total, owed = sum(lengths[row] for row in chosen), 0.0
+    total = sum(lengths[row] for row in chosen)
+    owed = 0.0  # words of the budget that the documents so far have not given
     for first in range(0, len(chosen), corpus.join):
         joined = tuple(chosen[first : first + corpus.join])
         n_whole = sum(lengths[row] for row in joined)

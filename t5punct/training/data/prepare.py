@@ -31,7 +31,7 @@ from ...text.spelling_table import TABLE_FILE, write_table
 from ...text.words import split
 from ..lock import check_own, lock_folder
 from .chunks import Chunk, ChunkConfig, cut_into_chunks
-from .corpora import Documents, Piece, iter_texts, make_table, plan_pieces, read_documents
+from .corpora import Documents, find_sources, iter_texts, make_table, plan_pieces, read_documents
 from .readers import CorpusConfig
 from .spellings import learn_table
 
@@ -100,15 +100,16 @@ def prepare(config: PrepareConfig) -> PrepareReport:
     from datasets import DatasetDict
 
     check(config.corpora, "no corpora", expected="corpora: [{path: FILE, style: talk}]", fix="see configs/")
-    task, root = _task(config), Path(config.root)
-    corpora = [replace(each, path=str(root / each.path)) if each.path else each for each in config.corpora]
-    for corpus in corpora:
+    task = _task(config)
+    corpora = []
+    for corpus in config.corpora:
         task.prefix_for(corpus.style)  # an unknown style is reported here, not in training
-        folder, is_inside = Path(corpus.path).resolve(), False
+        folder = Path(config.root, corpus.path)
         if corpus.path and folder.is_dir():
-            is_inside = Path(config.output).resolve().is_relative_to(folder)
-        mistake = f"output {config.output} lies in the corpus {corpus.path}"
-        check(not is_inside, mistake, expected="another folder", fix="choose another output")
+            is_inside = Path(config.output).resolve().is_relative_to(folder.resolve())
+            mistake = f"output {config.output} lies in the corpus {folder}"
+            check(not is_inside, mistake, expected="another folder", fix="choose another output")
+        corpora.append(replace(corpus, path=str(folder)) if corpus.path else corpus)
     with (
         make_data_folder(Path(config.output)) as output,
         tempfile.TemporaryDirectory(dir=output, prefix=".cache-") as cache,
@@ -166,14 +167,13 @@ def check_text(documents: Documents, *, cased: bool) -> list[str]:
 
     Raises InputError if most of it is in languages without spaces between words.
     """
-    table, title, n_documents = (
-        documents.rows.remove_columns("text").to_pandas(),
-        documents.corpus.title,
-        len(documents.lengths),
-    )
+    table = documents.rows.remove_columns("text").to_pandas()
+    title = documents.corpus.title
+    n_documents = len(documents.lengths)
     if 2 * table.is_unspaced.sum() > n_documents:
         raise unspaced_error(title)
-    n_words, n_marks = table.sampled.sum(), table.marks.sum()
+    n_words = table.sampled.sum()
+    n_marks = table.marks.sum()
     if n_marks < _FEWEST_MARKS * n_words:
         return [
             f"{title}: {n_marks} marks in {n_words:,} words of samples; expected punctuated text, about one mark in "
@@ -181,33 +181,25 @@ def check_text(documents: Documents, *, cased: bool) -> list[str]:
         ]
     if cased and not table.has_capitals.any():
         return [f"{title}: no capitals; expected text with its own case; leave it out, or set cased=false"]
-    judged, warnings = table[table.sampled >= _JUDGED_WORDS], list[str]()
+    judged = table[table.sampled >= _JUDGED_WORDS]
+    few_marks = judged.source[judged.marks < _FEWEST_MARKS * judged.sampled]
+    in_capitals = judged.source[judged.is_upper & cased]
+    warnings = []
     for files, what in (
-        (
-            judged.source[judged.marks < _FEWEST_MARKS * judged.sampled],
-            "hardly a mark; expected punctuated text; leave them out",
-        ),
-        (
-            judged.source[judged.is_upper & cased],
-            "nothing but capitals; expected text with its own case; leave them out, or set cased=false",
-        ),
+        (few_marks, "hardly a mark; expected punctuated text; leave them out"),
+        (in_capitals, "nothing but capitals; expected text with its own case; leave them out, or set cased=false"),
     ):
-        named = [Path(file).name for file in files.unique()[:_NAMED]]
-        named += ["..."] * (len(files) > len(named))
         if len(files) > _FEW_DOCUMENTS * n_documents:
-            warnings.append(f"{title}: {len(files):,} of {n_documents:,} documents ({', '.join(named)}) have {what}")
+            named = ", ".join(Path(file).name for file in files.unique()[:_NAMED])
+            more = ", ..." if len(files) > len(files.unique()[:_NAMED]) else ""
+            warnings.append(f"{title}: {len(files):,} of {n_documents:,} documents ({named}{more}) have {what}")
     return warnings
-
-
-def _plan(config: PrepareConfig, documents: Documents, name: str) -> Iterator[Piece]:
-    """Return the pieces of a corpus that go into a split."""
-    return plan_pieces(documents, name, seed=config.seed, holdout_percent=config.holdout_percent)
 
 
 def _no_chunk(config: PrepareConfig, documents: Sequence[Documents]) -> ConfigError:
     """Return the error that says why there is no chunk to train on."""
     lengths = [n_words for each in documents for n_words in each.lengths.values()]
-    if not any(piece for each in documents for piece in _plan(config, each, "train")):
+    if not any(list(plan_pieces(each, "train", config.seed)) for each in documents):
         return ConfigError(
             f"holdout_percent {config.holdout_percent:g}, which holds out all of {len(lengths)} documents",
             expected="a document to train on", fix="lower it, or add documents",
@@ -226,7 +218,7 @@ def _rows(
     """Yield the chunks that some workers make of one split, corpus after corpus."""
     n_tokens = _token_counter(config)
     for corpus, each in zip(config.corpora, documents, strict=True):
-        for number, document in enumerate(iter_texts(each, _plan(config, each, name))):
+        for number, document in enumerate(iter_texts(each, plan_pieces(each, name, config.seed))):
             if number % config.workers not in workers:
                 continue
             rng = random.Random(f"{config.seed} {corpus.title} {name} {number}")
@@ -273,21 +265,25 @@ def _report(
     config: PrepareConfig, documents: Sequence[Documents], splits: Mapping[str, Any], warnings: list[str]
 ) -> PrepareReport:
     """Return what was made of the corpora."""
-    train, n_validation, min_words = splits["train"], len(splits["validation"]), config.chunks.min_words
-    corpora, notes = list[dict[str, Any]](), list[str]()
+    train = splits["train"]
+    n_validation = len(splits["validation"])
+    min_words = config.chunks.min_words
+    corpora = list[dict[str, Any]]()
+    notes = list[str]()
     for each in documents:
-        lengths = [piece.n_words for piece in _plan(config, each, "train")]
-        n_held_out = sum(len(piece.rows) for piece in _plan(config, each, "validation"))
+        lengths = [piece.n_words for piece in plan_pieces(each, "train", config.seed)]
+        n_held_out = sum(len(piece.rows) for piece in plan_pieces(each, "validation", config.seed))
         n_documents = len(each.lengths)
         corpora.append({
             "corpus": each.corpus.title, "style": each.corpus.style, "documents": n_documents, "held out": n_held_out,
             "words": sum(lengths), "too short": sum(n_words < min_words for n_words in lengths),
             "empty": len(each.rows) - n_documents,
         })  # fmt: skip
-        is_single = n_documents == 1 and n_held_out > 0
-        left_out = (*each.left_out, *["one document, whose end is held out"] * is_single)
-        notes += [f"{each.corpus.title}: {note}" for note in left_out]
-    n_words, n_taken = sum(train["n_words"][:]), sum(corpus["words"] for corpus in corpora)
+        notes += [f"{each.corpus.title}: {note}" for note in find_sources(each.corpus)[1]]
+        if n_documents == 1 and n_held_out:
+            notes.append(f"{each.corpus.title}: one document, whose end is held out")
+    n_words = sum(train["n_words"][:])
+    n_taken = sum(corpus["words"] for corpus in corpora)
     if n_taken > n_words and not config.pauses_ms:  # tokens of silences are counted among a document's words
         notes.insert(
             0, f"left out: {n_taken - n_words:,} of {n_taken:,} words are in no chunk: those before the first, which "
@@ -301,44 +297,45 @@ def _report(
         )
     counts, examples = count_content(Chunk(**row) for row in train)
     return PrepareReport(
-        config.output,
-        len(train),
-        n_words,
-        n_validation,
-        tuple(corpora),
-        counts,
-        examples,
-        tuple(warnings),
-        tuple(notes),
-    )
+        config.output, len(train), n_words, n_validation, tuple(corpora), counts, examples,
+        tuple(warnings), tuple(notes),
+    )  # fmt: skip
 
 
 def count_content(chunks: Iterable[Chunk]) -> tuple[dict[str, dict[str, int]], tuple[Chunk, ...]]:
     """Return how often each kind of marks, case and length is in chunks, and some of each style."""
-    marks, cases, lengths = Counter[str](), Counter[str](), Counter[str]()
-    names = [f"{low + 1} to {high}" for low, high in pairwise((0, *_LENGTH_BINS))]
-    names.append(f"{_LENGTH_BINS[-1] + 1} and more")
+    marks = Counter[str]()
+    cases = Counter[str]()
+    lengths = Counter[int]()  # chunks by the number of their bin
     examples: dict[str, list[Chunk]] = {}
     for chunk in chunks:
         words = split(chunk.target).words
         marks.update(word.marks for word in words)
         cases.update(case_of(word.core).value for word in words)
-        lengths[names[bisect_left(_LENGTH_BINS, chunk.n_words)]] += 1
+        lengths[bisect_left(_LENGTH_BINS, chunk.n_words)] += 1
         if len(examples.setdefault(chunk.style, [])) < _EXAMPLES:
             examples[chunk.style].append(chunk)
         if marks.total() >= _COUNTED_WORDS:
             break
-    in_order = {"words of a chunk": {name: lengths[name] for name in names if lengths[name]}}
-    frequent = {
-        name: dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
-        for name, counts in (("marks", marks), ("case", cases))
+    names = [f"{low + 1} to {high}" for low, high in pairwise((0, *_LENGTH_BINS))]
+    names.append(f"{_LENGTH_BINS[-1] + 1} and more")
+    counts = {
+        "marks": _most_frequent_first(marks),
+        "case": _most_frequent_first(cases),
+        "words of a chunk": {names[number]: lengths[number] for number in sorted(lengths)},
     }
-    return frequent | in_order, tuple(chain(*examples.values()))
+    return counts, tuple(chain(*examples.values()))
+
+
+def _most_frequent_first(counts: Counter[str]) -> dict[str, int]:
+    """Return counts in order; of equal ones, the first in the alphabet comes first."""
+    return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
 
 
 def iter_summary(report: PrepareReport) -> Iterator[str]:
     """Yield the report in a few lines, for a terminal."""
-    n_short, n_empty = (sum(corpus[name] for corpus in report.corpora) for name in ("too short", "empty"))
+    n_short = sum(corpus["too short"] for corpus in report.corpora)
+    n_empty = sum(corpus["empty"] for corpus in report.corpora)
     if n_short or n_empty:
         yield f"dropped: {n_short:,} documents with too few words for a window, {n_empty:,} empty rows"
     marks = report.counts["marks"]
@@ -376,13 +373,14 @@ def as_text(report: PrepareReport) -> str:
         *(f"## Marks, case and lengths of {counted} words", ""),
     ]
     for name, counts in report.counts.items():
-        shown = {key: "none" if not key else key if key[0].isalnum() else f"`{key}`" for key in counts}
-        rows = ((shown[key], n, f"{1000 * n / sum(counts.values()):.1f}") for key, n in counts.items())
+        rows = []
+        for key, n in counts.items():
+            shown = key if key[:1].isalnum() else f"`{key}`" if key else "none"
+            rows.append((shown, n, f"{1000 * n / sum(counts.values()):.1f}"))
         lines += markdown_table((name, "count", "of 1,000"), rows)
     lines += ["## Examples", ""]
     for chunk in report.examples:
-        source, target = (text[:_SHOWN_CHARACTERS] for text in (chunk.source, chunk.target))
-        lines += [f"- {chunk.style}", f"  - `{source}`", f"  - `{target}`"]
+        lines += [f"- {chunk.style}", *(f"  - `{text[:_SHOWN_CHARACTERS]}`" for text in (chunk.source, chunk.target))]
     return "\n".join(lines) + "\n"
 
 

@@ -22,7 +22,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import chain, groupby, islice, pairwise
+from itertools import groupby, islice, pairwise
 from operator import itemgetter
 from pathlib import Path
 from typing import Any
@@ -38,7 +38,6 @@ from ...text.words import Word
 from ...transcripts.formats import FORMATS, format_of, read_transcript
 from ...transcripts.items import Item, SpokenWord, add_pauses
 
-_Line = tuple[str | int, str | list[SpokenWord]]  # a meeting's name or a number of its own; text or words
 UNITS = ("auto", "line", "paragraph", "file")
 
 
@@ -83,8 +82,10 @@ class CorpusConfig:
 
 
 _OWN = {"tsv", "csv", "json"}  # formats with readers of their own here: they may hold other things than a transcript
-_TIMED = (format for format in FORMATS.values() if format.reader and not format.is_plain and format.name not in _OWN)
-_TRANSCRIPTS = (".json", *chain.from_iterable(format.suffixes for format in _TIMED))
+_TRANSCRIPTS = (".json", *(
+    suffix for format in FORMATS.values() if format.reader and not format.is_plain and format.name not in _OWN
+    for suffix in format.suffixes
+))  # fmt: skip
 # of one recording in several of these, the first is read: it knows most of the times
 PREFERRED = (*_TRANSCRIPTS, ".tsv", ".txt")
 _SEEN_LINES = 2000  # of a file, to tell whether its lines are wrapped
@@ -143,12 +144,11 @@ def is_wrapped(lines: Iterable[str]) -> bool:
 
 def _read_iwslt(path: Path) -> str:
     """Return the whole file as one punctuated (lower-cased) document."""
-    rows, alphabet = read_rows(path), Alphabet()
+    rows = read_rows(path)
     joined = join_clitics(rows)
-    return " ".join(
-        alphabet.spell(word, LABEL_OF_CLASS[rows[last].label_class])
-        for word, last in zip(joined.words, joined.last_rows, strict=True)
-    )
+    classes = [rows[last].label_class for last in joined.last_rows]
+    spell = Alphabet().spell
+    return " ".join(spell(word, LABEL_OF_CLASS[name]) for word, name in zip(joined.words, classes, strict=True))
 
 
 def _read_transcript(path: Path, corpus: CorpusConfig, pauses_ms: tuple[int, ...]) -> Iterator[str]:
@@ -164,15 +164,20 @@ def _read_transcript(path: Path, corpus: CorpusConfig, pauses_ms: tuple[int, ...
 
 def text_with_silences(items: Sequence[Item], pauses_ms: Sequence[int]) -> str:
     """Return the words of items, and the tokens of the silences between them."""
-    words = (item.word for item in add_pauses(items, pauses_ms) if isinstance(item, SpokenWord))
-    return " ".join(piece for word in words for piece in (word.raw, *silence_tokens(word.pause)))
+    pieces = list[str]()
+    for item in add_pauses(items, pauses_ms):
+        if isinstance(item, SpokenWord):
+            pieces += [item.word.raw, *silence_tokens(item.word.pause)]
+    return " ".join(pieces)
 
 
 def _read_json(path: Path, corpus: CorpusConfig, pauses_ms: tuple[int, ...]) -> Iterator[str]:
     """Yield lines of json, the rows of an array, or one recording."""
     if _is_json_lines(path, corpus.column):
         yield from _read_jsonl(path, corpus, pauses_ms)
-    elif (rows := _rows_of_array(path)) is None:
+        return
+    rows = _rows_of_array(path)
+    if rows is None:
         yield from _read_transcript(path, corpus, pauses_ms)
     elif all(isinstance(row, str) for row in rows):
         yield from rows
@@ -206,7 +211,7 @@ def _is_json_lines(path: Path, column: str) -> bool:
 
 def _read_tsv(path: Path, corpus: CorpusConfig, pauses_ms: tuple[int, ...]) -> Iterator[str]:
     """Yield a recogniser's table, which has a header, or IWSLT rows."""
-    header = {*next(read_lines(path), "").lower().split("\t")}
+    header = set(next(read_lines(path), "").lower().split("\t"))
     if {"start", "end"} & header and {"text", "word", "token"} & header:
         yield from _read_transcript(path, corpus, pauses_ms)
     else:
@@ -221,7 +226,8 @@ def timed_words(values: Mapping[str, Any]) -> list[SpokenWord]:
     """
     words: list[SpokenWord] = []
     for value in values["words"]:
-        text, end = value["word"] + value.get("marks", ""), value.get("est_end", value.get("end"))
+        text = value["word"] + value.get("marks", "")
+        end = value.get("est_end", value.get("end"))
         timed = timed_word({"word": text, "start": value.get("start"), "end": end})
         words.append(SpokenWord(Word(text, raw=text), start_ms=timed.start_ms, end_ms=timed.end_ms))
     return words
@@ -230,23 +236,31 @@ def timed_words(values: Mapping[str, Any]) -> list[SpokenWord]:
 def _read_jsonl(path: Path, corpus: CorpusConfig, pauses_ms: tuple[int, ...]) -> Iterator[str]:
     """Yield a document a line, or a meeting of several lines."""
     for _, lines in groupby(_parsed_lines(path, corpus), key=itemgetter(0)):
-        contents = [content for _, content in lines]
-        words = chain.from_iterable(content for content in contents if not isinstance(content, str))
-        yield contents[0] if isinstance(contents[0], str) else text_with_silences(list(words), pauses_ms)
+        text = None
+        words = list[SpokenWord]()
+        for _, content in lines:
+            if isinstance(content, str):
+                text = content
+            else:
+                words += content
+        yield text_with_silences(words, pauses_ms) if text is None else text
 
 
-def _parsed_lines(path: Path, corpus: CorpusConfig) -> Iterator[_Line]:
+def _parsed_lines(path: Path, corpus: CorpusConfig) -> Iterator[tuple[str | int, str | list[SpokenWord]]]:
+    """Yield a meeting's name, or a line's own number, and the line's text or words."""
     for number, line in enumerate(read_lines(path), start=1):
         if not line.strip():
             continue
         try:
             values = json.loads(line)
             if "words" in values:
-                words, meeting = timed_words(values), values.get("meeting")
-                parsed: _Line = (number if meeting is None else str(meeting), words)
+                content: str | list[SpokenWord] = timed_words(values)
+                meeting = values.get("meeting")
+                document: str | int = number if meeting is None else str(meeting)
             else:
                 text = values[corpus.column]
-                parsed = (number, "" if text is None else str(text))
+                document = number
+                content = "" if text is None else str(text)
         except (ValueError, KeyError, TypeError, OverflowError) as error:
             raise InputError(
                 f"{path} line {number}: {line[:40]!r}",
@@ -254,7 +268,7 @@ def _parsed_lines(path: Path, corpus: CorpusConfig) -> Iterator[_Line]:
                 '{"words": [{"word": "...", "start": 0.1, "end": 0.4}, ...]}',
                 fix="correct the line" if corpus.column in line else "correct the line, or set corpora.column",
             ) from error
-        yield parsed
+        yield document, content
 
 
 def _read_table(path: Path, corpus: CorpusConfig, pauses_ms: tuple[int, ...]) -> Iterator[str]:
@@ -313,12 +327,10 @@ def _as_input_error(problem: str, *, expected: str, fix: str) -> Iterator[None]:
 
 
 def _texts(rows: Iterable[Any], column: str, name: str) -> Iterator[str]:
-    rows = iter(rows)
-    first = list(islice(rows, 1))
-    if first and column not in first[0]:
-        mistake = f"no column {column!r} in {name}"
-        raise InputError(mistake, expected=f"one of {', '.join(first[0])}", fix="set corpora.column")
-    for number, row in enumerate(chain(first, rows), start=1):
+    for number, row in enumerate(rows, start=1):
+        if column not in row:
+            mistake = f"no column {column!r} in {name}"
+            raise InputError(mistake, expected=f"one of {', '.join(row)}", fix="set corpora.column")
         text = row[column]
         if text is not None and not isinstance(text, str):
             mistake = f"{name} row {number}: {str(text)[:40]!r} under {column!r}"

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable
 
 from ...text.marks import Case, case_of
 from ...text.spelling_table import SpellingTable
@@ -41,35 +41,25 @@ def learn_table(texts: Iterable[str], lower_words: Collection[str] = ()) -> Spel
     `lower_words`: the words of the language that a dictionary has in small letters.  Where they are given, the table
     has all names that are none of them; without them a rare word that one text is about looks like a name.
     """
-    return _choose_forms(*_count_forms(texts), lower_words)
-
-
-def _count_forms(texts: Iterable[str]) -> tuple[Mapping[str, Counter[str]], Counter[str], Counter[str]]:
-    """Count the texts that have a form, by the word in small letters; that have it in a word of several parts; and in
-    which a word begins a sentence.
-    """
-    counts, beginnings = Counter[str](), Counter[str]()
+    # in how many texts each form stands inside a sentence, and each word in small letters begins one
+    counts = Counter[str]()
+    beginnings = Counter[str]()
     for text in texts:
         if not text.islower():  # else its writer uses no capitals
             counts.update(set(_INSIDE.findall(text)))
             beginnings.update({word.lower() for word in _BEGINNING.findall(text)})
-    forms_by_word, in_compounds = defaultdict[str, Counter[str]](Counter), Counter[str]()
+    forms_by_word = defaultdict[str, Counter[str]](Counter)  # by the word in small letters
+    in_compounds = Counter[str]()  # of forms that stand in words of several parts
     for token, n_texts in counts.items():
         if "." in token:  # addresses, and `U.S.`, which has a rule of its own
             continue
         whole = _POSSESSIVE.sub("", token)
         for form in {whole, *_JOIN.split(token)}:
             forms_by_word[form.lower()][form] += n_texts
-        for form in {whole, *_JOIN.split(whole)} if _JOIN.search(whole) else ():
-            in_compounds[form] += n_texts
-    return forms_by_word, in_compounds, beginnings
-
-
-def _choose_forms(
-    forms_by_word: Mapping[str, Counter[str]], in_compounds: Counter[str], beginnings: Counter[str],
-    lower_words: Collection[str],
-) -> SpellingTable:  # fmt: skip
-    frequent, small = Counter[str](), list[str]()
+        if _JOIN.search(whole):
+            in_compounds.update(dict.fromkeys([whole, *_JOIN.split(whole)], n_texts))
+    frequent = Counter[str]()
+    small = list[str]()
     for word, forms in forms_by_word.items():
         form, n_texts = forms.most_common(1)[0]
         is_mixed = any(case_of(part) is Case.VERBATIM for part in _JOIN.split(form))

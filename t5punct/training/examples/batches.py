@@ -16,8 +16,9 @@ from typing import Any
 import torch
 from torch.utils.data import DataLoader, Sampler
 
+from ...config import check
 from ...decoding.batching import batch_by_length
-from ...errors import ConfigError, InputError
+from ...errors import InputError
 from ...model import Model
 from ...t5.delay import NOBODY
 from ...text.marks import NO_MARKS
@@ -33,15 +34,11 @@ _POOL_BATCHES = 64  # batches whose examples are sorted by length together
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Padded examples.
+    """Padded examples, as `Example` has them.
 
-    input_ids, attention_mask: int64 (n_batch, n_source); targets, next_word_ids: int64 (n_batch, n_target), IGNORED
-    where padded or not asked for; written: likewise, what the decoder reads (see `history`); word_ends, marks, cases:
-    int64 (n_batch, n_words), marks and cases IGNORED where padded; token_words: int64 (n_batch, n_source), the word
-    that each source token belongs to, NOBODY where padded; taught: uint8 (n_batch, n_words, n_codes), the teacher's
-    codes (see `labels`), all 0 where it has said nothing, None without labels; slot_starts: int64 (n_batch, n_words),
-    the target token at which a word's marks begin, 0 where it has no code; openings: like marks, None for a task
-    without opening marks.
+    int64 (n_batch, n_source): input_ids, attention_mask, token_words; (n_batch, n_target): targets, next_word_ids,
+    written; (n_batch, n_words): word_ends, marks, cases, openings (None for a task without any), and, with a teacher,
+    slot_starts.  taught: uint8 (n_batch, n_words, n_codes), all 0 where the teacher has said nothing.
     """
 
     input_ids: torch.Tensor
@@ -72,83 +69,80 @@ class BatchSampler(Sampler[list[int]]):
     """
 
     def __init__(self, lengths: Sequence[int], batch_tokens: int, seed: int, n_processes: int = 1) -> None:
+        """Raises ConfigError if there is not a batch for each process."""
         self.lengths, self.batch_tokens, self.seed, self.n_processes = lengths, batch_tokens, seed, n_processes
-        self.epoch = self.start_batch = 0
-        self._batches: list[list[int]] | None = None
+        self.set_position(epoch=0)
 
     def set_position(self, epoch: int, start_batch: int = 0) -> None:
         """Choose the epoch, and how many of its batches to skip (they were seen before a resume)."""
-        self.epoch, self.start_batch, self._batches = epoch, start_batch, None
+        self._left = self._plan(epoch)[start_batch:]
 
     def __len__(self) -> int:
-        return len(self._plan()) - self.start_batch
+        return len(self._left)
 
     def __iter__(self) -> Iterator[list[int]]:
-        return iter(self._plan()[self.start_batch :])
+        return iter(self._left)
 
-    def _plan(self) -> list[list[int]]:
-        if self._batches is None:
-            rng = random.Random(f"{self.seed} {self.epoch}")
-            order = list(range(len(self.lengths)))
-            rng.shuffle(order)
-            mean = max(1.0, sum(self.lengths) / max(1, len(self.lengths)))
-            pool = max(1, int(_POOL_BATCHES * self.batch_tokens / mean))
-            batches = [
-                [indices[place] for place in batch]
-                for start in range(0, len(order), pool)
-                for indices in [order[start : start + pool]]
-                for batch in batch_by_length([self.lengths[index] for index in indices], self.batch_tokens)
-            ]
-            rng.shuffle(batches)
-            if 0 < len(batches) < self.n_processes:
-                raise ConfigError(
-                    f"a data set of {len(batches)} batches for {self.n_processes} processes",
-                    expected="a batch for each",
-                    fix="lower data.batch_tokens, prepare more text or launch fewer processes",
-                )
-            self._batches = batches[: len(batches) - len(batches) % self.n_processes]
-        return self._batches
+    def _plan(self, epoch: int) -> list[list[int]]:
+        """Return the batches of an epoch: in each of many random pools, those of about one length; in random order."""
+        rng = random.Random(f"{self.seed} {epoch}")
+        order = list(range(len(self.lengths)))
+        rng.shuffle(order)
+        mean_length = max(1.0, sum(self.lengths) / max(1, len(self.lengths)))
+        n_pool = max(1, int(_POOL_BATCHES * self.batch_tokens / mean_length))
+        batches = list[list[int]]()
+        for start in range(0, len(order), n_pool):
+            pool = order[start : start + n_pool]
+            for batch in batch_by_length([self.lengths[index] for index in pool], self.batch_tokens):
+                batches.append([pool[place] for place in batch])
+        rng.shuffle(batches)
+        check(
+            not batches or len(batches) >= self.n_processes,
+            f"a data set of {len(batches)} batches for {self.n_processes} processes", expected="a batch for each",
+            fix="lower data.batch_tokens, prepare more text or launch fewer processes",
+        )  # fmt: skip
+        return batches[: len(batches) - len(batches) % self.n_processes]
 
 
 def make_collator(pad_id: int) -> Callable[[Sequence[Example]], Batch]:
     """Return a function that pads examples into a batch."""
 
     def make(examples: Sequence[Example]) -> Batch:
+        n_words = max(len(example.word_ends) for example in examples)
+        n_codes = max((len(code) for example in examples for code in example.taught), default=0)
+
         def pad(field: str, value: int, width: int = 0) -> torch.Tensor:
             rows = [getattr(example, field) for example in examples]
             width = max(width, *map(len, rows))
             return torch.tensor([[*row, *(value,) * (width - len(row))] for row in rows], dtype=torch.long)
 
-        word_ends, token_words = pad("word_ends", 0), pad("token_words", NOBODY)
         lengths = torch.tensor([len(example.source) for example in examples])
-        taught = _taught(examples, word_ends.shape[1])
         return Batch(
             input_ids=pad("source", pad_id),
-            attention_mask=(torch.arange(token_words.shape[1]) < lengths[:, None]).long(),
+            attention_mask=(torch.arange(int(lengths.max())) < lengths[:, None]).long(),
             targets=pad("target", IGNORED),
             next_word_ids=pad("next_word_ids", IGNORED),
-            word_ends=word_ends,
+            word_ends=pad("word_ends", 0),
             marks=pad("marks", IGNORED),
             cases=pad("cases", IGNORED),
-            token_words=token_words,
+            token_words=pad("token_words", NOBODY),
             written=pad("written", IGNORED),
             n_words=sum(len(example.word_ends) for example in examples),
-            taught=taught,
-            slot_starts=None if taught is None else pad("slot_starts", 0, word_ends.shape[1]),
+            taught=_codes(examples, n_words, n_codes) if n_codes else None,
+            slot_starts=pad("slot_starts", 0, n_words) if n_codes else None,
             openings=pad("openings", IGNORED) if any(example.openings for example in examples) else None,
         )
 
     return make
 
 
-def _taught(examples: Sequence[Example], n_words: int) -> torch.Tensor | None:
-    """Return the teacher's codes of a batch, uint8 (n_batch, n_words, n_codes); None if it says nothing of any word."""
-    n_codes = max((len(code) for example in examples for code in example.taught), default=0)
-    if not n_codes:
-        return None
-    rows = (b"".join(code.ljust(n_codes, b"\0") for code in example.taught) for example in examples)
-    codes = b"".join(row.ljust(n_words * n_codes, b"\0") for row in rows)
-    return torch.frombuffer(bytearray(codes), dtype=torch.uint8).view(len(examples), n_words, n_codes)
+def _codes(examples: Sequence[Example], n_words: int, n_codes: int) -> torch.Tensor:
+    """Return the teacher's codes of a batch, uint8 (n_batch, n_words, n_codes), 0 where it says nothing of a word."""
+    codes = bytearray()
+    for example in examples:
+        row = b"".join(code.ljust(n_codes, b"\0") for code in example.taught)
+        codes += row.ljust(n_words * n_codes, b"\0")
+    return torch.frombuffer(codes, dtype=torch.uint8).view(len(examples), n_words, n_codes)
 
 
 def load_data(config: TrainConfig, model: Model, n_processes: int) -> tuple[BatchSampler, DataLoader[Any]]:

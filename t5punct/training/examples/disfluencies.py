@@ -106,7 +106,8 @@ def add_noise(
         said = replace(draw(), marks=word.marks, pause=word.pause) if is_other else word
         said = replace(said, opening=opening or word.opening)
         heard.append(replace(said, form=capitalise(said.form)) if starts else said)
-        opens, opening = False, ""
+        opens = False
+        opening = ""
         if not (word.marks or word.pause) and rng.random() < insert:
             heard.append(replace(draw(), marks="", pause=0, opening=""))
     return heard
@@ -162,19 +163,21 @@ def _before(
     words: Sequence[Written], begins: bool, config: DisfluencyConfig, rng: random.Random, other_words: Sequence[Written]
 ) -> list[Written]:
     """Return what is said and taken back, or said a first time, before the first of some words; mostly nothing."""
-    if words[0].read not in FUNCTION_WORDS:
+    first = words[0]
+    rates = config.rates
+    if first.read not in FUNCTION_WORDS:
         return []
     if begins:
-        is_first = words[0].form != words[0].read  # the chunk may begin inside a sentence
-        return _beginning(rng, other_words) if is_first and _happens(config.rates["restart"], rng) else []
-    length = rng.randint(2, _LONGEST_PHRASE) if config.rates["phrase"] or config.rates["repair"] else 0
+        has_capital = first.form != first.read  # else the chunk begins inside a sentence
+        return _beginning(rng, other_words) if has_capital and _happens(rates["restart"], rng) else []
+    length = rng.randint(2, _LONGEST_PHRASE) if rates["phrase"] or rates["repair"] else 0
     phrase = list(words[:length])
-    if len(phrase) < length or any(word.marks or word.pause for word in phrase[:-1]):
+    if not phrase or len(phrase) < length or any(word.marks or word.pause for word in phrase[:-1]):
         return []
-    if phrase and _happens(config.rates["phrase"], rng):
+    if _happens(rates["phrase"], rng):
         return phrase
-    contents = [word for word in other_words if word.read not in FUNCTION_WORDS and word.read != words[0].read]
-    if phrase and contents and _happens(config.rates["repair"], rng):
+    contents = [word for word in other_words if word.read not in FUNCTION_WORDS and word.read != first.read]
+    if contents and _happens(rates["repair"], rng):
         return [*phrase[:-1], rng.choice(contents), *_said(rng.choice(_TAKING_BACK))]
     return []
 
@@ -185,9 +188,12 @@ def _beginning(rng: random.Random, other_words: Sequence[Written]) -> list[Writt
     begun = _said(rng.choice(FILLERS))
     if starts and rng.random() < 0.5:
         start = rng.choice(starts)
-        begun = list(other_words[start : start + rng.randint(1, _LONGEST_BEGINNING)])
-        stop = next((index for index, word in enumerate(begun) if word.marks), len(begun))
-        begun = begun[: max(1, stop)]
+        stop = start + rng.randint(1, _LONGEST_BEGINNING)
+        begun = [other_words[start]]
+        for word in other_words[start + 1 : stop]:
+            if begun[0].marks or word.marks:  # it goes up to the first mark
+                break
+            begun.append(word)
     return [replace(begun[0], form=capitalise(begun[0].form)), *begun[1:]]
 
 
@@ -209,22 +215,23 @@ _LONGEST_REPETITION = 2  # words
 
 def sign_natural_disfluencies(words: Sequence[Written]) -> list[Written]:
     """Return the words; the marks of each word that is to be left out begin with `DISFLUENT`."""
-    places = set[int]()
+    left_out = set[int]()
     for index, word in enumerate(words):
         if word.read in SOUNDS:
-            places.add(index)
+            left_out.add(index)
         for n_words in range(1, _LONGEST_REPETITION + 1):
             if _is_said_twice(words[index : index + 2 * n_words], n_words):
-                places.update(range(index, index + n_words))
-        places.update(range(index, index + _marker_words(words, index)))
+                left_out.update(range(index, index + n_words))
+        left_out.update(range(index, index + _marker_words(words, index)))
     return [
-        replace(word, marks=DISFLUENT + word.marks) if index in places else word for index, word in enumerate(words)
+        replace(word, marks=DISFLUENT + word.marks) if index in left_out else word for index, word in enumerate(words)
     ]
 
 
 def _is_said_twice(words: Sequence[Written], n_words: int) -> bool:
     """Return whether the first half of some words is a slip of the tongue, which the second half repeats."""
-    first, second = ([word.read for word in half] for half in (words[:n_words], words[n_words:]))
+    first = [word.read for word in words[:n_words]]
+    second = [word.read for word in words[n_words:]]
     if first != second or any(ends_sentence(word.marks) for word in words[:n_words]):
         return False
     is_on_purpose = first[0] in SAID_TWICE_ON_PURPOSE if n_words == 1 else not _LINKS.isdisjoint(first)

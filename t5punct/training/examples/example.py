@@ -36,29 +36,21 @@ _SILENCE_KNOWN = 0.5  # how often a question shows the silence after its last wo
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """One encoded example.
+    """One encoded example; IGNORED stands where nothing is decided, or asked for."""
 
-    `target[t]` is asked for where the decoder has read the first t tokens of `written`, which are those of the
-    target or others (see `history`); IGNORED where nothing is. `next_word_ids[t]` is what token t would be if its
-    slot got no more marks and the next word no capital; IGNORED where nothing is decided. `marks[i]` is the class
-    of word i's slot (0 none, else 1 + its place in the task's `slot_marks`), `cases[i]` that of its case (its place
-    in `TAGGED_CASES`), `openings[i]` that of the opening mark before it; no `openings` for a task without any.
-    `token_words[s]` is the word that source token s belongs to (see `delay`), NOBODY where no tagger reads the
-    states. `taught[i]` is the teacher's code of word i (see `labels`), empty where it has said nothing;
-    `slot_starts[i]`, with a teacher, the target token at which the marks behind word i begin to be decided.
-    """
-
-    source: tuple[int, ...]
+    source: tuple[int, ...]  # tokens
+    # what the decoder is asked for at each place, where it has read the tokens of `written` before it (see `history`)
     target: tuple[int, ...]
+    # what each token would be if its slot got no more marks and the next word no capital
     next_word_ids: tuple[int, ...]
-    word_ends: tuple[int, ...]
-    marks: tuple[int, ...]
-    cases: tuple[int, ...]
-    token_words: tuple[int, ...]
-    written: tuple[int, ...]
-    taught: tuple[bytes, ...] = ()
-    openings: tuple[int, ...] = ()
-    slot_starts: tuple[int, ...] = ()
+    word_ends: tuple[int, ...]  # of each word, the place of its last token in the source
+    marks: tuple[int, ...]  # of each word, the class of its slot: 0 none, else 1 + its place in the task's `slot_marks`
+    cases: tuple[int, ...]  # of each word, the place of its case in `TAGGED_CASES`
+    token_words: tuple[int, ...]  # of each source token, its word (see `delay`); NOBODY in questions
+    written: tuple[int, ...]  # what the decoder reads: the tokens of the target, or others (see `history`)
+    taught: tuple[bytes, ...] = ()  # of each word, its teacher's code (see `labels`); empty where it has said nothing
+    openings: tuple[int, ...] = ()  # of each word, the class of its opening mark; none for a task without any
+    slot_starts: tuple[int, ...] = ()  # with a teacher: the target token behind each word
 
 
 class ChunkExamples(Dataset[Example]):
@@ -110,31 +102,38 @@ class ChunkExamples(Dataset[Example]):
         words, source = self._fitting(self._with_disfluencies(words, rng), row["style"])
         if rng.random() < self.config.questions.share:
             return self._question(words, row["style"], rng)
-        task, tokenizer = self.tokenizer.task, self.tokenizer
-        marks_of_words = [word.marks for word in words]
-        marks = tuple(1 + task.slot_marks.index(marks[0]) if marks else 0 for marks in marks_of_words)
-        forms = self._forms(words)
-        cases = tuple(TAGGED_CASES.index(inline_case_of(form)) for form in forms)
-        opened = [word.opening for word in words]
-        taught = tuple(_code(word) for word in words) if self.labels is not None else ()
-        drawn = None
+        task = self.tokenizer.task
+        marks = [word.marks for word in words]
+        openings = [word.opening for word in words]
+        forms = [word.form if task.cased else word.form.lower() for word in words]
+        taught = () if self.labels is None else tuple(_code(word) for word in words)
+        read_marks = marks
         if taught and rng.random() < _DRAWN_HISTORIES:
-            drawn = draw_marks(marks_of_words, taught, task.slot_marks, rng)
-        history = make_history(tokenizer, forms, marks_of_words, opened, drawn)
-        places = (1 + task.opening.find(opening) if opening else 0 for opening in opened)
+            read_marks = draw_marks(marks, taught, task.slot_marks, rng)
+        history = make_history(self.tokenizer, forms, marks, openings, read_marks)
         return Example(
-            source.ids, history.target, history.next_word_ids, source.word_ends, marks, cases, token_words(source),
-            history.written, taught, tuple(places) if task.opening else (), history.slot_starts if taught else (),
-        )  # fmt: skip
+            source=source.ids,
+            target=history.target,
+            next_word_ids=history.next_word_ids,
+            word_ends=source.word_ends,
+            marks=tuple(1 + task.slot_marks.index(own[0]) if own else 0 for own in marks),
+            cases=tuple(TAGGED_CASES.index(inline_case_of(form)) for form in forms),
+            token_words=token_words(source),
+            written=history.written,
+            taught=taught,
+            openings=tuple(1 + task.opening.find(own) if own else 0 for own in openings) if task.opening else (),
+            slot_starts=history.slot_starts if taught else (),
+        )
 
     def first(self, n_words: int) -> list[Example]:
         """Return the first examples in which marks of `n_words` words are decided, or all that there are."""
-        examples, n_found = list[Example](), 0
+        examples = list[Example]()
+        n_decided = 0
         for index in range(len(self)):
-            if n_found >= n_words:
+            if n_decided >= n_words:
                 break
             examples.append(self[index])
-            n_found += sum(mark != IGNORED for mark in examples[-1].marks)
+            n_decided += sum(mark != IGNORED for mark in examples[-1].marks)
         return examples
 
     def unmarked_odds(self) -> float:
@@ -143,7 +142,8 @@ class ChunkExamples(Dataset[Example]):
         for index in self.chunks[:: max(1, len(self) // _COUNTED_EXAMPLES)]:
             words = self._words(self.rows[index])
             question = self._question(words, self.rows[index]["style"], random.Random(f"odds {index}"))
-            n_slots, n_asked = n_slots + len(words), n_asked + 1
+            n_asked += 1
+            n_slots += len(words)
             n_unmarked += sum(not word.marks for word in words)
             n_asked_unmarked += question.target == self.tokenizer.answer(NO_MARKS)
         if not 0 < n_unmarked < n_slots or not 0 < n_asked_unmarked < n_asked:
@@ -162,16 +162,19 @@ class ChunkExamples(Dataset[Example]):
         words, pauses = without_pauses(row["source"])
         written = list[Written]()
         for index, (read, word, pause) in enumerate(zip(words, split(row["target"]).words, pauses, strict=True)):
-            form, marks = word.with_opening(NO_MARKS).text, alphabet.marks_in(word.marks)
+            form = word.with_opening(NO_MARKS).text
+            marks = alphabet.marks_in(word.marks)
             taught = None if codes is None else Taught(codes[index], form, marks)
             written.append(Written(read, form, marks, pause, taught, word.opening))
         return written
 
     def _with_disfluencies(self, words: list[Written], rng: random.Random) -> list[Written]:
         """Return a chunk with disfluencies; if the model learns the sign, also at those that were there already."""
-        config, sign = self.config.disfluencies, NO_MARKS
+        config = self.config.disfluencies
+        sign = NO_MARKS
         if config.marked and rng.random() < config.marked:
-            sign, words = DISFLUENT, sign_natural_disfluencies(words)
+            sign = DISFLUENT
+            words = sign_natural_disfluencies(words)
         if config.share and rng.random() < config.share:
             draws_others = config.rates["repair"] or config.rates["restart"]
             other_words = self._words(self.rows[rng.randrange(len(self.rows))]) if draws_others else ()
@@ -181,10 +184,12 @@ class ChunkExamples(Dataset[Example]):
     def _fitting(self, words: list[Written], style: str) -> tuple[list[Written], Source]:
         """Return the first words, as many as the model can read at once (some encoders have no positions beyond)."""
         source = self.tokenizer.source([word.read for word in words], style, pauses=[word.pause for word in words])
-        longest, n_behind = self.tokenizer.task.max_tokens, 3  # a sentinel, a silence and the end
+        longest = self.tokenizer.task.max_tokens
         if len(source.ids) + 1 <= longest:
             return words, source
-        words = words[: max(1, sum(end + 1 + n_behind <= longest for end in source.word_ends))]
+        # behind a word there may be a sentinel, a silence and the end
+        n_fitting = sum(end + 1 + 3 <= longest for end in source.word_ends)
+        words = words[: max(1, n_fitting)]
         return words, self.tokenizer.source([word.read for word in words], style, pauses=[word.pause for word in words])
 
     def _other_words(self, rng: random.Random) -> list[Written]:
@@ -192,29 +197,33 @@ class ChunkExamples(Dataset[Example]):
         words = self._words(self.rows[rng.randrange(len(self.rows))])
         return [word for before, word in pairwise(words) if not ends_sentence(before.marks)] or words
 
-    def _forms(self, words: Sequence[Written]) -> list[str]:
-        """Return the words as the task writes them."""
-        return [word.form if self.tokenizer.task.cased else word.form.lower() for word in words]
-
     def _question(self, words: Sequence[Written], style: str, rng: random.Random) -> Example:
         """Return one slot of a chunk that is cut off a few words later (Minixhofer thesis 2021, section 3.2)."""
         questions = self.config.questions
         lookahead = min(rng.randint(0, questions.l_max), len(words) - 1)
         slots = range(len(words) - lookahead)
         slot = rng.choice(slots)
-        marked = [place for place in slots if words[place].marks]
+        marked = [index for index in slots if words[index].marks]
         if not words[slot].marks and marked and rng.random() >= _KEPT_UNMARKED:
             slot = rng.choice(marked)
         heard = words[: slot + lookahead + 1]
+        pauses = [word.pause for word in heard]
         # a silence is known when the next word begins, or when a stream is flushed during it
-        pauses = [word.pause * (word is not heard[-1] or rng.random() < _SILENCE_KNOWN) for word in heard]
+        if rng.random() >= _SILENCE_KNOWN:
+            pauses[-1] = 0
         source = self.tokenizer.source([word.read for word in heard], style, slot, pauses)
-        ignored, target = (IGNORED,) * len(source.word_ends), self.tokenizer.answer(words[slot].marks)
-        openings = ignored if self.tokenizer.task.opening else ()
-        next_word_ids = (IGNORED, *(self.tokenizer.eos_id,) * (len(target) - 1))
-        owners = (NOBODY,) * len(source.ids)
+        ignored = (IGNORED,) * len(source.word_ends)
+        answer = self.tokenizer.answer(words[slot].marks)
         return Example(
-            source.ids, target, next_word_ids, source.word_ends, ignored, ignored, owners, target, (), openings
+            source=source.ids,
+            target=answer,
+            next_word_ids=(IGNORED, *(self.tokenizer.eos_id,) * (len(answer) - 1)),
+            word_ends=source.word_ends,
+            marks=ignored,
+            cases=ignored,
+            token_words=(NOBODY,) * len(source.ids),
+            written=answer,
+            openings=ignored if self.tokenizer.task.opening else (),
         )
 
 

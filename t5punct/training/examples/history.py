@@ -45,37 +45,41 @@ def make_history(
     drawn = marks if drawn is None else drawn
     read = _follow(forms, marks, drawn)
     # the first token of each word in lower case, and of the end
-    next_words = [
-        *(tokenizer.word_ids(form.lower(), first=not index)[0] for index, form in enumerate(read)),
-        tokenizer.eos_id,
-    ]
-    written, next_word_ids, starts = list[int](), list[int](), list[int]()
-    for index, (form, own, opening) in enumerate(zip(read, drawn, openings, strict=True)):
-        ids = tokenizer.form_ids(form, index == 0, opening)
-        # before a word: an opening mark or none, and a case or none
-        n_deciding = 2 if opening in tokenizer.opening_ids else 1
-        next_word_ids += [*[next_words[index]] * n_deciding, *[IGNORED] * (len(ids) - n_deciding)]
+    next_words = [tokenizer.word_ids(form.lower(), first=index == 0)[0] for index, form in enumerate(read)]
+    next_words.append(tokenizer.eos_id)
+    written = list[int]()
+    next_word_ids = list[int]()
+    word_starts = list[int]()  # the place at which a word's tokens begin, behind its opening mark and case
+    slot_starts = list[int]()
+    for index, form in enumerate(read):
+        ids = tokenizer.form_ids(form, index == 0, openings[index])
+        n_deciding = 2 if openings[index] in tokenizer.opening_ids else 1  # an opening mark or none, a case or none
+        next_word_ids += [next_words[index]] * n_deciding + [IGNORED] * (len(ids) - n_deciding)
         written += ids
-        starts.append(len(written))
-        for mark in own:
+        word_starts.append(len(written) - len(tokenizer.word_ids(form.lower(), first=index == 0)))
+        slot_starts.append(len(written))
+        for mark in drawn[index]:
             ids = tokenizer.mark_ids[mark]
-            next_word_ids += [next_words[index + 1], *[IGNORED] * (len(ids) - 1)]
+            next_word_ids += [next_words[index + 1]] + [IGNORED] * (len(ids) - 1)
             written += ids
+    word_starts.append(len(written))
     written.append(tokenizer.eos_id)
     next_word_ids.append(tokenizer.eos_id)
     target = list(written)
-    for index, start in enumerate(starts):
+    for index, start in enumerate(slot_starts):
         is_last = index + 1 == len(forms)
         if drawn[index] == marks[index] and (is_last or read[index + 1] == forms[index + 1]):
             continue
-        following = (
-            (tokenizer.eos_id,) if is_last else tokenizer.form_ids(forms[index + 1], opening=openings[index + 1])
-        )
-        target[start] = tokenizer.mark_ids[marks[index][0]][0] if marks[index] else following[0]
-        begins = len(written) - 1 if is_last else starts[index + 1] - len(tokenizer.word_ids(read[index + 1].lower()))
-        for place in range(start + 1, begins + 1):
+        # behind the word, what the text has is asked for; then nothing, until the next word is written
+        if marks[index]:
+            target[start] = tokenizer.mark_ids[marks[index][0]][0]
+        elif is_last:
+            target[start] = tokenizer.eos_id
+        else:
+            target[start] = tokenizer.form_ids(forms[index + 1], opening=openings[index + 1])[0]
+        for place in range(start + 1, word_starts[index + 1] + 1):
             target[place] = next_word_ids[place] = IGNORED
-    return History(tuple(written), tuple(target), tuple(next_word_ids), tuple(starts))
+    return History(tuple(written), tuple(target), tuple(next_word_ids), tuple(slot_starts))
 
 
 def draw_marks(marks_of_words: Sequence[str], codes: Sequence[bytes], classes: str, rng: random.Random) -> list[str]:
@@ -84,12 +88,12 @@ def draw_marks(marks_of_words: Sequence[str], codes: Sequence[bytes], classes: s
     codes: of each word a byte for each class, whose weight is `WEIGHTS[byte]`; classes: the mark of each class, in
     order.  Where the mark drawn is the first of the text's own (`.` of `...`), all of these stay.
     """
-    drawn, options = [], (NO_MARKS, *classes)
+    options = (NO_MARKS, *classes)
+    drawn = list[str]()
     for marks, code in zip(marks_of_words, codes, strict=True):
-        if not code or DISFLUENT in marks:
-            drawn.append(marks)
-            continue
-        mark = rng.choices(options, [WEIGHTS[number] for number in code[: len(options)]])[0]
+        mark = marks
+        if code and DISFLUENT not in marks:
+            (mark,) = rng.choices(options, [WEIGHTS[number] for number in code[: len(options)]])
         drawn.append(marks if mark and marks.startswith(mark) else mark)
     return drawn
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, fields
-from itertools import chain
+from typing import Any
 
 import torch
 from torch import nn
@@ -69,27 +69,28 @@ class Objective(nn.Module):
 
     def __init__(self, model: Model, config: LossConfig) -> None:
         super().__init__()
-        self.network, self.config, self.model = model.network, config, model
+        self.network = model.network
+        self.config = config
+        self.model = model
         self._no_split_modules = getattr(model.network, "_no_split_modules", None)  # FSDP's units: the layers
+        deciding: tuple[int, ...] = ()  # the tokens among which a slot is decided
+        if config.slot_weight:
+            deciding = model.tokenizer.deciding_ids or ()
+            mistake = "a text form in which no single token decides a slot"
+            expected = "inline casing or no case, and marks of one token"
+            check(deciding, mistake, expected=expected, fix="set loss.slot_weight=0")
         self.deciding_ids: torch.Tensor
-        self._mark_places: tuple[int, ...] = ()
-        deciding = (model.tokenizer.deciding_ids or ()) if config.slot_weight else ()
-        check(
-            deciding or not config.slot_weight, "a text form in which no single token decides a slot",
-            expected="inline casing or no case, and marks of one token", fix="set loss.slot_weight=0",
-        )  # fmt: skip
-        if deciding:  # in the tagger's order of marks
-            self._mark_places = tuple(
-                deciding.index(model.tokenizer.mark_ids[mark][0]) for mark in model.task.slot_marks
-            )
         self.register_buffer("deciding_ids", torch.tensor(deciding, dtype=torch.long), persistent=False)
+        # where the marks are among them, in the tagger's order
+        marks = model.task.slot_marks if deciding else ""
+        self._mark_places = [deciding.index(model.tokenizer.mark_ids[mark][0]) for mark in marks]
         self.output_scale = output_scale(model)
         self._frozen_states = FrozenStates(config.kept_states) if config.kept_states else None
-        if not config.text_weight:  # nothing asks the decoder
-            memory = getattr(self.network, "memory", None)  # which the decoder alone reads
-            for parameter in chain(self.network.decoder.parameters(), memory.parameters() if memory else ()):
-                still = parameter.requires_grad and parameter is self.network.shared.weight
-                parameter.requires_grad_(still)
+        if not config.text_weight:  # nothing asks the decoder, nor the memory that it alone reads
+            for part in (self.network.decoder, getattr(self.network, "memory", None)):
+                for parameter in part.parameters() if part else ():
+                    if parameter is not self.network.shared.weight:
+                        parameter.requires_grad_(False)
         self.tagger = None
         if config.tagger_weight:
             self.tagger = model.tagger or Tagger(self.network.config.d_model, model.task.slot_marks, model.task.opening)
@@ -104,7 +105,8 @@ class Objective(nn.Module):
         if self.tagger is not None:
             read = states_at_words(states, batch.word_ends)
             marks, forms = self.tagger(read)  # (n_batch, n_words, n_classes)
-            tags, cases = _mean_loss(marks, batch.marks), _mean_loss(forms, batch.cases)
+            tags = _mean_loss(marks, batch.marks)
+            cases = _mean_loss(forms, batch.cases)
             if self.tagger.openings is not None and batch.openings is not None:
                 tags = tags + _mean_loss(self.tagger.openings(read), batch.openings)
             if batch.taught is not None:
@@ -189,9 +191,9 @@ class Objective(nn.Module):
         rows = (real.flatten().cumsum(0).view_as(real) - 1).gather(1, batch.slot_starts)[taught]  # (n_taught,)
         choices = self._choices(logits, pieces, rows, batch.next_word_ids.gather(1, batch.slot_starts)[taught])
         is_mark = torch.zeros(choices.shape[1], dtype=torch.bool, device=choices.device)
-        is_mark[list(self._mark_places)] = True
+        is_mark[self._mark_places] = True
         no_mark = choices[:, ~is_mark].logsumexp(-1, keepdim=True)
-        marks = torch.cat([no_mark, choices[:, list(self._mark_places)]], -1)  # (n_taught, n_classes)
+        marks = torch.cat([no_mark, choices[:, self._mark_places]], -1)  # (n_taught, n_classes)
         return divergence(marks, batch.taught[taught][:, : marks.shape[1]])
 
     def _choices(
@@ -211,10 +213,10 @@ class Objective(nn.Module):
 
         They are gathered once, since the gradient of each gathering is as large as the whole vocabulary.
         """
-        n_vocabulary, n_others = len(self.network.lm_head.weight), self.config.sampled_pieces
-        if n_others is None:
+        n_vocabulary = len(self.network.lm_head.weight)
+        if self.config.sampled_pieces is None:
             return torch.arange(n_vocabulary, device=wanted.device)
-        sample = torch.randint(n_vocabulary, (n_others,), device=wanted.device)
+        sample = torch.randint(n_vocabulary, (self.config.sampled_pieces,), device=wanted.device)
         pieces: torch.Tensor = torch.cat([wanted, self.deciding_ids, sample]).unique()  # type: ignore[no-untyped-call]
         return pieces
 
@@ -224,8 +226,7 @@ def _mean_loss(logits: torch.Tensor, classes: torch.Tensor) -> torch.Tensor:
 
     It is 0 where all classes are IGNORED.
     """
-    flat, wanted = logits.flatten(0, 1).float(), classes.flatten()
-    summed = cross_entropy(flat, wanted, ignore_index=IGNORED, reduction="sum")
+    summed = cross_entropy(logits.flatten(0, 1).float(), classes.flatten(), ignore_index=IGNORED, reduction="sum")
     return summed / (classes != IGNORED).sum().clamp(min=1)
 
 
@@ -233,7 +234,7 @@ class FrozenStates:
     """States of up to `max_tokens` source tokens, by their ids; those that come later are computed each time."""
 
     def __init__(self, max_tokens: int) -> None:
-        self._kept: dict[bytes, torch.Tensor] = {}
+        self._kept: dict[bytes, Any] = {}
         self._n_free = max_tokens
 
     def encode(self, encode: Encode, input_ids: torch.Tensor, attention_mask: torch.Tensor) -> torch.Tensor:
@@ -242,18 +243,16 @@ class FrozenStates:
         `encode` computes the states of those that are not kept.
         """
         lengths = attention_mask.sum(1).tolist()
-        keys = [row[:length].cpu().numpy().tobytes() for row, length in zip(input_ids, lengths, strict=True)]
-        rows = {index: self._kept[key] for index, key in enumerate(keys) if key in self._kept}
-        new = [index for index in range(len(keys)) if index not in rows]
+        keys = [ids[:length].cpu().numpy().tobytes() for ids, length in zip(input_ids, lengths, strict=True)]
+        states: list[Any] = [self._kept.get(key) for key in keys]
+        new = [index for index, row in enumerate(states) if row is None]
         if new:
             longest = max(lengths[index] for index in new)
             with torch.no_grad():
-                states = encode(input_ids[new, :longest], attention_mask[new, :longest])
-            rounded = states.to("cpu", torch.float16)
-            for index, row in zip(new, rounded, strict=True):
-                rows[index] = row[: lengths[index]].clone()
+                computed = encode(input_ids[new, :longest], attention_mask[new, :longest]).to("cpu", torch.float16)
+            for index, row in zip(new, computed, strict=True):
+                states[index] = row[: lengths[index]].clone()
                 if lengths[index] <= self._n_free:
                     self._n_free -= lengths[index]
-                    self._kept[keys[index]] = rows[index]
-        padded = pad_sequence([rows[index] for index in range(len(keys))], batch_first=True)
-        return padded.to(input_ids.device, torch.float32)
+                    self._kept[keys[index]] = states[index]
+        return pad_sequence(states, batch_first=True).to(input_ids.device, torch.float32)

@@ -58,10 +58,15 @@ class RunLog:
         self.task = self.bar.add_task("train", total=n_steps, completed=state.step, status="")
         if show:
             _shorten(self.path, state.step)
-        self._steps = list[Losses]()  # since the last line
-        self._since, self._words = time.perf_counter(), state.words  # of that line
-        self._began, self._first = self._since, state.step
-        self._state, self._lr, self._found = state, 0.0, ""
+        self._began = time.perf_counter()
+        self._first = state.step
+        # since the last line: the steps, its time, its words
+        self._steps = list[Losses]()
+        self._since = self._began
+        self._words = state.words
+        self._state = state
+        self._lr = 0.0
+        self._found = ""  # what the last validation found
 
     def __enter__(self) -> RunLog:
         self.bar.start()
@@ -92,32 +97,32 @@ class RunLog:
         """Log the mean of the steps since the last line; before a checkpoint too, for a resumed run to have them."""
         if not self._steps:
             return
-        state, now, n_steps = self._state, time.perf_counter(), len(self._steps)
-        means = {name: sum(float(getattr(losses, name)) for losses in self._steps) / n_steps for name in _LOSSES}
-        line = {
-            "step": state.step,
-            "words": state.words,
-            **{logged: round(means[name], 4) for name, logged in _LOSSES.items()},
-            "lr": self._lr,
-            "words_per_second": round((state.words - self._words) / (now - self._since), 1),
-        }
-        self._steps, self._since, self._words = [], now, state.words
+        state = self._state
+        now = time.perf_counter()
+        line: dict[str, float | int] = {"step": state.step, "words": state.words}
+        for name, logged in _LOSSES.items():
+            line[logged] = round(sum(float(getattr(losses, name)) for losses in self._steps) / len(self._steps), 4)
+        line["lr"] = self._lr
+        line["words_per_second"] = round((state.words - self._words) / (now - self._since), 1)
+        self._steps = []
+        self._since = now
+        self._words = state.words
         self.record(line)
         status = f"loss {line['text_loss']:.3f} {line['tag_loss']:.3f}  {line['words_per_second']:.0f} words/s"
         self.bar.update(self.task, status=f"{status}{self._found}")
 
     def record(self, line: dict[str, float | int]) -> None:
         """Append a line to the log, and give it to the trackers; the bar goes on with what a validation found."""
-        step, speed = line["step"], line.get("words_per_second")
+        step = line["step"]
         untrained = [name for name in _LOSSES.values() if not line.get(name)]
         left_out = ("step", "words", "words_per_second", *untrained)
         named = [f"{name} {value:.4g}" for name, value in line.items() if name not in left_out]
-        if speed is None:
-            self._found = f"  {' '.join(named)}"
-        else:
+        if "words_per_second" in line:
             per_step_s = (time.perf_counter() - self._began) / max(1, int(step) - self._first)
             left = timedelta(seconds=round((self.n_steps - step) * per_step_s))
-            named += [f"{speed:.0f} words/s", f"{left} left"]
+            named += [f"{line['words_per_second']:.0f} words/s", f"{left} left"]
+        else:
+            self._found = f"  {' '.join(named)}"
         if self.show:
             self.track({name: value for name, value in line.items() if name != "step"}, step=step)
             with self.path.open("a", encoding="utf-8") as handle:

@@ -23,7 +23,7 @@ from ...config import check
 from ...t5.weights import without_advice
 from .. import checkpoint
 from ..checkpoint import TrainState
-from ..config import OptimConfig, TrainConfig
+from ..config import OptimConfig, TrainConfig, ValidationConfig
 from ..examples.batches import BatchSampler, chunks_fingerprint, load_data, load_split
 from ..examples.example import ChunkExamples
 from ..starting_model import check_suitable, make_starting_model
@@ -68,11 +68,11 @@ def build(config: TrainConfig) -> Run:
             checkpoint.find_checkpoint(Path(config.output))
         checkpoint.check_resumed(config)
     model = make_starting_model(config)
-    validator, wanted = None, config.validation
-    if wanted.every_steps != 0:
+    validator = None
+    if config.validation.every_steps != 0:
         rows = load_split(config.data.path, "validation")
-        is_asked = any((wanted.every_steps, wanted.file, wanted.score, wanted.patience))
-        validator = Validator(config, rows) if rows is not None or is_asked else None
+        if rows is not None or config.validation != ValidationConfig():
+            validator = Validator(config, rows)
     sampler, loader = load_data(config, model, accelerator.num_processes)
     examples = cast(ChunkExamples, loader.dataset)
     state = TrainState(processes=accelerator.num_processes, data=chunks_fingerprint(examples))
@@ -90,11 +90,11 @@ def build(config: TrainConfig) -> Run:
             "a warm-up of %s steps in a run of %s: the learning rate never reaches optim.lr; expected a warm-up that "
             "is shorter than the run; lower optim.warmup_steps", config.optim.warmup_steps, n_steps,
         )  # fmt: skip
-    wrapped, loader, prepared = accelerator.prepare(objective, loader, optimiser)
-    run = Run(config, accelerator, model, wrapped, prepared, None, sampler, loader, n_steps, state, validator, plain)
+    objective, loader, optimiser = accelerator.prepare(objective, loader, optimiser)
+    run = Run(config, accelerator, model, objective, optimiser, None, sampler, loader, n_steps, state, validator, plain)
     if config.resume:
         _resume(run)
-    run.schedule = build_schedule(config.optim, prepared.optimizer, n_steps, run.state.step)
+    run.schedule = build_schedule(config.optim, run.optimiser.optimizer, n_steps, run.state.step)
     return run
 
 
@@ -155,10 +155,12 @@ def freeze(objective: nn.Module, parts: Sequence[str]) -> None:
     """
     for part in parts:
         wanted = _WORDS if part == "words" else (part,)
-        matching = [value for name, value in objective.named_parameters() if any(each in name for each in wanted)]
-        check(matching, f"frozen {part!r}", expected="part of a parameter's name", fix="check optim.frozen")
-        for value in matching:
-            value.requires_grad_(False)
+        n_frozen = 0
+        for name, parameter in objective.named_parameters():
+            if any(each in name for each in wanted):
+                parameter.requires_grad_(False)
+                n_frozen += 1
+        check(n_frozen, f"frozen {part!r}", expected="part of a parameter's name", fix="check optim.frozen")
 
 
 def _freeze_words(model: models.Model) -> None:
@@ -187,10 +189,10 @@ def build_optimiser(objective: nn.Module, config: OptimConfig) -> torch.optim.Ad
     for part in config.factors:
         is_named = any(part in name for name in parameters)
         check(is_named, f"factors of {part!r}", expected="part of a parameter's name", fix="check optim.factors")
-    groups = defaultdict[float, list[nn.Parameter]](list)
+    groups = defaultdict[float, list[nn.Parameter]](list)  # by their rates
     for name, value in parameters.items():
-        factor = next((factor for part, factor in config.factors.items() if part in name), 1.0)
-        groups[factor * config.lr].append(value)
+        factors = [factor for part, factor in config.factors.items() if part in name]
+        groups[factors[0] * config.lr if factors else config.lr].append(value)
     parts = [{"params": values, "lr": lr} for lr, values in groups.items()]
     return torch.optim.AdamW(parts, lr=config.lr, betas=_BETAS, weight_decay=0.0, fused=True)
 
@@ -210,7 +212,8 @@ def build_schedule(config: OptimConfig, optimiser: torch.optim.Optimizer, n_step
 
 def _resume(run: Run) -> None:
     """Go on where the last checkpoint stands; its weights are already loaded."""
-    folder, accelerator = Path(run.config.output), run.accelerator
+    accelerator = run.accelerator
+    folder = Path(run.config.output)
     state = checkpoint.read_state(folder)
     checkpoint.check_same_run(state, run.state, run.config.data.path)
     tensors = load_file(folder / checkpoint.OPTIMISER_FILE)

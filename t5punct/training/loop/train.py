@@ -43,9 +43,9 @@ def train(config: TrainConfig) -> Path:
         if is_first:
             clear_leftovers(output)
         run = build(config)
-        show, track = run.accelerator.is_main_process, run.accelerator.log
+        show = run.accelerator.is_main_process
         with tracking(run.accelerator, config):
-            with RunLog(output, run.n_steps, run.state, show=show, track=track) as progress:
+            with RunLog(output, run.n_steps, run.state, show=show, track=run.accelerator.log) as progress:
                 is_complete = take_steps(run, progress)
             _save(run)
         if not is_complete:
@@ -73,7 +73,8 @@ def take_steps(run: Run, progress: RunLog) -> bool:
                 losses = take_step(run, batch)
                 if losses is None:
                     continue
-                step, losses = run.state.step, losses.on_cpu()
+                step = run.state.step
+                losses = losses.on_cpu()
                 loss = losses.total.item()  # after one that is not finite nothing can be learned
                 mistake = f"loss {loss} in step {step}"
                 check(math.isfinite(loss), mistake, expected="a finite loss", fix="lower optim.lr")
@@ -90,12 +91,9 @@ def take_steps(run: Run, progress: RunLog) -> bool:
                         _save(run)
                 # of any process: all must end after the same step
                 noted = torch.tensor(float(interrupt.is_set()), device=run.accelerator.device)
-                if run.accelerator.reduce(noted, "sum").item():
+                if run.accelerator.reduce(noted, "sum").item() or _is_over(run):
                     return _is_over(run)
-                if _is_over(run):
-                    break
-            else:
-                run.state = replace(run.state, epoch=run.state.epoch + 1, batch=0)
+            run.state = replace(run.state, epoch=run.state.epoch + 1, batch=0)
     return True
 
 
@@ -106,7 +104,8 @@ def _is_over(run: Run) -> bool:
 
 def take_step(run: Run, batch: Any) -> Losses | None:
     """Take a batch; return its losses, those on this process, if it completed an optimiser step."""
-    accelerator, state = run.accelerator, run.state
+    accelerator = run.accelerator
+    state = run.state
     with accelerator.accumulate(run.objective):
         batch = batch.to(accelerator.device)
         # each process draws its own, so that a step sees several
@@ -132,8 +131,9 @@ def validate(run: Run, progress: RunLog) -> bool:
 
     assert run.validator is not None  # noqa: S101  (made where steps are validated)
     model = run.plain(run.model, run.objective, to_use=True)
-    lines = [run.validator.line(model, run.state.step) if run.accelerator.is_main_process else None]
-    line = {"step": run.state.step, "words": run.state.words, **broadcast_object_list(lines)[0]}
+    measured = run.validator.line(model, run.state.step) if run.accelerator.is_main_process else None
+    (measured,) = broadcast_object_list([measured])
+    line = {"step": run.state.step, "words": run.state.words, **measured}
     progress.record(line)
     run.state = update_best(run.state, line, deciding_score(run.config))
     if is_stale(run.state, run.config.validation.patience) and run.accelerator.is_main_process:

@@ -6,7 +6,6 @@ training's `text_loss`.  The scores are those of `t5punct evaluate`.
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -40,12 +39,16 @@ class Validator:
     """
 
     def __init__(self, config: TrainConfig, rows: Any) -> None:
-        self.config, path, every = config, config.validation.file, config.validation.every_steps
-        self.rows = rows.select(range(min(_MAX_CHUNKS, len(rows)))) if rows is not None and len(rows) else None
+        self.config = config
+        self.rows = None
+        if rows is not None and len(rows):
+            self.rows = rows.select(range(min(_MAX_CHUNKS, len(rows))))
+        path = config.validation.file
         if path is not None:  # read as the evaluation will
             words = read_rows(path) if is_iwslt(path) else [line for line in read_lines(path) if line.strip()]
             mistake = f"{path} holds no words"
             check(words, mistake, expected="punctuated text", fix="check validation.file", kind=InputError)
+        every = config.validation.every_steps
         check(
             self.rows is not None or path is not None or not every,
             f"validation every {every} steps, and nothing to validate with",
@@ -64,7 +67,7 @@ class Validator:
         """Return a line for the log.  Leaves the model in training mode."""
         model.network.eval()
         with torch.no_grad():
-            values = self._loss(model) | self._scores(model)
+            values = self._loss(model) | self._f1(model)
         model.network.train()
         return {"step": step, **values}
 
@@ -75,20 +78,26 @@ class Validator:
         examples = ChunkExamples(self.rows, model.tokenizer)
         make = make_collator(model.tokenizer.pad_id)
         objective = Objective(model, LossConfig(tagger_weight=float(model.tagger is not None)))
-        sums, counts = defaultdict[str, float](float), Counter[str]()  # of tokens and slots
+        text_loss = tag_loss = 0.0
+        n_tokens = n_slots = 0
         for indices in batch_by_length(examples.lengths, self.config.data.batch_tokens):
             batch = make([examples[index] for index in indices]).to(model.device)
             losses = objective(batch)
-            for name, loss, classes in (("loss", losses.text, batch.targets), ("tag_loss", losses.tags, batch.marks)):
-                n_classes = int((classes != IGNORED).sum())
-                counts[name] += n_classes
-                sums[name] += float(loss) * n_classes
-        names = ("loss",) if model.tagger is None else ("loss", "tag_loss")
-        return {LOGGED[name]: round(sums[name] / counts[name], 4) for name in names}
+            n_tokens_here = int((batch.targets != IGNORED).sum())
+            n_slots_here = int((batch.marks != IGNORED).sum())
+            text_loss += float(losses.text) * n_tokens_here
+            tag_loss += float(losses.tags) * n_slots_here
+            n_tokens += n_tokens_here
+            n_slots += n_slots_here
+        means = {LOGGED["loss"]: round(text_loss / n_tokens, 4)}
+        if model.tagger is not None:
+            means[LOGGED["tag_loss"]] = round(tag_loss / n_slots, 4)
+        return means
 
-    def _scores(self, model: Model) -> dict[str, float]:
+    def _f1(self, model: Model) -> dict[str, float]:
         """Return F1 with the decoder that is trained; empty without a file."""
-        if (file := self.config.validation.file) is None:
+        file = self.config.validation.file
+        if file is None:
             return {}
         punctuator = Punctuator(model, PunctuatorConfig(decoding=DecodingConfig(self.config.loss.decoder)))
         scores = evaluate_file(file, punctuator, max_words=_MAX_WORDS).scores
