@@ -72,7 +72,6 @@ def test_a_folder_without_a_model_does_not_hide_the_bundled_one_of_its_name(
     assert models.find("small").resolve() == (tmp_path / "small").resolve()
 
 
-
 @pytest.mark.parametrize("name", ["large", "base", "multi", "small"])
 def test_a_bundled_model_fits_its_size_has_a_card_and_works_by_its_name(name: str) -> None:
     folder = models.bundled_folder(name)

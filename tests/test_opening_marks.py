@@ -207,7 +207,8 @@ def test_what_opens_a_sentence_of_the_input_is_closed_by_a_model_that_knows_no_o
         def vote_on(self, place: int) -> Vote:
             return Vote({"." if place % 2 else "": 1.0}, {Case.LOWER.value: 1.0})
 
-    assert Statements(PunctuatorConfig(), 0).punctuate("¿cómo estás? ¡muy bien! y tú") == "¿Cómo estás? ¡Muy bien! Y tú."
+    written = Statements(PunctuatorConfig(), 0).punctuate("¿cómo estás? ¡muy bien! y tú")
+    assert written == "¿Cómo estás? ¡Muy bien! Y tú."
 
 
 # -- in training

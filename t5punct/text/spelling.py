@@ -56,15 +56,15 @@ _EMOTICON = re.compile(
     rf"[>Oo]?(?:[:;=]['’^-]?(?:[()\[\]{{}}|/\\*@$<>3]+|[DPpOoSsXxCc])|{EMOTICON_IN_MARKS})|[xX]D+|B-?\)+"
 )
 # Hungarian and Polish nouns without their endings: `a 3. emeleten`, `na 3. piętrze`
-_COUNTED_NOUNS = tuple(
-    """
-    emelet század kerület osztály fejezet oldal bekezdés évfolyam évad évforduló forduló kiadás születésnap világháború
-    helyen helyez szimfónia piętr połow wiek miejsc klas rocznic edycj rundy rundzie kolejk kwarta semestr rozdzia wojn
-    """.split()
-)
+_COUNTED_NOUNS = (
+    "emelet", "század", "kerület", "osztály", "fejezet", "oldal", "bekezdés", "évfolyam", "évad", "évforduló",
+    "forduló", "kiadás", "születésnap", "világháború", "helyen", "helyez", "szimfónia", "piętr", "połow", "wiek",
+    "miejsc", "klas", "rocznic", "edycj", "rundy", "rundzie", "kolejk", "kwarta", "semestr", "rozdzia", "wojn",
+)  # fmt: skip
 _HUNGARIAN_YEARS = {  # what stands behind a year that has a full stop: `1956. október 23.`
-    *"január február március április május június július augusztus szeptember október évi évben".split()
-}
+    "január", "február", "március", "április", "május", "június", "július", "augusztus", "szeptember", "október",
+    "évi", "évben",
+}  # fmt: skip
 _ORDINAL_DIGITS, _YEAR_DIGITS = 2, 4
 LONGEST_WORD = 64  # letters; anything longer is a hash or the like
 _CODE = re.compile(

@@ -9,7 +9,7 @@ In: the lines of a text with their ends.  Out: which of them are headings, table
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 _HEADING = re.compile(r" {0,3}#{1,6}[ \t]+\S")
 _FENCE = re.compile(r"\s*(```|~~~)")
@@ -21,6 +21,11 @@ _ATTRIBUTES = r"(?:\s[^<>]*)?/?>"
 # the groups are those of `speech.remove_tags`; entities stay words
 HTML_TAGS = re.compile(rf"(?P<tag></?(?:{_INLINE}){_ATTRIBUTES})|(?P<entity>(?!))", re.IGNORECASE)
 HTML_BLOCKS = re.compile(rf"(\s*(?:</?(?:{_BLOCK}){_ATTRIBUTES}\s*)+)", re.IGNORECASE)  # words part here
+
+
+def has_html(lines: Iterable[str]) -> bool:
+    """Return whether any line has a tag of HTML."""
+    return any("<" in line and (HTML_TAGS.search(line) or HTML_BLOCKS.search(line)) for line in lines)
 
 
 def markdown_lines(lines: Sequence[str]) -> frozenset[int]:

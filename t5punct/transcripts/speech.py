@@ -21,7 +21,7 @@ from ..text.marks import DASH_APART, OPENING, Alphabet
 from ..text.words import ALL_MARKS, OPENERS, lead_of, opening_apart, words_of
 from .heads import BRACKETED, Heads, label_of, speaker_of
 from .items import Cue, Item, Kept, Role, SpokenWord
-from .markup import HTML_BLOCKS, HTML_TAGS, markdown_lines
+from .markup import HTML_BLOCKS, HTML_TAGS, has_html, markdown_lines
 
 TAGS = re.compile(r"(?P<tag><[^<>]*>|\{\\[^{}]*\})|(?P<entity>&(?:#\d+|#x[0-9a-fA-F]+|\w+);)")  # of SRT and WebVTT
 DOUBLED_QUOTES = re.compile(r'(?P<tag>(?!))|(?P<entity>"")')  # of a quoted cell in CSV
@@ -47,8 +47,9 @@ def read_plain(lines: Iterable[str], alphabet: Alphabet | None = None, *, are_ap
     """
     left = [*lines]
     layout = markdown_lines(left)
-    tags = HTML_TAGS if any("<" in line and (HTML_TAGS.search(line) or HTML_BLOCKS.search(line)) for line in left) else None
-    heads, group = Heads.of([line for index, line in enumerate(left) if index not in layout] if layout else left), ""
+    tags = HTML_TAGS if has_html(left) else None
+    heads = Heads.of([line for index, line in enumerate(left) if index not in layout] if layout else left)
+    group = ""
     left.reverse()
     items = list[Item]()
     for number in range(len(left)):

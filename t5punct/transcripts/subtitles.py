@@ -263,7 +263,7 @@ class WrittenCue:
 
 
 def own_cues(written: Iterable[WrittenItem], name: str) -> list[WrittenCue]:
-    """Return the cues that the transcript `name` has.  Raises InputError for words without a cue, or one without times."""
+    """Return the cues of the transcript `name`.  Raises InputError for words without a cue, or one without times."""
     cues = list[WrittenCue]()
     for cue, group in groupby(_pieces_shown(written), key=lambda piece: piece[0] and replace(piece[0], speaker="")):
         pieces = list(group)
