@@ -26,6 +26,7 @@ MISTAKES = (
     ("punctuate {text} --resegment", "--resegment, which does nothing here; expected --to srt, vtt or ass with it"),
     ("punctuate {text} --terms {terms}", "terms line 2: 'a b=c'"),
     ("punctuate {tmp}/broken.json --model {model}", "broken.json is no json"),
+    ("punctuate {tmp}/cut.jsonl --model {model}", "cut.jsonl line 2 is no json (Unterminated string"),
     ("punctuate {text} -o {tmp}/none/x --model nowhere", "no folder {tmp}/none"),
     ("punctuate {text} -o {tmp} --model nowhere", "{tmp} is a folder"),
     (f"punctuate {'x' * 300}", "xxx: File name too long"),
@@ -115,6 +116,7 @@ def test_a_mistake_is_one_clear_line_and_exit_code_2_and_writes_nothing(
     for name, content in {
         "binary": b"\x7fELF\0\0\1", "latin": "caf\xe9".encode("latin1"), "empty": b"\n", "broken": b"a\tO\nb\tDOT\n",
         "header.tsv": b"Word\tLabel\na\tO\n", "terms": b"PyTorch\na b=c\n", "broken.json": b'{"text": "so',
+        "cut.jsonl": b'{"text": "so"}\n{"text": "we kn',
         "talk.txt.gz": gzip.compress(b"so"), "talk.mp3": b"we know", "talk.MP4": b"we know",
     }.items():  # fmt: skip
         places[name] = tmp_path / name

@@ -47,8 +47,12 @@ def parse_json(source: str, name: str = "the file") -> list[tuple[str, Any]]:
     """
     lines = [*StringIO(source, newline="\n")]  # other ends of lines may stand in strings
     filled = [body for line in lines if (body := _body(line))]
-    if len(filled) > 1 and all(body.startswith("{") and body.endswith("}") for body in filled):
-        return [(line, _value(line, name) if _body(line) else None) for line in lines]
+    are_objects = all(body.startswith("{") for body in filled) and all(body.endswith("}") for body in filled[:-1])
+    if len(filled) > 1 and are_objects:  # the last line may be cut off
+        return [
+            (line, _value(line, f"{name} line {number}") if _body(line) else None)
+            for number, line in enumerate(lines, start=1)
+        ]
     return [(source, _value(source, name))]
 
 
