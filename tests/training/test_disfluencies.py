@@ -101,6 +101,10 @@ def test_restarts_begin_sentences_which_go_on_in_lower_case() -> None:
     assert any("~ I left." in text for text in heard)
     assert all(text.endswith("left. Tom left.") for text in heard), "Tom may be a name"
     assert not any(word in text for text in heard for word in ("~ The", "~ i "))
+    config = DisfluencyConfig(1.0, {"restart": 1.0})
+    for seed in range(40):
+        begun = add_disfluencies(words_of("The house."), config, random.Random(seed), words_of("So. No. We left."))
+        assert "no we" not in " ".join(word.read for word in begun), "a beginning ends with its sentence"
 
 
 @given(st.integers(0, 10_000), st.lists(st.floats(0, 1), min_size=5, max_size=5))

@@ -229,6 +229,9 @@ def test_collate_pads_and_masks() -> None:
     assert batch.marks.tolist() == [[1, 0], [3, IGNORED]]
     assert batch.cases.tolist() == [[1, 0], [2, IGNORED]]
     assert batch.token_words.tolist() == [[0, 0, 1, NOBODY], [NOBODY] * 4]
+    labelled = make_collator(pad_id=0)([first, replace(second, taught=(b"\x01\x02",), slot_starts=(1,))])
+    assert labelled.taught is not None and labelled.taught.tolist() == [[[0, 0], [0, 0]], [[1, 2], [0, 0]]]
+    assert labelled.slot_starts is not None and labelled.slot_starts.tolist() == [[0, 0], [1, 0]]
     assert batch.n_words == 3
     assert {tensor.dtype for tensor in (batch.input_ids, batch.attention_mask, batch.targets)} == {torch.int64}
     moved = batch.to(torch.device("meta"))

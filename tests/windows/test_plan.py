@@ -140,6 +140,9 @@ def test_presets_are_plain_values_that_follow_their_papers() -> None:
     single = load_preset("mask-combine-1")
     assert replace(single, windows=replace(single.windows, window=double.window)) == load_preset("double-overlap")
     assert load_preset("vote").combine.method == "vote"
+    # Nguyen 2019: chunks of 30 words, of whose overlap of 15 the earlier one loses its last 10, the later its first 5
+    chunks = plan_windows(45, load_preset("overlapped-chunk").windows)
+    assert [(w.start, w.stop, w.keep_start, w.keep_stop) for w in chunks] == [(0, 30, 0, 20), (15, 45, 20, 45)]
     assert DEFAULT_PRESET in PRESETS
 
 
