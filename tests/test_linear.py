@@ -15,6 +15,7 @@ from pkgutil import walk_packages
 from types import ModuleType
 
 import pytest
+from chance import punctuated
 from proportion import is_linear, peak_bytes, seconds
 
 import t5punct
@@ -104,6 +105,14 @@ def test_a_line_of_subtitles_and_a_string_of_json_are_read_in_proportion(run: st
     assert is_linear(lambda text: [*read_srt(["1\n", times, text])], run)
     assert is_linear(lambda text: [*read_vtt(["WEBVTT\n", "\n", times.replace(",", "."), f"<c>{text}"])], run)
     assert is_linear(lambda text: RecogniserJson.read(json.dumps({"text": "so " + text})), run)
+
+
+def test_json_is_written_in_proportion_to_its_words() -> None:
+    def write(text: str) -> None:
+        words = [{"word": word} for word in text.split()]
+        punctuated(json.dumps({"words": words}), "json", 1)
+
+    assert is_linear(write, "a ")
 
 
 def test_many_terms_cost_no_more_a_word_than_few() -> None:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 import threading
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
@@ -77,7 +77,8 @@ class BatchPunctuator:
         texts = columns[self.column]
         if isinstance(texts, str):  # whose letters would be the texts
             raise InputError(f"one text as column {self.column}", expected="a column of texts", fix="put it in a list")
-        punctuated: Any = self._punctuate(list(texts))
+        written = self.punctuator.iter_punctuate(text for text in texts if not _is_missing(text))
+        punctuated: Any = [text if _is_missing(text) else next(written) for text in texts]
         if not isinstance(texts, list) and not is_frame:
             punctuated = np.array(punctuated, dtype=object)
         new: Any = {self.output_column: punctuated}
@@ -87,13 +88,6 @@ class BatchPunctuator:
         """Yield pandas frames one after the other, as Spark's `mapInPandas` wants them."""
         for frame in frames:
             yield self(frame)
-
-    def _punctuate(self, texts: Sequence[Any]) -> list[Any]:
-        are_missing = [_is_missing(text) for text in texts]
-        written = self.punctuator.iter_punctuate(
-            text for text, is_missing in zip(texts, are_missing, strict=True) if not is_missing
-        )
-        return [text if is_missing else next(written) for text, is_missing in zip(texts, are_missing, strict=True)]
 
 
 def _is_missing(value: object) -> bool:

@@ -104,7 +104,6 @@ def evaluate(
 
 
 def _score(options: WindowOptions, data: str, max_words: int | None, disfluencies: str) -> Report:
-    """Return the scores of one model."""
     from ..evaluation.evaluate import evaluate_file
 
     render = RenderConfig(disfluencies=disfluencies)  # a mistake is said before a model is loaded
@@ -114,7 +113,6 @@ def _score(options: WindowOptions, data: str, max_words: int | None, disfluencie
 
 
 def _compare(options: WindowOptions, names: tuple[str, str], data: str, max_words: int | None) -> Comparison:
-    """Return the scores of two models, and their differences."""
     from ..evaluation.comparison import compare_file
 
     first = load_punctuator(replace(options, model=names[0]), options.config())

@@ -53,20 +53,15 @@ def presets(
     from rich.console import Console
     from rich.table import Column, Table
 
-    columns = [Column(title, justify="right") for title in ("window", "stride", "mask\nleft", "mask\nright", "lead-in")]
-    table = Table(
-        Column("preset", no_wrap=True),
-        *columns,
-        Column("reads\na word", justify="right"),
-        Column("combine", no_wrap=True),
-        box=SIMPLE_HEAD,
-        padding=0,
-    )
+    titles = ("window", "stride", "mask\nleft", "mask\nright", "lead-in", "reads\na word")
+    numbers = [Column(title, justify="right") for title in titles]
+    names = [Column(title, no_wrap=True) for title in ("preset", "combine")]
+    table = Table(names[0], *numbers, names[1], box=SIMPLE_HEAD, padding=0)
     for title, preset in list_presets().items():
         windows, combine = preset.windows, preset.combine
-        numbers = (windows.window, windows.stride_words, windows.mask_left, windows.mask_right, windows.lead_in)
+        words = (windows.window, windows.stride_words, windows.mask_left, windows.mask_right, windows.lead_in)
         method = f"{combine.method} > {combine.threshold}" if combine.method == "vote" else combine.method
-        table.add_row(title, *map(str, numbers), f"{windows.window / windows.stride_words:.1f} x", method)
+        table.add_row(title, *map(str, words), f"{windows.window / windows.stride_words:.1f} x", method)
     console = Console(highlight=False)
     console.print(table)
     console.print(

@@ -85,13 +85,10 @@ class _TextGroup:
         self.n_words = sum(call.n_words for call in calls)
         self.is_long = self.n_words > _GROUP_WORDS
 
-    @property
-    def is_wanted(self) -> bool:
-        """Whether anybody waits for it."""
-        return not all(call.is_dropped for call in self._calls)
-
     def advance(self) -> int:
-        """Decide the next words, and give them to whoever asked; return how many.  0: that was all."""
+        """Decide the next words, and give them to whoever asked; return how many; 0: nobody waits for more."""
+        if all(call.is_dropped for call in self._calls):
+            return 0
         number, words = next(self._parts, (0, []))
         if words:
             self._owners[number].decided.put(words)
@@ -248,7 +245,7 @@ class Engine:
     def _advance(self, group: _TextGroup) -> bool:
         """Decide a slice of a group; whether more is to come."""
         try:
-            n_words = group.advance() if group.is_wanted else 0
+            n_words = group.advance()
         except Exception as error:
             group.fail(error)
             n_words = 0

@@ -69,7 +69,10 @@ def _operation(path: str, method: str, operation: Mapping[str, Any]) -> str:
     fields = [
         _row(field["name"], _kind(field["schema"]), field["description"]) for field in operation.get("parameters", ())
     ]
-    examples = list[str]()
+    answers, examples = list[str](), list[str]()
+    for status, answer in operation.get("responses", {}).items():
+        answers.append(_row(status, "", answer["description"]))
+        answers += [_row(name, "", header["description"]) for name, header in answer.get("headers", {}).items()]
     for kind, sent in operation.get("requestBody", {"content": {}})["content"].items():
         example = sent.get("example", "")
         examples.append(
@@ -79,18 +82,9 @@ def _operation(path: str, method: str, operation: Mapping[str, Any]) -> str:
     tables = {
         "Fields, in the query or in a form": fields,
         "Body": examples,
-        "Answers": _answers(operation.get("responses", {})),
+        "Answers": answers,
     }
     return title + "".join(f"<h3>{name}</h3><table>{''.join(rows)}</table>" for name, rows in tables.items() if rows)
-
-
-def _answers(responses: Mapping[str, Any]) -> list[str]:
-    """Return rows of statuses, each with its headers."""
-    rows = list[str]()
-    for status, answer in responses.items():
-        described = {status: answer, **answer.get("headers", {})}
-        rows += [_row(name, "", part["description"]) for name, part in described.items()]
-    return rows
 
 
 def _kind(schema: Mapping[str, Any]) -> str:
