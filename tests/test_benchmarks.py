@@ -37,7 +37,6 @@ def test_a_study_imports_what_the_package_still_has(path: Path, monkeypatch: pyt
     assert loaded(path).__doc__
 
 
-@pytest.mark.long
 def test_make_bench_runs() -> None:
     ready = [f"--assume-old={sys.prefix}/{name}" for name in (".ready", ".ready-demo")]  # this environment is set up
     short = "--model small --words 48 --windows 16 --batch-tokens 512 --precisions int8 --turns 1 --no-beams"

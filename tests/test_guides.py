@@ -77,17 +77,6 @@ def test_a_command_of_a_page_can_run(page: Path, line: str) -> None:
     check(line)
 
 
-def test_the_demo_of_fine_tuning_has_commands_that_can_run() -> None:
-    """That it runs to its scores: the next test, which takes half a minute."""
-    told = subprocess.run(["make", "-n", "VENV=.venv", "finetune-demo"], cwd=ROOT, capture_output=True, check=True)
-    lines = told.stdout.decode().replace("\\\n", " ").replace(".venv/bin/", "").splitlines()
-    lines = [line for line in lines if line.strip() and arguments(line) is not None]
-    assert len(lines) == 2
-    for line in lines:
-        check(line)
-
-
-@pytest.mark.long
 def test_the_demo_of_fine_tuning_runs_to_its_scores(tmp_path: Path) -> None:
     short = "optim.max_steps=2 data.batch_tokens=256 report.max_words=200 validation.every_steps=0"
     ready = [f"--assume-old={sys.prefix}/{name}" for name in (".ready", ".ready-demo")]  # this environment is set up

@@ -178,15 +178,18 @@ def test_help_imports_nothing_heavy() -> None:
     assert not modules & (HEAVY | {"torch", "numpy"})
 
 
-def test_no_command_that_infers_imports_transformers(tmp_path: Path) -> None:
+def test_no_command_that_infers_imports_transformers_but_free_generation(tmp_path: Path) -> None:
+    """The last command shows that the test can fail."""
     talk = tmp_path / "talk.txt"
     talk.write_text("How are you today? I am fine, thank you.\n")
     read = [str(talk), "--model", "small"]
-    *_, modules = imported(
+    *_, modules, generating = imported(
         ["punctuate", *read, "--json", "--html", str(talk.with_suffix(".html"))],
         ["evaluate", *read],
         ["tune", *read, "budget=1", "windows=[8]", "-o", str(talk.with_suffix(".yaml"))],
         ["stream", "--model", "small", "--policy", "delay"],
+        ["punctuate", *read, "--decoder", "generate"],
     )
     assert "torch" in modules and "tokenizers" in modules
     assert not HEAVY & modules
+    assert "transformers" in generating
