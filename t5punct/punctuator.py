@@ -31,7 +31,7 @@ from .errors import InputError
 from .model import Model, load, on_device, with_precision, with_transformers
 from .t5.precision import find_device
 from .text.io.files import source_lines_with_ends
-from .text.languages import check_spaced
+from .text.languages import check_spaced, is_unspaced, unspaced_error
 from .text.marks import DISFLUENT, NO_MARKS, Case
 from .text.render import (
     REMOVE,
@@ -395,5 +395,7 @@ class Punctuator:
         return chain.from_iterable(words for _, words in self.iter_parts(transcript.texts))
 
     def _read_text(self, text: object) -> Transcript:
-        lines = io.StringIO(checked_text(text), newline="\n")
-        return Transcript([*read_plain(lines, self.model.task.alphabet)])
+        text = checked_text(text)
+        if is_unspaced(text):  # a file is refused; one of many texts stops no others
+            _log.warning("%s", unspaced_error(f"{text[:20]!r}"))
+        return Transcript([*read_plain(io.StringIO(text, newline="\n"), self.model.task.alphabet)])

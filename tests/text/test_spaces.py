@@ -42,6 +42,12 @@ def test_the_command_says_so_of_any_format(tmp_path: Path) -> None:
             list(PunctuatorByChance(PunctuatorConfig(), 1).punctuate_file(path))
 
 
+def test_one_of_many_texts_stops_no_others_and_is_warned_of(caplog: pytest.LogCaptureFixture) -> None:
+    texts = PunctuatorByChance(PunctuatorConfig(), 1).punctuate_many(["we know that", WITHOUT["Thai"], "so is it"])
+    assert [len(text.split()) for text in texts][::2] == [3, 3]
+    assert [record.levelname for record in caplog.records if "have no spaces between" in record.message] == ["WARNING"]
+
+
 def test_a_data_set_of_it_is_refused_and_one_document_of_it_is_not(tmp_path: Path) -> None:
     talks = tmp_path / "talks.txt"
     config = PrepareConfig(str(tmp_path / "data"), str(tmp_path), [CorpusConfig("talks.txt")], ChunkConfig(2, 12))
