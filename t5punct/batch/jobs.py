@@ -120,7 +120,8 @@ def plan_jobs(inputs: Sequence[str], output: OutputConfig, format: str | None = 
     """
     if output.file and output.folder:
         raise InputError("both -o and --output-dir", expected="one of them", fix="drop one")
-    files, failures = list[tuple[Job, Path]](), list[Failure]()
+    files = list[tuple[Job, Path]]()  # each with its path below the name that was given
+    failures = list[Failure]()
     for name in inputs:
         try:
             paths, errors = _find_files(name, output.folder)
@@ -134,10 +135,10 @@ def plan_jobs(inputs: Sequence[str], output: OutputConfig, format: str | None = 
             else:
                 files.append((Job(path, None, format), below))
         failures += [Failure(name, error) for error in errors]
-    if output.folder:
+    if output.folder:  # a file named twice has one output there; in a single output its text comes twice, as from `cat`
         files = [*dict.fromkeys(files)]
     if len(failures) == len(inputs) > 1 and not any(Path(name).suffix or Path(name).exists() for name in inputs):
-        raise no_file(" ".join(inputs), "existing files")  # they are words
+        raise no_file(" ".join(inputs), "existing files")  # a text was given in place of names
     if failures and (output.file or not files):
         raise failures[0].error
     jobs = [job for job, _ in files]

@@ -108,8 +108,9 @@ def export(
         if onnx is not None:
             from ..t5.onnx import write_encoder
 
-            with writing_folder(partial):  # its own weights, which may have been rounded on the way
-                write_encoder(load_model(partial).network, partial, onnx.value)
+            with writing_folder(partial):  # a full disk is an OutputError here, too
+                as_written = load_model(partial).network  # its weights may have been rounded on the way
+                write_encoder(as_written, partial, onnx.value)
     _write_card(kept, folder, output, settings, push_to_hub or output.name, licence)
     typer.echo(f"{output}: exported from {source}")
     if push_to_hub is not None:

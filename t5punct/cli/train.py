@@ -152,11 +152,12 @@ def report(
 
 
 def write_with_bar(run: Path, config: TrainConfig) -> str:
-    """Write the page behind a progress bar, and return where it is."""
+    """Write the report of a run behind a progress bar, and return where it is."""
     from ..training.report import write_report
 
     with progress_bar("scoring", None) as advance:
-        return str(write_report(run, config, lambda done, total: advance(done, done, total)))
+        # work is counted in words, so what is done is the number of words as well
+        return str(write_report(run, config, lambda n_words, total: advance(n_words, n_words, total)))
 
 
 def end_with_launcher() -> None:

@@ -271,9 +271,13 @@ def _pairs_of(tagger: Tagger) -> Pairs:
 
 
 def _put_first(row: torch.Tensor, chosen: int, among: Sequence[int] | None = None) -> None:
-    """Make the chosen class the best of a row: it and the best one (of those in `among`) exchange their values."""
+    """Make the chosen class the best of a row, or of those in `among`: it and the best one exchange their values.
+
+    A class that is ruled out (-inf) is never put first.
+    """
     best = int(row.argmax()) if among is None else max(among, key=row.tolist().__getitem__)
-    if row[best] > row[chosen] > -math.inf:
+    is_possible = row[chosen] > -math.inf
+    if is_possible and row[chosen] < row[best]:
         row[[best, chosen]] = row[[chosen, best]]
 
 

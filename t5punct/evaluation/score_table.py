@@ -73,9 +73,11 @@ def report_table(report: Report) -> RenderableType:
 
     scores = report.scores
     classes = Table("class", "precision", "recall", "F1", "reference", title=report.data)
-    rows = scores.by_name
-    rows |= {"disfluent": scores.disfluent} if scores.disfluent.reference else {}
-    rows |= {"opening ¿ ¡": scores.opening} if scores.opening.reference else {}
+    rows = {**scores.by_name}
+    if scores.disfluent.reference:
+        rows["disfluent"] = scores.disfluent
+    if scores.opening.reference:
+        rows["opening ¿ ¡"] = scores.opening
     for name, row_scores in rows.items():
         values = (row_scores.precision, row_scores.recall, row_scores.f1)
         classes.add_row(name, *(score_text(value) for value in values), str(row_scores.reference))

@@ -260,27 +260,30 @@ class StreamEncoder:
             layers.append(memory)
         return layers
 
-    def _states(self, index: int, layers: Sequence[LayerMemory], ready: Sequence[Tokens]) -> list[Tokens]:
+    def _states(self, index: int, memories: Sequence[LayerMemory], ready: Sequence[Tokens]) -> list[Tokens]:
         """Return a layer's outputs for the inputs whose delay is over."""
         rows = torch.cat([tokens.rows for tokens in ready])
         layer = self._stack.layers[index]
         if not len(rows):
             return list(ready)
-        attended = self._attend(index, layer.queries(layer.read(rows)), self._sights(index, layers, ready))
+        attended = self._attend(index, layer.queries(layer.read(rows)), self._sights(index, memories, ready))
         states = layer.finish(rows, attended).split_with_sizes([len(tokens) for tokens in ready])
         return [tokens.with_rows(part) for tokens, part in zip(ready, states, strict=True)]
 
-    def _sights(self, index: int, layers: Sequence[LayerMemory], ready: Sequence[Tokens]) -> list[_Sight]:
-        """Return the keys and values that each ready word may attend to in a layer, in the order of the words."""
+    def _sights(self, index: int, memories: Sequence[LayerMemory], ready: Sequence[Tokens]) -> list[_Sight]:
+        """Return what each ready word sees in layer `index`, stream by stream.
+
+        memories, ready: of each stream, what the layer remembers, and the tokens that may be computed now.
+        """
         sights = list[_Sight]()
         n_rows = 0
-        for memory, tokens in zip(layers, ready, strict=True):
+        for memory, tokens in zip(memories, ready, strict=True):
             start = 0
             for word, tokens_of_word in groupby(tokens.words):
                 stop = start + len(list(tokens_of_word))
-                rows = range(n_rows + start, n_rows + stop)
-                part = keys_in_sight(memory.keys.words, word, self._look_aheads[index], self.delay.left_words)
-                sights.append(_Sight(rows, tokens.positions[start:stop], memory.keys.part(part.start, part.stop)))
+                rows = range(n_rows + start, n_rows + stop)  # the tokens of all streams stand end to end
+                seen = keys_in_sight(memory.keys.words, word, self._look_aheads[index], self.delay.left_words)
+                sights.append(_Sight(rows, tokens.positions[start:stop], memory.keys.part(seen.start, seen.stop)))
                 start = stop
             n_rows += start
         return sights

@@ -128,11 +128,12 @@ class Entropy(Policy):
 
     def n_ready(self, state: StreamState, votes: Sequence[Vote]) -> int:
         for index, vote in enumerate(votes):
-            lookahead = state.n_waiting - index - 1
+            lookahead = state.n_waiting - index - 1  # `least` or more: no other slots are asked for (`n_asked`)
             if lookahead >= self.most:
                 continue
-            if entropy(vote.marks) / _NATS_PER_BIT > self.thresholds[lookahead - self.least]:
-                return index
+            is_sure = entropy(vote.marks) / _NATS_PER_BIT <= self.thresholds[lookahead - self.least]
+            if not is_sure:
+                return index  # the slots behind it wait for it
         return len(votes)
 
 
@@ -160,7 +161,7 @@ class Sentence(Policy):
         waiting = state.words[state.n_committed - state.start :]
         n_ended = 0  # words up to the last sentence's end
         for index, vote in enumerate(votes):
-            marks, _ = choose_marks([vote.marks], [1.0])
+            marks, _ = choose_marks([vote.marks], [1.0])  # mark by mark, as the slot will be decided
             if waiting[index].ends_sentence(marks):
                 n_ended = index + 1
         if n_ended == 0 and state.n_waiting >= self.window:

@@ -79,9 +79,11 @@ class EncoderT5(UMT5ForConditionalGeneration):  # type: ignore[misc]
         labels: Any = None,
         **settings: Any,
     ) -> Any:
-        """Do what a T5 of transformers does; `encoder_outputs` holds the decoder's memory.
+        """Do what a T5 of transformers does; `encoder_outputs` holds the decoder's memory (`word_memory`).
 
-        `decoder_input_ids` begin at the decoder's first token; with a cache, `generate` gives `decoder_inputs_embeds`.
+        The embedding of a target's token says how many words' tokens were written before it.  So `decoder_input_ids`
+        are all tokens from the decoder's first on; with a cache, which needs the newest alone, `generate` gives
+        `decoder_inputs_embeds`.
         """
         if encoder_outputs is None:
             encoder_outputs = self.encoder(input_ids=input_ids, attention_mask=attention_mask)

@@ -170,8 +170,11 @@ class TaskTokenizer:
             ends.append(len(ids) - 1)
             if index == asked:
                 ids.append(self.sentinel_id)
-            if pauses and pauses[index]:
-                ids += self.pause_ids[: pauses[index]][-1:]
+            if pauses and pauses[index] and self.pause_ids:
+                n_reached = min(
+                    pauses[index], len(self.pause_ids)
+                )  # a longer silence than the task knows is its longest
+                ids.append(self.pause_ids[n_reached - 1])
         return Source((*ids, self.eos_id), tuple(ends), n_prefix)
 
     def target(self, forms: Sequence[str], marks: Sequence[str], openings: Sequence[str] = ()) -> tuple[int, ...]:

@@ -159,14 +159,16 @@ class Word:
         if not marks or not self.has_slot:
             return bare + closers
         alphabet = alphabet or ALL_MARKS
-        if self.spelled.endswith(("!", "?")):  # `Yahoo!`
+        if self.spelled.endswith(("!", "?")):  # the sentence ends with the word's own mark: `Yahoo!`
             marks = marks.lstrip(ENDS_SENTENCE)
         inside, dash, behind = marks.partition(DASH)  # a dash stands apart, so never inside quotes
         result = alphabet.spell(alphabet.spell(bare, inside) + closers, dash + behind)
-        text = stem + closers
-        if self.spelled or (len(text) > 1 and _ASCII_WORD.fullmatch(text)):  # a user's may end in a mark: `Inc.`
+        if self.spelled:  # it may end in a mark (`Inc.`), and is written as the user wants
             return result
-        # marks would become part of the word: `U.S` + `.` is read as the word `U.S.`, `C` + `:` as a drive
+        text = stem + closers
+        if len(text) > 1 and _ASCII_WORD.fullmatch(text):  # nearly always; no mark becomes part of such a word
+            return result
+        # `U.S` + `.` would be read as the word `U.S.`, `C` + `:` as a drive: such a word stays without marks
         is_swallowed = [word.text for word in words_of(result, alphabet)] != text.split()
         return bare + closers if is_swallowed else result
 

@@ -100,7 +100,7 @@ def _read_cues(lines: Iterable[str], alphabet: Alphabet | None = None, *, is_vtt
             # those that cannot be read are times, too: `00:00:0l,000`
             states_times = any(char.isdecimal() for char in start) and (not arrow or not start.strip(_OF_TIMES))
             if states_times:
-                yield from _closed(held, cue, rolling)
+                yield from _items_of_cue(held, cue, rolling)
                 held = []
                 timing = TIMING.match(line) or TIMING.match("".join(line.split()))  # `00: 00: 02,000`
                 timing = timing or _DAMAGED.fullmatch(line)
@@ -110,7 +110,7 @@ def _read_cues(lines: Iterable[str], alphabet: Alphabet | None = None, *, is_vtt
         elif not line.strip():
             held.append([Kept(line)])
             if is_vtt and (not line.strip("\r\n") or _NOTE.match(following)):  # YouTube's cues have lines of a space
-                yield from _closed(held, cue, rolling)
+                yield from _items_of_cue(held, cue, rolling)
                 held, cue = [], None
         elif cue is None or _is_id(line, before, following, spoken, is_vtt=is_vtt):
             held.append([Kept(line)])
@@ -127,7 +127,7 @@ def _read_cues(lines: Iterable[str], alphabet: Alphabet | None = None, *, is_vtt
                 held.append([speaker_label(speaker, cue)])
             held.append([*read_line(line, alphabet=alphabet, cue=cue, markup=TAGS, dashes=True, known_labels=labels)])
         before = line
-    yield from _closed(held, cue, rolling)
+    yield from _items_of_cue(held, cue, rolling)
 
 
 # a text behind an empty line belongs to the cue before it
@@ -136,13 +136,17 @@ read_srt = partial(_read_cues, is_vtt=False)
 read_vtt = partial(_read_cues, is_vtt=True)
 
 
-def _closed(lines: list[list[Item]], cue: Cue | None, rolling: Rolling) -> Iterator[Item]:
-    """Yield the items of a cue that has ended, or of what stands between cues."""
+def _items_of_cue(lines: list[list[Item]], cue: Cue | None, rolling: Rolling) -> Iterator[Item]:
+    """Yield the items of a cue that has ended, or of what stands between cues.
+
+    A word behind a time, `<00:00:01.500>`, begins then.  A cue with such times builds its line up word by word, which
+    `rolling` has to know to tell what it shows again.
+    """
     if cue is None:
         yield from chain.from_iterable(lines)
         return
     is_built_up = any(_INLINE_TIME.search(_behind(item)) for line in lines for item in line)
-    before = ""
+    before = ""  # what stands between the last word and this one
     for item in set_cue_times(chain.from_iterable(rolling.read_cue(lines, cue, is_built_up=is_built_up)), cue):
         if not isinstance(item, SpokenWord):
             before += _behind(item)

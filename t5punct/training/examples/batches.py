@@ -105,11 +105,11 @@ class BatchSampler(Sampler[list[int]]):
 
 
 def make_collator(pad_id: int) -> Callable[[Sequence[Example]], Batch]:
-    """Return a function that pads examples into a batch."""
+    """Return a function that pads examples into a batch; with a teacher's labels it has `taught` and `slot_starts`."""
 
     def make(examples: Sequence[Example]) -> Batch:
         n_words = max(len(example.word_ends) for example in examples)
-        n_codes = max((len(code) for example in examples for code in example.taught), default=0)
+        n_codes = max((len(code) for example in examples for code in example.taught), default=0)  # bytes a word
 
         def pad(field: str, value: int, width: int = 0) -> torch.Tensor:
             rows = [getattr(example, field) for example in examples]
@@ -129,6 +129,7 @@ def make_collator(pad_id: int) -> Callable[[Sequence[Example]], Batch]:
             written=pad("written", IGNORED),
             n_words=sum(len(example.word_ends) for example in examples),
             taught=_codes(examples, n_words, n_codes) if n_codes else None,
+            # as wide as `taught`: the longest example may be a question, which has no `slot_starts`
             slot_starts=pad("slot_starts", 0, n_words) if n_codes else None,
             openings=pad("openings", IGNORED) if any(example.openings for example in examples) else None,
         )

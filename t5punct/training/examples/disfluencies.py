@@ -240,6 +240,7 @@ def _is_said_twice(words: Sequence[Written], n_words: int) -> bool:
 
 def _marker_words(words: Sequence[Written], index: int) -> int:
     """Return how many words from a place on are a marker that commas set off; 0 if they are none."""
+    # a mark stands before it; before a chunk's first word none is known, but a capital shows that a sentence begins
     is_set_off = bool(words[index - 1].marks) if index else words[0].form != words[0].read
     for marker in MARKERS:
         said = words[index : index + len(marker)]

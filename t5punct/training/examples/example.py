@@ -185,9 +185,9 @@ class ChunkExamples(Dataset[Example]):
         """Return the first words, as many as the model can read at once (some encoders have no positions beyond)."""
         source = self.tokenizer.source([word.read for word in words], style, pauses=[word.pause for word in words])
         longest = self.tokenizer.task.max_tokens
-        if len(source.ids) + 1 <= longest:
+        if len(source.ids) + 1 <= longest:  # with the sentinel, if it becomes a question
             return words, source
-        # behind a word there may be a sentinel, a silence and the end
+        # up to a word's last token there are `end + 1`; behind it may come a sentinel, a silence and the end
         n_fitting = sum(end + 1 + 3 <= longest for end in source.word_ends)
         words = words[: max(1, n_fitting)]
         return words, self.tokenizer.source([word.read for word in words], style, pauses=[word.pause for word in words])

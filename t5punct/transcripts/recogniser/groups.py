@@ -110,15 +110,20 @@ def says_nothing(value: object) -> bool:
 
 
 def _find_in_lists(values: Sequence[Any]) -> list[Place]:
+    """Return the words of json of a shape that nobody knows.
+
+    They are the texts of a file that is one list of strings, each of them a recording (so a stream) of its own; else
+    the strings of the path, in lists, that has the most different words.
+    """
     by_group = dict[str, list[Place]]()
     for place in _walk_all(values, any_key=True):
         by_group.setdefault(place.group, []).append(place)
-    texts = by_group.get("[]", [])
-    if texts and len(texts) == len(values[0]) and (len(texts) == 1 or any(place.is_text for place in texts)):
+    texts = by_group.get("[]", [])  # the strings of a file that is one list
+    has_only_strings = bool(texts) and len(texts) == len(values[0])
+    if has_only_strings and (len(texts) == 1 or any(place.is_text for place in texts)):  # texts, not single words
         return [replace(place, cue=replace(place.cue, stream=str(place.path[-1]))) for place in texts]
-    n_different = {group: len({place.text for place in places}) for group, places in by_group.items()}
-    wordy = [group for group, places in by_group.items() if "[]" in group and _are_words(places)]
-    return by_group[max(wordy, key=n_different.__getitem__)] if wordy else []
+    lists_of_words = [places for group, places in by_group.items() if "[]" in group and _are_words(places)]
+    return max(lists_of_words, key=lambda places: len({place.text for place in places}), default=[])
 
 
 def _are_words(places: Sequence[Place]) -> bool:
@@ -365,7 +370,11 @@ def _letters(word: Word) -> str:
 
 
 def align(ours: Group, theirs: Group) -> list[tuple[int, int]]:
-    """Return the pairs of indices of words that two groups share, in their order: as many as there can be."""
+    """Return pairs of indices of words that two groups share, in their order: those that a shortest edit keeps.
+
+    Groups may list their words in the order of the file, by channel or by time (`_ORDERS`).  The orders that both have
+    are tried first, then all pairs of them; the first that finds all of theirs, else the one that finds most, is taken.
+    """
     our_orders, their_orders = _orders(ours), _orders(theirs)
     same = [(order, order) for order in our_orders if order in their_orders]
     best = list[tuple[int, int]]()
