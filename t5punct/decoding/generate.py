@@ -14,6 +14,7 @@ import torch
 
 from ..model import Model
 from ..t5.tokenization import Source
+from ..t5.word_memory import WordMemory
 from ..windows.votes import Vote
 from .align import AlignConfig, AlignmentCounts, align, votes
 from .batching import batch_by_length
@@ -21,6 +22,7 @@ from .inputs import DecodingConfig, WindowInput, encoder_input, sources_of
 
 _ROOM = 1.5  # how much longer than its source a target may grow; marks and capitals cost tokens
 _ROOM_TOKENS = 16
+_SPARED_TOKENS = 8  # tokens of words that a text may leave out, as a decoder now and then does within it
 
 
 class GeneratingDecoder:
@@ -76,6 +78,27 @@ class MarkCap:
         return scores.masked_fill(held_back, -torch.inf)
 
 
+class LeastWords:
+    """Holds the end of a text back while most of its words are not written: now and then a decoder ends in the middle.
+
+    It is a logits processor of transformers, for a decoder that copies: its text has the words of its source, token for
+    token (`word_memory`).
+    """
+
+    def __init__(self, memory: WordMemory, input_ids: torch.Tensor, end_id: int) -> None:
+        """input_ids: the source's tokens, int64 (n_rows, n_source)."""
+        self._memory, self._end_id = memory, end_id
+        self._n_least = memory.are_words(input_ids).sum(1) - _SPARED_TOKENS
+
+    def __call__(self, input_ids: torch.Tensor, scores: torch.Tensor) -> torch.Tensor:
+        """Return scores float32 (n_rows, n_vocabulary); input_ids: what is written, int64 (n_rows, n_tokens)."""
+        n_beams = len(input_ids) // len(self._n_least)
+        is_early = self._memory.are_words(input_ids).sum(1) < self._n_least.repeat_interleave(n_beams)
+        held_back = torch.zeros_like(scores, dtype=torch.bool)
+        held_back[:, self._end_id] = is_early
+        return scores.masked_fill(held_back, -torch.inf)
+
+
 def _generate(model: Model, sources: Sequence[Source], config: DecodingConfig) -> list[str]:
     from transformers.modeling_outputs import BaseModelOutput
 
@@ -83,13 +106,17 @@ def _generate(model: Model, sources: Sequence[Source], config: DecodingConfig) -
     source = encoder_input(sources, model)
     limits = [int(_ROOM * len(source.ids)) + _ROOM_TOKENS for source in sources]
     marks = [model.tokenizer.mark_ids[mark] for mark in model.task.marks]
-    cap = MarkCap([ids[0] for ids in marks], config.alphabet(model.task).max_marks)
+    processors: list[MarkCap | LeastWords] = []
+    if all(len(ids) == 1 for ids in marks):
+        processors.append(MarkCap([ids[0] for ids in marks], config.alphabet(model.task).max_marks))
+    if getattr(network, "memory", None) is not None:
+        processors.append(LeastWords(network.memory, source.input_ids, model.tokenizer.eos_id))
     memory = model.remember(model.encode(source.input_ids, source.attention_mask), source.input_ids)
     ids = network.generate(
         encoder_outputs=BaseModelOutput(last_hidden_state=memory),
         attention_mask=source.attention_mask,
         num_beams=config.beams,
-        logits_processor=[cap] if all(len(ids) == 1 for ids in marks) else [],
+        logits_processor=processors,
         do_sample=False,
         max_new_tokens=max(limits),
     )

@@ -14,11 +14,12 @@ from hypothesis import strategies as st
 
 from t5punct.decoding import generate as module
 from t5punct.decoding.align import AlignConfig, align
-from t5punct.decoding.generate import MarkCap, generate_texts
+from t5punct.decoding.generate import LeastWords, MarkCap, generate_texts
 from t5punct.decoding.inputs import DecodingConfig, WindowInput
 from t5punct.errors import ConfigError
 from t5punct.model import Model, bundled_folder, load
 from t5punct.punctuator import Punctuator, PunctuatorConfig
+from t5punct.t5.word_memory import WordMemory
 from t5punct.text.words import split
 from t5punct.windows.combine import CombineConfig
 from t5punct.windows.plan import WindowConfig
@@ -28,6 +29,29 @@ def test_marks_are_held_back_behind_as_many_as_a_slot_may_have() -> None:
     written = torch.tensor([[9, 5, 6], [9, 9, 5], [5, 9, 9]])
     scores = MarkCap([5, 6], most=2)(written, torch.zeros(3, 10))
     assert torch.isinf(scores).nonzero().tolist() == [[0, 5], [0, 6]]
+
+
+def test_the_end_is_held_back_while_most_words_are_not_written() -> None:
+    sources = torch.tensor([[2, *[5] * 12, 1], [2, 5, 5, 1, *[0] * 10]])
+    least = LeastWords(WordMemory(8, 4, silent_ids=[0, 1, 2, 9]), sources, end_id=1)
+    for n_written, n_beams, held in ((3, 1, [0]), (4, 1, []), (3, 2, [0, 1])):
+        written = torch.tensor([[1, 9, *[5] * n_written]] * 2 * n_beams)
+        scores = least(written, torch.zeros(2 * n_beams, 10))
+        assert torch.isinf(scores).nonzero().tolist() == [[row, 1] for row in held], "of the long source alone"
+
+
+def test_a_decoder_that_would_end_at_once_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    model = load(bundled_folder("small"))
+    words = "so i said yes and then we went to the other side of the river where they live".split()
+
+    def prefer_the_end(_: Any, __: Any, logits: torch.Tensor) -> torch.Tensor:
+        logits[..., model.tokenizer.eos_id] += 1000.0
+        return logits
+
+    model.network.lm_head.register_forward_hook(prefer_the_end)
+    text = generate_texts(model, [WindowInput.of(words)], DecodingConfig("generate"))[0]
+    said = re.findall(r"[a-z]+", text.lower())
+    assert len(words) - 8 <= len(said) < len(words) and said == words[: len(said)]
 
 
 @pytest.mark.parametrize(("style", "most"), [("talk", 1), ("chat", 3)])
