@@ -320,7 +320,8 @@ class Punctuator:
                 decision = replace(decision, opening=NO_MARKS)
             stays = decision.opening is None or render.keep_marks  # the opening mark of the input
             opened = sentence.opened or (word.opening if stays else NO_MARKS)
-            decision = fit_opening(decision, opened, ends=ends is True)
+            if opened or decision.opening:
+                decision = fit_opening(decision, opened, ends=ends is True)
             opened = NO_MARKS if ends else opened or decision.opening or NO_MARKS
             quoted = sentence.quoted or (word.opens_quote and bool(sentence.begins or opened or decision.opening))
             if quoted and word.closes_quote:
