@@ -187,20 +187,27 @@ def transcript_of(
     Raises ConfigError for an unknown format, and InputError for what cannot be read as it, as `format_of` does, and if
     no format is given, the name shows text or nothing, and the first lines are of subtitles or json.
     """
-    if format is None and (format := format_of(name)) == "text":
-        lines = [*_that_are_text(lines, name)]
-        format = "ctm" if are_ctm(lines) else "tsv" if _are_table(lines) else format
+    if format is None:
+        format = format_of(name)
+        if format == "text":  # which a file of any name may be: its lines tell
+            lines = [*_that_are_text(lines, name)]
+            if are_ctm(lines):
+                format = "ctm"
+            elif _are_table(lines):
+                format = "tsv"
     if format not in INPUTS:
         raise ConfigError(f"format {format!r}", expected=f"one of {', '.join(INPUTS)}", fix="check --format")
     reader, json_reader = FORMATS[format].reader, FORMATS[format].json_reader
     if json_reader:
         json = json_reader("".join(lines), alphabet, name)
-        transcript, has_text = Transcript([*join_same_speakers(json.items)], format, json), True
+        transcript = Transcript([*join_same_speakers(json.items)], format, json)
+        has_text = True
     elif reader:
         lines = iter(lines)
         first = next(lines, "")
-        body = chain([first.removeprefix(BOM)] * bool(first), lines)
-        items = [Kept(BOM)] * first.startswith(BOM) + [*join_same_speakers(reader(body, alphabet))]
+        body = chain([first.removeprefix(BOM)] if first else [], lines)
+        items: list[Item] = [Kept(BOM)] if first.startswith(BOM) else []
+        items += join_same_speakers(reader(body, alphabet))
         has_text = any(isinstance(item, Kept) and item.text != BOM and not item.text.isspace() for item in items)
         transcript = Transcript(items, format, line_end="\r\n" if first.endswith("\r\n") else "\n")
     if has_text and not transcript.is_plain and not any(isinstance(item, SpokenWord) for item in transcript.items):
@@ -209,22 +216,27 @@ def transcript_of(
 
 
 def _are_table(lines: Sequence[str]) -> bool:
-    """Return whether lines are rows with equally many tabs, and these do not follow an id, a time or a label."""
+    """Return whether lines are rows with equally many tabs, and these do not follow an id, a time or a label.
+
+    `utt-01<tab>so what` is a line of text with an id.
+    """
     rows = [line.rstrip("\r\n") for line in lines if not line.isspace()]
-    if len(rows) < _FEWEST_ROWS or not rows[0].count("\t") or len({row.count("\t") for row in rows}) > 1:
+    if len(rows) < _FEWEST_ROWS or "\t" not in rows[0] or len({row.count("\t") for row in rows}) > 1:
         return False
     heads = Heads.of(rows)
     for row in rows:
-        rest = row[heads.head_of(row).length :]
+        rest = row[heads.head_of(row).n_chars :]
         label = label_of(rest, heads.labels)
-        if not rest[label.end() if label else 0 :].strip().count("\t"):
+        said = rest[label.end() :] if label else rest
+        if "\t" not in said.strip():
             return False
     return True
 
 
 def _that_are_text(lines: Iterable[str], name: str) -> Iterator[str]:
     """Yield the lines; raises InputError for another format, whose names and times would be written as words."""
-    lines, first = iter(lines), list[str]()
+    lines = iter(lines)
+    first = list[str]()  # up to the first one that tells something
     for line in islice(lines, _MAX_OPENING_LINES):
         first.append(line)
         if not _OPENS.fullmatch(line.removeprefix(BOM)):

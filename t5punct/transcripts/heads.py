@@ -6,7 +6,7 @@ Much of it is certain from one line (`00:00:01;12 - 00:00:04;02`, `Jane Doe:`). 
 `maria:` is a label where it comes back or most lines have one, and `utt-0001` an id where every line has one.
 
 >>> heads = Heads.of(["utt-01 maria: so what", "utt-02 tom: i see", "utt-03 maria: and"])
->>> heads.head_of("utt-02 tom: i see").length, sorted(heads.labels)
+>>> heads.head_of("utt-02 tom: i see").n_chars, sorted(heads.labels)
 (7, ['maria', 'tom'])
 >>> speaker_of("[Maria] (00:02): "), speaker_of(">> ")
 ('maria', '')
@@ -100,69 +100,87 @@ _MOST_MIXED = 5  # words of a label of which some have capitals
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """How many characters of a line are no speech, and what tells its speaker or recording from others.
+    """What of a line is no speech: its first characters, its last ones, or both.
 
-    behind: how many characters at the line's end are no speech either; begins: whether a sentence begins behind it, as
-    an item of a list does.
+    group: the speaker or the recording that an id names, without the running number: where it changes, a sentence ends.
     """
 
-    length: int = 0
+    n_chars: int = 0
     group: str = ""
-    behind: int = 0
-    begins: bool = False
+    n_chars_behind: int = 0  # at the line's end
+    begins_sentence: bool = False  # behind the head, as an item of a list does
 
 
 @dataclass(frozen=True)
 class Heads:
-    """What opens the lines of a file.  labels: who speaks, in lower case, beside what is certain by itself."""
+    """What opens the lines of a file: which kinds of heads it has.
 
-    labels: frozenset[str] = frozenset()
-    has_ids: bool = False
-    has_times: bool = False
-    is_stm: bool = False
-    has_numbers: bool = False
-    has_ids_behind: bool = False
-    has_list: bool = False
-    bullets: frozenset[str] = frozenset()
+    A number, an id or a time alone may be said, so such a head counts only if the other lines have one, too.
+    """
+
+    labels: frozenset[str] = frozenset()  # who speaks, in lower case, beside what is certain by itself
+    has_ids: bool = False  # `utt-0001 so what`
+    has_times: bool = False  # `10:30 so what`
+    is_stm: bool = False  # NIST's STM
+    has_numbers: bool = False  # lines are counted: `1 so what`
+    has_ids_behind: bool = False  # `so what (utt-01)`
+    has_list: bool = False  # `1. so what`
+    bullets: frozenset[str] = frozenset()  # those that open items of lists
 
     @classmethod
     def of(cls, lines: Sequence[str]) -> Heads:
         """Find out what opens the lines of a file."""
         spoken = [line[:_OPENING_CHARS] for line in lines if not line.isspace()]
+        n_times = sum(_ANY_TIME.match(line) is not None for line in spoken)
+        list_numbers = map(int, _first_groups(map(_LIST_NUMBER.match, spoken)))
         structure = cls(
-            has_ids=_have_ids([match[1] for line in spoken if (match := _ID.match(line))], len(spoken)),
-            # most lines: then `10:30` is a time, too, and no spoken word
-            has_times=sum(_ANY_TIME.match(line) is not None for line in spoken) > max(1, len(spoken) // 2),
+            has_ids=_have_ids(_first_groups(map(_ID.match, spoken)), len(spoken)),
+            has_times=_are_most(n_times, len(spoken)),  # then `10:30` is a time, too, and no spoken word
             is_stm=_are_stm(spoken),
             has_numbers=_are_counted(spoken),
-            has_list=(1, 2) in pairwise(int(match[1]) for line in spoken if (match := _LIST_NUMBER.match(line))),
+            has_list=(1, 2) in pairwise(list_numbers),
             bullets=_bullets_of(spoken),
-            has_ids_behind=_have_ids([match[1] for line in lines if (match := _id_behind(line))], len(spoken)),
+            has_ids_behind=_have_ids(_first_groups(map(_id_behind, lines)), len(spoken)),
         )
-        return replace(structure, labels=labels_of(line[structure.head_of(line).length :] for line in spoken))
+        # labels stand behind the other heads: `utt-01 maria:`
+        return replace(structure, labels=labels_of(line[structure.head_of(line).n_chars :] for line in spoken))
 
     def head_of(self, line: str) -> Head:
-        """Return what of a line is its id or time."""
+        """Return what of a line is no speech: its id, number or time; a label is found behind it, by `label_of`."""
         if self.is_stm:
             match = _STM.match(line)
-            return Head(match.end(), match[1]) if match else Head(len(line))
-        if self.has_ids and (match := _ID.match(line)):
-            return Head(match.end(), _RUNNING.sub("", match[1]))
+            return Head(match.end(), match[1]) if match else Head(len(line))  # a comment is no speech at all
+        if self.has_ids:
+            match = _ID.match(line)
+            if match:
+                return Head(match.end(), _RUNNING.sub("", match[1]))
         if _TIME_LINE.fullmatch(line):
             return Head(len(line))
-        item = _LIST_NUMBER.match(line) if self.has_list else None
         bullet = _BULLET.match(line)
-        item = bullet if bullet and bullet[1] in self.bullets else item
+        item = bullet if bullet and bullet[1] in self.bullets else None
+        if item is None and self.has_list:
+            item = _LIST_NUMBER.match(line)
         if item:
-            return Head(item.end(), begins=True)
-        if self.has_ids_behind and (match := _id_behind(line)):
-            return Head(0, _RUNNING.sub("", match[1]), behind=len(line) - len(line[: match.start()].rstrip()))
-        match = (
-            (_NUMBER.match(line) if self.has_numbers else None)
-            or _SURE_TIME.match(line)
-            or (_ANY_TIME.match(line) if self.has_times else None)
-        )
+            return Head(item.end(), begins_sentence=True)
+        if self.has_ids_behind:
+            match = _id_behind(line)
+            if match:
+                n_before = len(line[: match.start()].rstrip())
+                return Head(0, _RUNNING.sub("", match[1]), n_chars_behind=len(line) - n_before)
+        match = _NUMBER.match(line) if self.has_numbers else None
+        match = match or _SURE_TIME.match(line)
+        if match is None and self.has_times:
+            match = _ANY_TIME.match(line)
         return Head(match.end()) if match else Head()
+
+
+def _first_groups(matches: Iterable[re.Match[str] | None]) -> list[str]:
+    return [match[1] for match in matches if match]
+
+
+def _are_most(n_lines: int, n_spoken: int) -> bool:
+    """Return whether they are more than half of the lines, and more than one."""
+    return n_lines > max(1, n_spoken // 2)
 
 
 def labels_of(lines: Iterable[str]) -> frozenset[str]:
@@ -175,23 +193,29 @@ def labels_of(lines: Iterable[str]) -> frozenset[str]:
     """
     openings = [line[:_OPENING_CHARS] for line in lines]
     n_spoken = sum(any(map(str.isalpha, line)) for line in openings)
-    labels_found = (label[0] for line in openings if (label := _ANY_LABEL.match(line)))
-    counts = Counter(speaker_of(label) for label in labels_found if not _is_clause(label))
-    are_labelled = counts.total() > max(1, n_spoken // 2)
+    before_colons = [match[0] for match in map(_ANY_LABEL.match, openings) if match]
+    counts = Counter(speaker_of(label) for label in before_colons if not _is_clause(label))
+    are_labelled = _are_most(counts.total(), n_spoken)
     labels = {name for name, n_lines in counts.items() if are_labelled or n_lines > 1}
-    unmarked = Counter(label[1] for line in openings if (label := _UNMARKED_LABEL.match(line)))
-    if unmarked.keys() >= _QUESTIONS:
+    without_colons = Counter(_first_groups(map(_UNMARKED_LABEL.match, openings)))
+    if without_colons.keys() >= _QUESTIONS:
         labels |= _QUESTIONS
     for name in _QUESTIONS:
-        del unmarked[name]
+        del without_colons[name]
+    # `(loudly)` or a heading in capitals looks the same: speakers would open a third of the lines, and most of a text
+    # in capitals throughout would be labels, so half of the lines must have small letters
     n_lower = sum(any(map(str.islower, line)) for line in openings)
-    # a part of what is said looks the same: they must be in as many lines as speakers would be
-    are_unmarked = unmarked.total() > 1 and n_spoken <= 3 * unmarked.total() and n_spoken <= 2 * n_lower
-    return frozenset(labels.union(unmarked) if are_unmarked else labels)
+    n_labels = without_colons.total()
+    if n_labels > 1 and n_spoken <= 3 * n_labels and n_spoken <= 2 * n_lower:
+        labels.update(without_colons)
+    return frozenset(labels)
 
 
 def label_of(text: str, known: Container[str] = ()) -> re.Match[str] | None:
-    """Return the label at the start of a line; `known`: speakers who have one in the file, as `Heads.labels`."""
+    """Return the label at the start of a line; `known`: speakers who have one in the file, as `Heads.labels`.
+
+    What is certain by itself needs no file: `Jane Doe:`, `>>`, `[Speaker 1]`.
+    """
     sure = _SURE_LABEL.match(text)
     if sure or not known:
         return sure
@@ -220,7 +244,9 @@ def _is_clause(label: str) -> bool:
     # a name and what its bearer is, `Ann Lee, Head of Sales and Design:`, has capitals throughout
     small = {word for word in re.findall(r"[\w']+", label) if word[0].islower()}
     is_mixed = len(words) > _MOST_MIXED and not small <= _SMALL_IN_NAMES
-    return is_long or is_mixed or any(word in _CLAUSE_WORDS for word in words if len(word) > 1)
+    # a single letter may be an initial
+    has_clause_word = any(word in _CLAUSE_WORDS for word in words if len(word) > 1)
+    return is_long or is_mixed or has_clause_word
 
 
 def _id_behind(line: str) -> re.Match[str] | None:
@@ -230,33 +256,35 @@ def _id_behind(line: str) -> re.Match[str] | None:
 
 def _have_ids(ids: Sequence[str], n_lines: int) -> bool:
     """Return whether each line has an id of its own, and all are built alike: `1089-134686-0000`, `utt0001`."""
-    shapes = {re.sub(r"[A-Za-z]+", "a", re.sub(r"\d+", "0", name)) for name in ids}
-    return len(ids) == n_lines > 1 == len(shapes) and len({*ids}) == len(ids)
+    shapes = {re.sub(r"[A-Za-z]+", "a", re.sub(r"\d+", "0", name)) for name in ids}  # `utt0001` and `spk12` are `a0`
+    has_each_one = n_lines > 1 and len(ids) == n_lines
+    return has_each_one and len(shapes) == 1 and len(set(ids)) == len(ids)
 
 
 def _are_counted(lines: Sequence[str]) -> bool:
     """Return whether each line begins with its number: 1, 2, 3, on each page anew."""
-    numbers = [int(match[1]) for line in lines if (match := _NUMBER.match(line))]
-    is_all = len(numbers) == len(lines) >= _FEWEST_COUNTED
-    return (
-        is_all
-        and numbers[0] in (0, 1)
-        and all(
-            after == before + 1 or (after == numbers[0] and before >= _FEWEST_COUNTED)
-            for before, after in pairwise(numbers)
-        )
-    )
+    numbers = [int(number) for number in _first_groups(map(_NUMBER.match, lines))]
+    if len(numbers) < len(lines) or len(lines) < _FEWEST_COUNTED or numbers[0] not in (0, 1):
+        return False
+    for before, after in pairwise(numbers):
+        is_next_page = after == numbers[0] and before >= _FEWEST_COUNTED
+        if after != before + 1 and not is_next_page:
+            return False
+    return True
 
 
 def _bullets_of(lines: Sequence[str]) -> frozenset[str]:
     """Return the bullets that open two lines in a row; lines that are indented go on with an item."""
-    bullets = ((line, _BULLET.match(line)) for line in lines)
-    marks = [bullet[1] if bullet else "" for line, bullet in bullets if bullet or not line[:1].isspace()]
+    marks = list[str]()  # of each line, its bullet, or none
+    for line in lines:
+        bullet = _BULLET.match(line)
+        if bullet or not line[:1].isspace():
+            marks.append(bullet[1] if bullet else "")
     return frozenset(mark for mark, after in pairwise(marks) if mark and mark == after)
 
 
 def _are_stm(lines: Sequence[str]) -> bool:
     """Return whether the lines are NIST's STM, but for comments."""
     rows = [_STM.match(line) for line in lines if not line.startswith(_STM_COMMENT)]
-    is_clear = len(rows) > 1 or any("<" in line for line in lines)
+    is_clear = len(rows) > 1 or any("<" in line for line in lines)  # a single line may be one that is said
     return is_clear and all(row is not None and float(row[3]) > float(row[2]) for row in rows)

@@ -78,11 +78,18 @@ def speaker_label(speaker: str, cue: Cue | None = None) -> Kept:
 
 
 class Around(Protocol):
-    """What a file has inside a word, or between it and its marks."""
+    """What a file has inside a word, or between it and its marks: tags (`Markup`), or rows of a table (`MarkRows`)."""
 
     @property
-    def raw(self) -> str: ...
-    def around(self, text: str, n_stem: int, n_closers: int) -> str: ...
+    def raw(self) -> str:
+        """The word and its marks as the file has them."""
+
+    def around(self, text: str, n_stem: int, n_closers: int) -> str:
+        """Return the word as the file is to have it, once it is written as `text`.
+
+        The first `n_stem` characters of the word as it was read stand before its marks; `n_closers` quotes or brackets
+        stand behind them.
+        """
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,11 +140,14 @@ def without_spaces(text: str) -> str:
 def numbered_texts(items: Iterable[Item]) -> list[list[tuple[int, SpokenWord]]]:
     """Return the words of each text, and which words of all they are; a break ends the text of its own stream.
 
+    Texts of several streams are under way at once, as a file may show signs between two lines of speech.
+
     >>> two = [Kept("JOHN: ", breaks=True), SpokenWord(Word("yes"), "\\n"), Kept("ANN: ", breaks=True)]
     >>> [[(number, item.word.text) for number, item in text] for text in numbered_texts([*two, SpokenWord(Word("no"))])]
     [[(0, 'yes')], [(1, 'no')]]
     """
-    texts, under_way = list[list[tuple[int, SpokenWord]]](), dict[str, list[tuple[int, SpokenWord]]]()
+    texts = list[list[tuple[int, SpokenWord]]]()
+    under_way = dict[str, list[tuple[int, SpokenWord]]]()  # by stream: the text that has not ended
     number = 0
     for item in items:
         stream = item.cue.stream if item.cue else ""
@@ -194,7 +204,8 @@ WrittenItem = Kept | WrittenWord
 
 def written_items(items: Iterable[Item], words: Iterable[AnnotatedWord]) -> Iterator[WrittenItem]:
     """Return items, each word of which takes the next of `words`; an echo is written as its word."""
-    coming, taken = iter(words), list[AnnotatedWord]()
+    coming = iter(words)
+    taken = list[AnnotatedWord]()  # by number, which an echo names its word by
     for item in items:
         if isinstance(item, SpokenWord):
             taken.append(next(coming))
@@ -216,21 +227,24 @@ def iter_pieces(written: Iterable[WrittenItem]) -> Iterator[str]:
 
 
 def leave_out_removed(written: Iterable[WrittenItem]) -> list[WrittenItem]:
-    """Return the items without words that are to be removed, and without the white space that these leave."""
-    left = list[WrittenItem]()
+    """Return the items without words that are to be removed, and without the white space that these leave.
+
+    What stood behind a removed word, tags and white space, goes to the item before it.
+    """
+    staying = list[WrittenItem]()
     for item in written:
         if isinstance(item, Kept) or not item.is_removed:
-            left.append(item)
+            staying.append(item)
             continue
-        before = left.pop() if left else Kept("")
+        before = staying.pop() if staying else Kept("")
         if isinstance(before, WrittenWord):
             after = join_around_removed(before.spoken.after, item.in_file)
-            left.append(replace(before, spoken=replace(before.spoken, after=after)))
-        else:  # what it shows is not changed by tags of the removed word
-            left.append(
-                replace(before, text=join_around_removed(before.text, item.in_file), bare=before.bare or before.text)
-            )
-    return left
+            staying.append(replace(before, spoken=replace(before.spoken, after=after)))
+        else:
+            text = join_around_removed(before.text, item.in_file)
+            bare = before.bare or before.text  # what it shows is not changed by tags of the removed word
+            staying.append(replace(before, text=text, bare=bare))
+    return staying
 
 
 def join_around_removed(before: str, left: str) -> str:
@@ -245,14 +259,16 @@ def join_around_removed(before: str, left: str) -> str:
     >>> join_around_removed("00:02,000\\n", "<i> "), join_around_removed("we ", " <i>")
     ('00:02,000\\n<i>', 'we <i>')
     """
-    body, rest = before.rstrip(), left.rstrip()
-    space_before, space_behind = before[len(body) :], left[len(rest) :]
+    body = before.rstrip()
+    rest = left.rstrip()
+    space_before = before[len(body) :]
+    space_behind = left[len(rest) :]
     if space_before and rest[:1].isspace():  # the tags behind the removed word open the next one
         return before + rest.lstrip() + space_behind
     if "\n" in space_before and rest:  # tags begin the line, and do not go up to the one before
         return before + rest.lstrip() + (space_behind if "\n" in space_behind else "")
     if space_before.count("\n") == space_behind.count("\n"):
-        return body + rest + space_before * bool(left)
+        return body + rest + (space_before if left else "")
     return body + rest + max(space_before, space_behind, key=lambda space: space.count("\n"))
 
 
@@ -263,7 +279,8 @@ def add_pauses(items: Sequence[Item], pauses_ms: Sequence[int]) -> list[Item]:
     >>> [item.word.pause for item in add_pauses(items, [500, 2000]) if isinstance(item, SpokenWord)]
     [1, 0]
     """
-    paused, words = list(items), [(place, item) for place, item in enumerate(items) if isinstance(item, SpokenWord)]
+    paused = list(items)
+    words = [(place, item) for place, item in enumerate(items) if isinstance(item, SpokenWord)]
     for (place, word), (_, following) in pairwise(words):
         if word.end_ms is not None and following.start_ms is not None:
             pause = pause_of(following.start_ms - word.end_ms, pauses_ms)

@@ -32,15 +32,16 @@ def markdown_lines(lines: Sequence[str]) -> frozenset[int]:
     """Return the indices of the lines that are Markdown's headings, tables and fenced code."""
     kept = {index for index, line in enumerate(lines) if _HEADING.match(line)}
     fences = [index for index, line in enumerate(lines) if _FENCE.match(line)]
-    for begin, end in zip(fences[::2], fences[1::2], strict=False):
-        kept |= {*range(begin, end + 1)}
+    for begin, end in zip(fences[::2], fences[1::2], strict=False):  # the first opens code, the second closes it, ..
+        kept.update(range(begin, end + 1))
     for index, line in enumerate(lines):
         if not ("|" in line and _RULE_OF_TABLE.fullmatch(line)):
             continue
-        begin, end = index, index + 1
+        begin = index  # the table goes on above its rule and below it
+        end = index + 1
         while begin and _ROW.match(lines[begin - 1]):
             begin -= 1
         while end < len(lines) and _ROW.match(lines[end]):
             end += 1
-        kept |= {*range(begin, end)}
+        kept.update(range(begin, end))
     return frozenset(kept)

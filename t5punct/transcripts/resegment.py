@@ -16,7 +16,8 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import accumulate, groupby, pairwise, zip_longest
+from itertools import groupby, zip_longest
+from math import ceil
 
 from ..errors import ConfigError, InputError
 from ..text.marks import NO_MARKS, ends_sentence
@@ -46,7 +47,7 @@ class ResegmentConfig:
 
     def __post_init__(self) -> None:
         for name in ("max_chars", "max_lines", "max_duration_ms", "max_chars_per_second", "max_words_per_minute"):
-            if not getattr(self, name) >= 1:
+            if not getattr(self, name) >= 1:  # nan is not, either
                 raise ConfigError(f"{name} {getattr(self, name)}", expected="1 or more", fix="raise it")
         if self.min_duration_ms < 0:
             raise ConfigError(f"min_duration_ms {self.min_duration_ms}", expected="0 or more", fix="raise it")
@@ -65,7 +66,10 @@ class ResegmentConfig:
 
 @dataclass(frozen=True, slots=True)
 class _Shown:
-    """A written word with the labels before it; `opens`: whether a speaker begins with it."""
+    """A written word with the labels and directions beside it, `JOHN: How`; or such a direction with a cue to itself.
+
+    marks: those that separate it from the next word; opens: whether a speaker begins with it, so that a cue does.
+    """
 
     text: str
     marks: str
@@ -90,30 +94,31 @@ def sentence_cues(written: Iterable[WrittenItem], config: ResegmentConfig) -> li
                 cues[-1] = cues[-1] + part
             else:
                 cues.append(part)
-    return _readable(
-        [
-            WrittenCue(cue[0].start_ms, max(word.end_ms for word in cue), _lines(_joined(cue), config))
-            for cue in _share_words(cues, config)
-        ],
-        config,
-    )
+    new = list[WrittenCue]()
+    for cue in _share_words(cues, config):
+        end_ms = max(word.end_ms for word in cue)
+        new.append(WrittenCue(cue[0].start_ms, end_ms, _lines(_joined(cue), config)))
+    return _readable(new, config)
 
 
 def _share_words(cues: Sequence[_Cue], config: ResegmentConfig) -> list[_Cue]:
-    """Return cues of which those too short are joined with the one before, and both cut anew into two long enough."""
+    """Return cues of which those shown too briefly got words of a neighbour, which stays long enough.
+
+    Such a cue is joined with the one before, and both are cut anew into two, if two that are long enough can be.
+    """
     shared = list[_Cue]()
     for cue in cues:
-        before = shared[-1] if shared else []
+        before = shared.pop() if shared else []
         is_next = bool(before) and not cue[0].opens and _is_next(before[-1], cue[0], config)
         if is_next and (_is_brief(before, cue[0].start_ms, config) or _is_brief(cue, None, config)):
-            shared[-1:] = _cut_in_two(before + cue, config) or [before, cue]
+            shared += _cut_in_two(before + cue, config) or [before, cue]
         else:
-            shared.append(cue)
+            shared += [before, cue] if before else [cue]
     return shared
 
 
 def _is_brief(cue: Sequence[_Shown], until_ms: int | None, config: ResegmentConfig) -> bool:
-    """Return whether a cue is too short, even if it is shown until then; None: until it ends."""
+    """Return whether a cue is too short even if it is shown until the next begins; `until_ms` None: until it ends."""
     end_ms = cue[-1].end_ms if until_ms is None else max(until_ms, cue[-1].end_ms)
     return end_ms - cue[0].start_ms < config.least_ms
 
@@ -121,16 +126,17 @@ def _is_brief(cue: Sequence[_Shown], until_ms: int | None, config: ResegmentConf
 def _cut_in_two(words: _Cue, config: ResegmentConfig) -> list[_Cue] | None:
     """Return words as two cues that fit and are long enough, cut behind a mark if possible; None: there is no way."""
     half = len(_joined(words)) / 2
-    cuts = list[tuple[bool, float, int]]()
+    cuts = list[tuple[bool, float, int]]()  # no mark before it, its distance from the middle, its index: least is best
     for index in range(1, len(words)):
         first, second = words[:index], words[index:]
         is_brief = _is_brief(first, second[0].start_ms, config) or _is_brief(second, None, config)
         if _fits(first, config) and _fits(second, config) and not is_brief:
-            cuts.append((not first[-1].marks, abs(len(_joined(first)) - half), index))
+            has_no_mark = not first[-1].marks
+            cuts.append((has_no_mark, abs(len(_joined(first)) - half), index))
     if not cuts:
         return None
-    *_, index = min(cuts)
-    return [words[:index], words[index:]]
+    _, _, best = min(cuts)
+    return [words[:best], words[best:]]
 
 
 def _readable(cues: Sequence[WrittenCue], config: ResegmentConfig) -> list[WrittenCue]:
@@ -148,15 +154,21 @@ def _readable(cues: Sequence[WrittenCue], config: ResegmentConfig) -> list[Writt
 
 
 def _lend_time(cues: list[WrittenCue], number: int, config: ResegmentConfig) -> None:
-    """Begin a short cue earlier, or end it later, in a silence or at the cost of a neighbour that is long enough."""
-    cue, least_ms = cues[number], config.least_ms
+    """Begin a short cue earlier, or end it later, in a silence or at the cost of a neighbour that is long enough.
+
+    cues: of which the one of this number is changed, and its neighbours.  The silence behind it is used up before
+    (`_readable`).
+    """
+    cue = cues[number]
+    least_ms = config.least_ms
     missing_ms = least_ms - (cue.end_ms - cue.start_ms)
-    if number and cues[number - 1].start_ms < cue.start_ms:
+    if number and cues[number - 1].start_ms < cue.start_ms:  # else another channel ends before it
         before = cues[number - 1]
         free_ms = max(0, cue.start_ms - before.end_ms)
         spare_ms = max(0, before.end_ms - before.start_ms - least_ms) if before.end_ms <= cue.start_ms else 0
         lent_ms = min(missing_ms, free_ms + spare_ms)
-        cue, missing_ms = replace(cue, start_ms=cue.start_ms - lent_ms), missing_ms - lent_ms
+        cue = replace(cue, start_ms=cue.start_ms - lent_ms)
+        missing_ms -= lent_ms
         cues[number - 1] = replace(before, end_ms=min(before.end_ms, cue.start_ms))
     if number + 1 < len(cues) and cue.end_ms <= cues[number + 1].start_ms:
         after = cues[number + 1]
@@ -170,13 +182,15 @@ def _labelled(written: Iterable[WrittenItem]) -> Iterator[_Shown]:
     """Yield written words, each with the labels and stage directions before it; the last also with those behind.
 
     A direction at the end of a line, or of a cue, goes with the word before it; one that has a cue to itself stays
-    there.
+    there.  So a word is yielded when the next one, or the end, shows what stands behind it.
     """
-    kept, opens = list[Kept](), True  # since the last word
-    word: _Shown | None = None
-    for item in [*written, None]:
+    kept = list[Kept]()  # labels and directions since the last word
+    opens = True  # whether a sentence was broken since then
+    word: _Shown | None = None  # the last one
+    for item in [*written, None]:  # None: the end
         if isinstance(item, Kept):
-            kept += [item] if item.shown else []
+            if item.shown:
+                kept.append(item)
             opens = opens or item.breaks
             continue
         cue = word.spoken.cue if word else None
@@ -187,7 +201,9 @@ def _labelled(written: Iterable[WrittenItem]) -> Iterator[_Shown]:
             n_behind = _n_behind(kept, cue, following) if item else len(kept)
             yield replace(word, text=" ".join([word.text, *(part.shown for part in kept[:n_behind])]))
             kept = kept[n_behind:]
-        for own_cue, group in groupby(alone if item else alone + kept, key=lambda part: part.cue):
+        if item is None:
+            alone += kept  # those of a transcript without words
+        for own_cue, group in groupby(alone, key=lambda part: part.cue):
             if own_cue and own_cue.has_times:  # without times it is left out
                 text = " ".join(part.shown for part in group)
                 spoken = SpokenWord(Word(text), cue=own_cue, start_ms=own_cue.start_ms, end_ms=own_cue.end_ms)
@@ -195,11 +211,15 @@ def _labelled(written: Iterable[WrittenItem]) -> Iterator[_Shown]:
         if item:
             text = " ".join([*(part.shown for part in kept), item.annotated.text])
             word = _Shown(text, item.separator, opens, item.spoken)
-            kept, opens = [], False
+            kept = []
+            opens = False
 
 
 def _has_own_cue(part: Kept, cue: Cue | None, following: Cue | None) -> bool:
-    """Return whether a stage direction that no sentence goes on over has a cue to itself, between these two."""
+    """Return whether a stage direction that no sentence goes on over has a cue to itself, between these two.
+
+    cue, following: of the words before and after it; None: there is no word, or it has no cue.
+    """
     is_between = part.cue is not None and part.cue.has_times and part.cue not in (cue, following)
     return part.role is Role.DIRECTION and part.breaks and is_between
 
@@ -209,43 +229,54 @@ def _n_behind(kept: Sequence[Kept], cue: Cue | None, following: Cue | None) -> i
 
     A label ends the count, and so does a direction of the following cue.
     """
-    ends_cue = (part.cue is not None and part.cue == cue and cue != following for part in kept)
-    behind = [
-        part.role is Role.DIRECTION and (ends or "\n" in part.text) for part, ends in zip(kept, ends_cue, strict=True)
-    ]
-    return [*behind, False].index(False)
+    for n_behind, part in enumerate(kept):
+        ends_cue = part.cue is not None and part.cue == cue and cue != following
+        if part.role is not Role.DIRECTION or not (ends_cue or "\n" in part.text):
+            return n_behind
+    return len(kept)
 
 
 def _timed(shown: Iterable[_Shown]) -> Iterator[_Shown]:
     """Yield words with times; those that have none share what their cue or their neighbours leave them."""
     for cue, group in groupby(shown, key=lambda word: word.spoken.cue):
-        words, untimed, start_ms = list(group), list[_Shown](), cue.start_ms if cue else None
+        words = list(group)
+        untimed = list[_Shown]()  # words that share the time from `start_ms` on, as the first one's end is not known
+        start_ms = cue.start_ms if cue else None
         for word, following in zip_longest(words, words[1:]):
-            start_ms = start_ms if untimed or word.spoken.start_ms is None else word.spoken.start_ms
+            if not untimed and word.spoken.start_ms is not None:
+                start_ms = word.spoken.start_ms
             untimed.append(word)
             end_ms = word.spoken.end_ms
-            if end_ms is None:
-                end_ms = following.spoken.start_ms if following else cue.end_ms if cue else None
+            if end_ms is None and following:
+                end_ms = following.spoken.start_ms
+            elif end_ms is None and cue:
+                end_ms = cue.end_ms
             if end_ms is not None or following is None:
                 yield from _share_time(untimed, start_ms, end_ms)
-                untimed, start_ms = [], end_ms
+                untimed = []
+                start_ms = end_ms
 
 
 def _share_time(words: Sequence[_Shown], start_ms: int | None, end_ms: int | None) -> Iterator[_Shown]:
-    """Yield words that share out the time that there is by their letters."""
+    """Yield words that share out the time that there is by their letters.  Raises InputError where none is known."""
     if start_ms is None or end_ms is None:
         raise InputError(
             f"no time for the word {words[0].spoken.raw!r}",
             expected="words or cues with times",
             fix="write another format",
         )
-    offsets = [*accumulate((len(word.text) + 1 for word in words), initial=0)]
-    times = pairwise(start_ms + (end_ms - start_ms) * offset // offsets[-1] for offset in offsets)
-    for word, (begin_ms, stop_ms) in zip(words, times, strict=True):
+    n_chars = sum(len(word.text) + 1 for word in words)  # each with a space behind it
+    n_before = 0
+    for word in words:
+        n_behind = n_before + len(word.text) + 1
+        begin_ms = start_ms + (end_ms - start_ms) * n_before // n_chars
+        stop_ms = start_ms + (end_ms - start_ms) * n_behind // n_chars
         yield replace(word, start_ms=begin_ms, end_ms=stop_ms)
+        n_before = n_behind
 
 
 def _sentences(words: Iterable[_Shown], config: ResegmentConfig) -> Iterator[_Cue]:
+    """Yield sentences, which end at their marks, where a speaker begins, and at a long silence."""
     sentence = _Cue()
     for word in words:
         if sentence and (word.opens or not _is_next(sentence[-1], word, config)):
@@ -266,14 +297,15 @@ def _parts(sentence: _Cue, config: ResegmentConfig) -> Iterator[_Cue]:
     """
     begin = 0
     while begin < len(sentence):
-        end, n_chars = begin + 1, len(sentence[begin].text)
+        end = begin + 1
+        n_chars = len(sentence[begin].text)
         while end < len(sentence):
             n_chars += 1 + len(sentence[end].text)
             lasts_ms = sentence[end].end_ms - sentence[begin].start_ms
             if n_chars > config.max_chars or lasts_ms > config.max_duration_ms:
                 break
             end += 1
-        if end < len(sentence):
+        if end < len(sentence):  # words are left for another part
             marked = [index for index in range((begin + end) // 2, end) if sentence[index].marks]
             end = marked[-1] + 1 if marked else end
         yield sentence[begin:end]
@@ -281,6 +313,7 @@ def _parts(sentence: _Cue, config: ResegmentConfig) -> Iterator[_Cue]:
 
 
 def _joins(before: _Cue, part: _Cue, config: ResegmentConfig) -> bool:
+    """Return whether a part goes into the cue before it: one of them is short, and nothing stands between."""
     is_short = min(len(_joined(before)), len(_joined(part))) < config.min_chars
     is_next = _is_next(before[-1], part[0], config) and not part[0].opens
     return is_short and is_next and _fits(before + part, config)
@@ -302,9 +335,9 @@ def _joined(words: _Cue) -> str:
 
 def _lines(text: str, config: ResegmentConfig) -> str:
     """Return the text in as few lines as a cue of `max_chars` allows, about equally long."""
-    width = -(-config.max_chars // config.max_lines)
-    n_lines = min(config.max_lines, -(-len(text) // width))
-    for columns in range(-(-len(text) // n_lines), len(text) + 1):
+    width = ceil(config.max_chars / config.max_lines)
+    n_lines = min(config.max_lines, ceil(len(text) / width))
+    for columns in range(ceil(len(text) / n_lines), len(text) + 1):  # the narrowest that gives so few lines
         lines = textwrap.wrap(text, columns, break_long_words=False, break_on_hyphens=False)
         if len(lines) <= n_lines:
             return "\n".join(lines)

@@ -40,13 +40,16 @@ def review_page(written: Iterable[WrittenItem], name: str) -> Iterator[str]:
     title = "standard input" if name == STANDARD else PurePath(name).name
     stem = "transcript" if name == STANDARD else PurePath(unpacked_name(name)).stem
     values = {"title": _escaped(title), "save": _escaped(f"{stem}.txt")}
-    for kind, text in zip(("style", "script"), review_texts(), strict=True):  # a browser runs and uses no others
-        values |= {kind: text, f"{kind}_hash": content_hash(text)}
+    for kind, content in zip(("style", "script"), review_texts(), strict=True):
+        values[kind] = content
+        values[f"{kind}_hash"] = content_hash(content)  # a browser runs and uses no others
+    # `{{name}}` stands for a value: of the pieces, every second one is a name
     for number, piece in enumerate(re.split(r"\{\{(\w+)\}\}", _data("page.html"))):
-        if number % 2 and piece == "text":
+        is_name = number % 2 == 1
+        if is_name and piece == "text":
             yield from _lines(written)
         else:
-            yield values[piece] if number % 2 else piece
+            yield values[piece] if is_name else piece
 
 
 def review_texts() -> tuple[str, str]:
@@ -67,7 +70,8 @@ def _data(name: str) -> str:
 def _lines(written: Iterable[WrittenItem]) -> Iterator[str]:
     """Yield the text as paragraphs: its lines, and parts of long lines where words have times."""
     yield '<p dir="auto">'
-    is_over = ends = False  # the paragraph, the sentence
+    is_over = False  # whether the paragraph is: a line has ended
+    ends = False  # whether the last word ends a sentence
     lead = ""  # white space that the next line opens with
     begin_ms: int | None = None  # when the paragraph was begun to be spoken
     for item in written:
@@ -77,12 +81,14 @@ def _lines(written: Iterable[WrittenItem]) -> Iterator[str]:
         is_long = ends and start_ms is not None and begin_ms is not None and start_ms - begin_ms >= _PART_MS
         if is_over or is_long:
             yield _BREAK + _escaped(lead)
-            lead, begin_ms = "", None
+            lead = ""
+            begin_ms = None
         begin_ms = start_ms if begin_ms is None else begin_ms
         text = item.text if isinstance(item, Kept) else item.spoken.after
-        cut = text.rfind("\n") + 1
-        is_over, lead = cut > 0, text[cut:] if cut else ""
-        text = _escaped(text[: cut or None])
+        line, end, behind = text.rpartition("\n")
+        is_over = end != ""
+        lead = behind if is_over else ""
+        text = _escaped(line + end if is_over else text)
         if isinstance(item, Kept):
             yield f"<b>{text}</b>" if item.shown else text
         else:
@@ -92,11 +98,13 @@ def _lines(written: Iterable[WrittenItem]) -> Iterator[str]:
 
 
 def _span(item: WrittenWord) -> str:
-    """Return a word with its confidences, as far as they are shown."""
+    """Return a word with its confidences, as far as they are shown; `wordOf` in `page.js` reads the attributes."""
     word, said = item.spoken.word, item.annotated
     if not word.takes_marks:
         return _escaped(said.text)
-    if (opening := opening_apart(said.text)[1]) != opening_apart(word.text)[1]:
+    _, opening = opening_apart(said.text)
+    _, own_opening = opening_apart(word.text)
+    if opening != own_opening:
         word = word.with_opening(opening)
     stem = _stem(word, Case(said.case))
     if said.text[: len(stem)].lower() == stem.lower():  # mixed case that the model knows: `iPhone`

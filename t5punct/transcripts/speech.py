@@ -15,7 +15,6 @@ from array import array
 from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import accumulate, chain
 
 from ..text.marks import DASH_APART, OPENING, Alphabet
 from ..text.words import ALL_MARKS, OPENERS, lead_of, opening_apart, words_of
@@ -43,36 +42,40 @@ def read_plain(lines: Iterable[str], alphabet: Alphabet | None = None, *, are_ap
     """Read plain text; line ends and empty lines are white space between words.
 
     What opens lines and is not said is kept: ids, times, speakers' labels (`heads.py`); and headings, tables, code and
-    tags (`markup.py`).  `are_apart`: no sentence goes on from one line to the next.
+    tags (`markup.py`).  `are_apart`: no sentence goes on from one line to the next.  All lines are read first, as much
+    of this is known from the whole file.
     """
-    left = [*lines]
-    layout = markdown_lines(left)
-    tags = HTML_TAGS if has_html(left) else None
-    heads = Heads.of([line for index, line in enumerate(left) if index not in layout] if layout else left)
-    group = ""
-    left.reverse()
+    unread = [*lines]
+    layout = markdown_lines(unread)  # the numbers of lines that are headings, tables or code
+    tags = HTML_TAGS if has_html(unread) else None
+    heads = Heads.of([line for number, line in enumerate(unread) if number not in layout] if layout else unread)
+    group = ""  # the last speaker or recording that a head named
+    unread.reverse()  # lines are taken off the end, so that a long text is not held twice
     items = list[Item]()
-    for number in range(len(left)):
-        line = left.pop()  # so that a long text is not held twice
+    for number in range(len(unread)):
+        line = unread.pop()
         if number in layout:
             items.append(Kept(line, breaks=True))
             continue
         head = heads.head_of(line)
-        if head.length or head.behind:
+        if head.n_chars or head.n_chars_behind:
             is_other = bool(group) and head.group not in ("", group)
             group = head.group or group
-            items.append(Kept(line[: head.length], breaks=is_other or head.begins))
+            items.append(Kept(line[: head.n_chars], breaks=is_other or head.begins_sentence))
         if are_apart:
             items.append(Kept("", breaks=True))
         cue = Cue(number) if are_apart else None
-        stop = len(line) - head.behind
-        said = line[head.length : stop]
-        for piece in [said] if tags is None else filter(None, HTML_BLOCKS.split(said)):
+        stop = len(line) - head.n_chars_behind
+        said = line[head.n_chars : stop]
+        pieces = [said]
+        if tags is not None:  # a paragraph or an item of a list is a text of its own; a mere line break ends none
+            pieces = [piece for piece in HTML_BLOCKS.split(said) if piece]
+        for piece in pieces:
             if tags and HTML_BLOCKS.fullmatch(piece):
                 items.append(Kept(piece, breaks="<br" not in piece.lower()))
             else:
                 items += read_line(piece, alphabet=alphabet, cue=cue, markup=tags, known_labels=heads.labels)
-        if head.behind:
+        if head.n_chars_behind:
             items.append(Kept(line[stop:]))
     return join_same_speakers(items)
 
@@ -81,7 +84,9 @@ read_utterances = partial(read_plain, are_apart=True)  # of which each line is a
 
 
 def join_same_speakers(items: Iterable[Item]) -> Iterator[Item]:
-    """Yield items; a label that says once more who speaks already ends no sentence, and is not shown elsewhere.
+    """Yield items; a label that says once more who speaks already ends no sentence, and is shown in no other format.
+
+    A label without a name (`>>`) is always another speaker.
 
     >>> lines = ["Ann: so\\n", "Ann: what\\n", "Tom: yes\\n"]
     >>> [item.breaks for line in lines for item in join_same_speakers(read_line(line)) if isinstance(item, Kept)]
@@ -92,7 +97,8 @@ def join_same_speakers(items: Iterable[Item]) -> Iterator[Item]:
     speaker = ""
     for item in items:
         if isinstance(item, Kept) and item.role is Role.SPEAKER:
-            before, speaker = speaker, speaker_of(item.bare or item.text)
+            before = speaker
+            speaker = speaker_of(item.bare or item.text)
             if speaker and speaker == before:
                 yield replace(item, breaks=False, role=Role.LAYOUT)
                 continue
@@ -113,43 +119,64 @@ def read_line(
 
     `markup`: the pattern of tags, such as `TAGS`; `dashes`: whether a dash that opens the line is another speaker, as
     in subtitles; `labels`: whether speaker labels are looked for; `known_labels`: the file's own, beside what is
-    certain by itself.
+    certain by itself.  Labels and directions are looked for in the text without tags.
     """
-    seen = remove_tags(line, markup) if markup is not None and markup.search(line) else None
-    text, cut = (line, int) if seen is None else (seen.text, seen.cut)  # labels are looked for without tags
-    label = (labels and label_of(text, known_labels)) or (dashes and _DASH.match(text))
-    begin = cut(label.end()) if label else 0
+    bare = remove_tags(line, markup) if markup is not None and markup.search(line) else None
+    text = line if bare is None else bare.text
+
+    def place(index: int) -> int:
+        """Return where the line has a character of the text."""
+        return index if bare is None else bare.cut(index)
+
+    label = label_of(text, known_labels) if labels else None
+    if label is None and dashes:
+        label = _DASH.match(text)
+    begin = 0  # of what is not yielded yet
     if label:
-        bare = "" if label[0] == line[:begin] else label[0]
-        yield Kept(line[:begin], True, Role.SPEAKER, bare, cue)
-    opens_line = not label
+        begin = place(label.end())
+        yield Kept(line[:begin], True, Role.SPEAKER, _if_other(label[0], line[:begin]), cue)
+    opens_line = not label  # whether words would be the line's first: there `1.` is an item of a list
     for match in _DIRECTION.finditer(text, label.end() if label else 0):
-        start, stop = cut(match.start()), cut(match.end())
+        start = place(match.start())
+        stop = place(match.end())
         yield from _words(line[begin:start], alphabet, cue, markup, opens_line)
         role = Role.LAYOUT if match["time"] else Role.DIRECTION
-        # what was said but not understood is part of its sentence
+        # what was said but not understood, `[inaudible]`, is part of its sentence
         breaks = role is Role.DIRECTION and _IS_UNHEARD.match(match[0]) is None
-        yield Kept(line[start:stop], breaks, role, "" if match[0] == line[start:stop] else match[0], cue)
-        begin, opens_line = stop, opens_line and role is Role.LAYOUT and not line[:start].strip()
+        yield Kept(line[start:stop], breaks, role, _if_other(match[0], line[start:stop]), cue)
+        begin = stop
+        # behind a time that opens the line they still are
+        opens_line = opens_line and role is Role.LAYOUT and not line[:start].strip()
     yield from _words(line[begin:], alphabet, cue, markup, opens_line)
+
+
+def _if_other(bare: str, text: str) -> str:
+    """Return what `Kept.bare` is of a text: nothing, if it has no tags."""
+    return "" if bare == text else bare
 
 
 def _words(
     raw: str, alphabet: Alphabet | None, cue: Cue | None, markup: re.Pattern[str] | None, opens_line: bool
 ) -> Iterator[Item]:
+    """Yield the words of a part of a line, and before them the white space and the tags that open it."""
     if markup is None or not markup.search(raw):
-        if lead := lead_of(raw):
+        lead = lead_of(raw)
+        if lead:
             yield Kept(lead)
         for word in words_of(raw, alphabet, opens_line=opens_line):
             yield SpokenWord(word, word.space, cue=cue)
         return
     bare_text = remove_tags(raw, markup)
     words = list(words_of(bare_text.text, alphabet, opens_line=opens_line))
-    starts = list(accumulate((len(word.raw) + len(word.space) for word in words), initial=len(lead_of(bare_text.text))))
-    begins = [bare_text.starts[start] for start in starts[: len(words)]] + [len(raw)]
-    if raw[: begins[0]]:
-        yield Kept(raw[: begins[0]])
-    for word, start, following in zip(words, starts, begins[1:], strict=False):
+    starts = list[int]()  # where each word begins in the text without tags
+    place = len(lead_of(bare_text.text))
+    for word in words:
+        starts.append(place)
+        place += len(word.raw) + len(word.space)
+    raw_starts = [*(bare_text.starts[start] for start in starts), len(raw)]
+    if raw_starts[0]:
+        yield Kept(raw[: raw_starts[0]])
+    for word, start, following in zip(words, starts, raw_starts[1:], strict=True):
         stop = start + len(word.raw)
         yield SpokenWord(word, raw[bare_text.ends[stop - 1] : following], Markup.of(bare_text, start, stop), cue)
 
@@ -157,11 +184,14 @@ def _words(
 def set_cue_times(items: Iterable[Item], cue: Cue) -> list[Item]:
     """Return the items of a cue, whose first word begins with the cue and whose last word ends with it."""
     timed = list(items)
-    indices = [index for index, item in enumerate(timed) if isinstance(item, SpokenWord)]
-    for index, name, ms in (
-        ((indices[0], "start_ms", cue.start_ms), (indices[-1], "end_ms", cue.end_ms)) if indices else ()
-    ):
-        timed[index] = replace(timed[index], **{name: ms})  # type: ignore[arg-type]
+    words = [(index, item) for index, item in enumerate(timed) if isinstance(item, SpokenWord)]
+    if words:
+        first_index, first = words[0]
+        timed[first_index] = replace(first, start_ms=cue.start_ms)
+        last_index, last = words[-1]
+        if last_index == first_index:  # a single word begins and ends with the cue
+            last = replace(last, start_ms=cue.start_ms)
+        timed[last_index] = replace(last, end_ms=cue.end_ms)
     return timed
 
 
@@ -181,7 +211,10 @@ class Bare:
 
 @dataclass(frozen=True, slots=True)
 class Markup:
-    """A word's characters as the file has them, and the tags before each."""
+    """A word's characters as the file has them, and the tags before each.
+
+    `R<b>&amp;</b>D` is bare `R&D`, spelled `R`, `&amp;`, `D`, with the tags `""`, `<b>`, `</b>`.
+    """
 
     bare: str
     spelled: tuple[str, ...]
@@ -207,53 +240,77 @@ class Markup:
         Its first `n_stem` characters are the word's; marks follow them, then `n_closers` closing quotes or brackets,
         each behind its own tags.
         """
-        (said, opening), (own, had) = opening_apart(text), opening_apart(self.bare)
-        n_said = n_stem - len(had)
-        if text[:n_stem] != self.bare[:n_stem] and opening != had and said[:n_said].lower() == own[:n_said].lower():
+        said, opening = opening_apart(text)
+        own, own_opening = opening_apart(self.bare)
+        n_said = n_stem - len(own_opening)
+        has_own_letters = said[:n_said].lower() == own[:n_said].lower()
+        if text[:n_stem] != self.bare[:n_stem] and opening != own_opening and has_own_letters:
             return self._reopened(opening).around(said, n_said, n_closers)
         if text[:n_stem].lower() != self.bare[:n_stem].lower():  # a term of the user's, with other letters
             return text + "".join(self.tags)
+        # a character that is as it was keeps the file's spelling: `&amp;`
         stem = zip(self.tags, self.spelled, text[:n_stem], self.bare, strict=False)
         letters = "".join(tags + (spelled if new == old else new) for tags, spelled, new, old in stem)
         return letters + self._tail(text[n_stem:], n_stem, n_closers)
 
     def _reopened(self, opening: str) -> Markup:
-        """Return the markup without the word's opening mark, and with another one where the quotes before it end."""
-        n_head, chars, carried = len(self.bare) - len(self.bare.lstrip(OPENERS)), list[tuple[str, str, str]](), ""
+        """Return the markup without the word's opening mark, and with another one where the quotes before it end.
+
+        The new one counts as a tag before the first letter, so that `around` writes it without knowing of it.
+        """
+        n_head = len(self.bare) - len(self.bare.lstrip(OPENERS))  # quotes, brackets and opening marks
+        bare = ""
+        spelled_chars = list[str]()
+        all_tags = list[str]()
+        carried = ""  # tags before a mark that goes are before the next character now
         for index, (char, spelled, tags) in enumerate(zip(self.bare, self.spelled, self.tags, strict=True)):
-            carried += tags + opening * (index == n_head)
+            carried += tags
+            if index == n_head:
+                carried += opening
             if index >= n_head or char not in OPENING:
-                chars.append((char, spelled, carried))
+                bare += char
+                spelled_chars.append(spelled)
+                all_tags.append(carried)
                 carried = ""
-        bare, spelled_chars, all_tags = zip(*chars, strict=True)
-        return Markup("".join(bare), spelled_chars, all_tags)
+        return Markup(bare, tuple(spelled_chars), tuple(all_tags))
 
     def _tail(self, text: str, n_stem: int, n_closers: int) -> str:
-        """Marks and closers written anew."""
+        """Return marks and closers written anew: the new marks, and the old closers and all tags in their old order."""
         old = [*zip(self.tags, self.spelled, self.bare, strict=True)][n_stem:]
         if text == self.bare[n_stem:]:
             return "".join(tags + spelled for tags, spelled, _ in old)
-        place = len(text.partition(DASH_APART)[0] if n_closers else text)
-        begin = place - n_closers
-        pieces = [text[:begin]]
-        for tags, spelled, char in old:  # closers may stand before marks and behind them
-            is_closer = begin < place and text[begin] == char
-            pieces.append(tags + spelled * is_closer)
-            begin += is_closer
-        return "".join(pieces) + text[begin:]
+        # closers stand behind the new marks, but before a dash that stands apart: `" -`
+        closers_end = len(text.partition(DASH_APART)[0] if n_closers else text)
+        place = closers_end - n_closers  # of the next closer
+        pieces = [text[:place]]
+        for tags, spelled, char in old:  # old closers may stand before old marks and behind them; the marks go
+            pieces.append(tags)
+            if place < closers_end and text[place] == char:
+                pieces.append(spelled)
+                place += 1
+        return "".join(pieces) + text[place:]
 
 
 def remove_tags(raw: str, pattern: re.Pattern[str]) -> Bare:
-    """Take the tags out of a text.  `pattern` has the groups `tag` and `entity`."""
-    pieces, starts, ends, place = list[str](), array("q"), array("q"), 0  # a line may have millions of characters
+    """Take the tags out of a text, and put characters in the place of entities.
+
+    `pattern` has the groups `tag` and `entity`.
+    """
+    pieces = list[str]()
+    starts = array("q")  # a line may have millions of characters, too many for a list of int
+    ends = array("q")
+    place = 0
     for match in pattern.finditer(raw):
-        entity = match["entity"] or ""
+        entity = match["entity"] or ""  # empty for a tag
         char = '"' if entity == '""' else html.unescape(entity)
         if entity and len(char) != 1:
             continue  # no entity after all
         pieces += [raw[place : match.start()], char]
-        starts.extend(chain(range(place, match.start()), [match.start()] * len(char)))
-        ends.extend(chain(range(place + 1, match.start() + 1), [match.end()] * len(char)))
+        starts.extend(range(place, match.start()))
+        ends.extend(range(place + 1, match.start() + 1))
+        if char:  # stands for the whole entity
+            starts.append(match.start())
+            ends.append(match.end())
         place = match.end()
     starts.extend(range(place, len(raw)))
     ends.extend(range(place + 1, len(raw) + 1))

@@ -16,7 +16,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import chain, groupby
+from itertools import chain, groupby, pairwise
 
 from ..errors import InputError
 from ..text.marks import Alphabet
@@ -46,75 +46,94 @@ _DRAWING = re.compile(r"\{[^{}]*\\p[1-9]")  # from the last brace before it: fro
 def read_ass(lines: Iterable[str], alphabet: Alphabet | None = None) -> Iterator[Item]:
     """Read Advanced SubStation Alpha: the text of its `Dialogue` lines.
 
-    A sentence goes on over events of other styles, and over those that are shown beside.  An actor who speaks again
-    when another one of the same style has spoken begins a sentence.
+    A file shows texts beside each other, as speech and signs: each actor of each style is a stream (`Cue.stream`).  A
+    sentence goes on over events of other styles, and over those that are shown beside.  An actor who speaks again when
+    another one of the same style has spoken begins a sentence.
     """
+    # of the fields of an event; a line `Format` names others
     names = ["layer", "start", "end", "style", "name", "marginl", "marginr", "marginv", "effect", "text"]
-    ends_ms, last, speaker = dict[str, int | None](), dict[str, str](), ""  # of streams; by style its last one
+    ends_ms = dict[str, int | None]()  # of each stream: when its last event ends
+    last_streams = dict[str, str]()  # of each style: the stream of its last event
+    speaker = ""  # of the event before
     for number, line in enumerate(lines):
         kind, _, rest = line.partition(":")
         if kind.strip() == "Format" and "text" in rest.lower():
             names = [name.strip().lower() for name in rest.split(",")]
-        fields = rest.split(",", len(names) - 1)
+        fields = rest.split(",", len(names) - 1)  # the last one, the text, may have commas
         if kind.strip() != "Dialogue" or len(fields) < len(names) or _DRAWING.search(fields[-1]):
             yield Kept(line)
             continue
         values = {name: field.strip() for name, field in zip(names, fields, strict=True)}
-        name, style = values.get("name", ""), values.get("style", "")
-        times = (re.fullmatch(_TIME, values.get(which, "")) for which in ("start", "end"))
-        start_ms, end_ms = (_ms(*match.groups()) if match else None for match in times)
+        name = values.get("name", "")  # the actor
+        style = values.get("style", "")
+        start_ms = _event_ms(values.get("start", ""))
+        end_ms = _event_ms(values.get("end", ""))
         stream = f"{style},{name}"
-        before_ms, is_last = ends_ms.get(stream), last.get(style, stream) == stream
+        before_ms = ends_ms.get(stream)
         is_near = before_ms is not None and start_ms is not None and start_ms - before_ms <= _BESIDE_MS
-        ends_ms[stream], last[style] = end_ms, stream
+        another_spoke = last_streams.get(style, stream) != stream
+        ends_ms[stream] = end_ms
+        last_streams[style] = stream
         cue = Cue(number, start_ms, end_ms, name, stream)
         label = speaker_label(name if name != speaker else "", cue)
         speaker = name
         yield Kept(line[: len(line) - len(fields[-1])])
-        yield replace(label, breaks=not is_last and not is_near, cue=cue)
-        pieces = (
-            [Kept(piece)]
-            if _BREAK.fullmatch(piece)
-            else read_line(piece, alphabet=alphabet, cue=cue, markup=OVERRIDES, dashes=True)
-            for piece in _BREAK.split(fields[-1])
-        )
-        yield from set_cue_times(chain.from_iterable(pieces), cue)
+        yield replace(label, breaks=another_spoke and not is_near, cue=cue)
+        items = list[Item]()
+        for piece in _BREAK.split(fields[-1]):  # the breaks are pieces, too
+            if _BREAK.fullmatch(piece):
+                items.append(Kept(piece))
+            else:
+                items += read_line(piece, alphabet=alphabet, cue=cue, markup=OVERRIDES, dashes=True)
+        yield from set_cue_times(items, cue)
+
+
+def _event_ms(time: str) -> int | None:
+    match = re.fullmatch(_TIME, time)
+    return _ms(*match.groups()) if match else None
 
 
 def _read_cues(lines: Iterable[str], alphabet: Alphabet | None = None, *, is_vtt: bool) -> Iterator[Item]:
     """Yield the items of SubRip or WebVTT.
 
     A line with `-->` is no speech, nor is a number before it, whether its times can be read or not.  Nor are two times
-    with another arrow (`->`, `–`).
+    with another arrow (`->`, `–`).  All lines are read first, as labels such as `maria:` are known from the whole file.
     """
-    cue: Cue | None = None
-    held, rolling = list[list[Item]](), Rolling()  # the lines of a cue
-    number, before, speaker = 0, "", ""
-    left = [*lines]
-    labels = labels_of(remove_tags(line[:_OPENING_CHARS], TAGS).text for line in left)
-    has_names = any(_TEAMS_TIME.match(line) for line in left)
-    left.reverse()
-    for line, following, spoken in _looking_ahead(left.pop() for _ in range(len(left))):  # no line is held twice
+    cue: Cue | None = None  # None: before the first one, and between those of WebVTT
+    held = list[list[Item]]()  # the lines of the cue, or of what stands between cues
+    rolling = Rolling()
+    number = 0  # of the next cue
+    before = ""  # the line before
+    speaker = ""
+    unread = [*lines]
+    labels = labels_of(remove_tags(line[:_OPENING_CHARS], TAGS).text for line in unread)
+    has_names = any(_TEAMS_TIME.match(line) for line in unread)  # on a line of their own, below the times
+    unread.reverse()  # lines are taken off the end, so that no line is held twice
+    for line, following, spoken in _looking_ahead(unread.pop() for _ in range(len(unread))):
         start, arrow, _ = line.partition(_ARROW)
         if _has_arrow(line):
-            # those that cannot be read are times, too: `00:00:0l,000`
+            # what cannot be read may be a time, too: `00:00:0l,000`; a line with another arrow is known by its times
             states_times = any(char.isdecimal() for char in start) and (not arrow or not start.strip(_OF_TIMES))
             if states_times:
                 yield from _items_of_cue(held, cue, rolling)
                 held = []
-                timing = TIMING.match(line) or TIMING.match("".join(line.split()))  # `00: 00: 02,000`
-                timing = timing or _DAMAGED.fullmatch(line)
-                start_ms, end_ms = (_ms(*timing.groups()[part]) if timing else None for part in (_START, _END))
-                cue, number = Cue(number, start_ms, end_ms, speaker), number + 1
+                without_spaces = "".join(line.split())  # some write `00: 00: 02,000`
+                timing = TIMING.match(line) or TIMING.match(without_spaces) or _DAMAGED.fullmatch(line)
+                start_ms = _ms(*timing.groups()[_START]) if timing else None
+                end_ms = _ms(*timing.groups()[_END]) if timing else None
+                cue = Cue(number, start_ms, end_ms, speaker)
+                number += 1
             held.append([Kept(line)])
         elif not line.strip():
             held.append([Kept(line)])
-            if is_vtt and (not line.strip("\r\n") or _NOTE.match(following)):  # YouTube's cues have lines of a space
+            is_empty = not line.strip("\r\n")  # a line of a space ends no cue: YouTube's have such
+            if is_vtt and (is_empty or _NOTE.match(following)):
                 yield from _items_of_cue(held, cue, rolling)
-                held, cue = [], None
+                held = []
+                cue = None
         elif cue is None or _is_id(line, before, following, spoken, is_vtt=is_vtt):
             held.append([Kept(line)])
-        elif has_names and _has_arrow(before) and following.strip():
+        elif has_names and _has_arrow(before) and following.strip():  # Teams: who speaks; what is said comes next
             is_new = line.strip() != speaker
             speaker = line.strip()
             cue = Cue(cue.number, cue.start_ms, cue.end_ms, speaker)
@@ -139,39 +158,46 @@ read_vtt = partial(_read_cues, is_vtt=True)
 def _items_of_cue(lines: list[list[Item]], cue: Cue | None, rolling: Rolling) -> Iterator[Item]:
     """Yield the items of a cue that has ended, or of what stands between cues.
 
-    A word behind a time, `<00:00:01.500>`, begins then.  A cue with such times builds its line up word by word, which
-    `rolling` has to know to tell what it shows again.
+    lines: of which each has its items; cue: None between cues, where nothing is said.  A word behind a time,
+    `<00:00:01.500>`, begins then.  A cue with such times builds its line up word by word, which `rolling` has to know
+    to tell what it shows again.
     """
     if cue is None:
         yield from chain.from_iterable(lines)
         return
-    is_built_up = any(_INLINE_TIME.search(_behind(item)) for line in lines for item in line)
-    before = ""  # what stands between the last word and this one
-    for item in set_cue_times(chain.from_iterable(rolling.read_cue(lines, cue, is_built_up=is_built_up)), cue):
+    is_built_up = any(_INLINE_TIME.search(_not_of_words(item)) for line in lines for item in line)
+    between = ""  # what stands between the last word and this one
+    shown = rolling.read_cue(lines, cue, is_built_up=is_built_up)
+    for item in set_cue_times(chain.from_iterable(shown), cue):
         if not isinstance(item, SpokenWord):
-            before += _behind(item)
+            between += _not_of_words(item)
             yield item
             continue
-        times = _INLINE_TIME.findall(before)
-        before = item.after
+        times = _INLINE_TIME.findall(between)
+        between = item.after
         yield replace(item, start_ms=_ms(*times[-1])) if times else item
 
 
-def _behind(item: Item) -> str:
-    """Return what stands behind a word; all of what is no word."""
+def _not_of_words(item: Item) -> str:
+    """Return what of an item is no word: what follows a word, or all of a `Kept` one."""
     return item.text if isinstance(item, Kept) else item.after
 
 
 def _looking_ahead(lines: Iterable[str]) -> Iterator[tuple[str, str, str]]:
-    """Yield each line with the one that follows it, and with the next one that is not empty."""
-    waiting = list[str]()
-    for line in chain(lines, [None]):
-        if line is None or line.strip():
-            for index, before in enumerate(waiting):
-                yield before, waiting[index + 1] if index + 1 < len(waiting) else line or "", line or ""
+    """Yield each line with the one that follows it, and with the next one that is not empty; `""` where none is.
+
+    >>> list(_looking_ahead(["1", "", "so"]))
+    [('1', '', 'so'), ('', 'so', 'so'), ('so', '', '')]
+    """
+    waiting = list[str]()  # the last line that is not empty, and the empty ones behind it
+    for line in lines:
+        if line.strip():
+            for before, following in pairwise([*waiting, line]):
+                yield before, following, line
             waiting = []
-        if line is not None:
-            waiting.append(line)
+        waiting.append(line)
+    for before, following in pairwise([*waiting, ""]):
+        yield before, following, ""
 
 
 def _has_arrow(line: str) -> bool:
@@ -182,13 +208,18 @@ def _has_arrow(line: str) -> bool:
 def _is_id(line: str, before: str, following: str, spoken: str, *, is_vtt: bool) -> bool:
     """Return whether a line names the cue whose times follow it, or is its number, twice or with empty lines behind it.
 
-    Behind times, a number is what is said.
+    before, following: the lines beside it; spoken: the next one that is not empty.  Behind times, a number is what is
+    said.
     """
     is_number = line.strip().isdecimal()
+    opens_cue = not before.strip()
     if _has_arrow(following):
-        return is_number or not before.strip()
-    is_twice = not before.strip() and line.strip() == following.strip()
-    return not is_vtt and is_number and (is_twice or (_has_arrow(spoken) and not _has_arrow(before)))
+        return is_number or opens_cue
+    if is_vtt or not is_number:
+        return False
+    is_twice = opens_cue and line.strip() == following.strip()
+    has_times_behind = _has_arrow(spoken) and not _has_arrow(before)
+    return is_twice or has_times_behind
 
 
 class Rolling:
@@ -200,14 +231,17 @@ class Rolling:
     """
 
     def __init__(self) -> None:
-        self._n_words = 0
-        self._shown: list[tuple[str, range]] = []  # the lines of the cue before, and which words of the file they have
+        self._n_words = 0  # of the file so far
+        # of the cue before: its lines, each with the numbers of its words in the file; its end; whether it was short
+        self._shown: list[tuple[str, range]] = []
         self._end_ms: int | None = None
         self._was_short = False
 
     def read_cue(self, lines: Sequence[Sequence[Item]], cue: Cue, *, is_built_up: bool = False) -> list[list[Item]]:
         """Return the lines of the next cue; words that the one before has shown are `Echo`es.
 
+        A cue repeats lines if the first of its lines are the last ones of the cue before, and if it follows that one at
+        once: the short cue repeats all, the one behind it those that stay, and one that is built up, the line above.
         `is_built_up`: whether it has times of words inside.
 
         >>> rolling, line = Rolling(), list(read_line("so"))
@@ -216,41 +250,58 @@ class Rolling:
         ['SpokenWord', 'Echo']
         """
         is_short = cue.start_ms is not None and cue.end_ms is not None and cue.end_ms - cue.start_ms <= _SHORT_MS
-        texts = [  # what a reader sees
-            " ".join(filter(None, (item.shown if isinstance(item, Kept) else item.word.text.lower() for item in line)))
-            for line in lines
-        ]
-        shown, before = [text for text in texts if text], [text for text, _ in self._shown]
-        # how many of the first lines are the last ones of the cue before, shown once more
-        n_again = next((n for n in range(min(len(shown), len(before)), 0, -1) if shown[:n] == before[-n:]), 0)
-        is_all = n_again == len(shown)
+        texts = [_text_seen(line) for line in lines]
+        n_again = _n_repeated([text for text in texts if text], [text for text, _ in self._shown])
+        is_all = n_again == sum(map(bool, texts))
         is_rolling = self._was_short or (is_short and is_all) or (is_built_up and not is_all)
-        first = next((index for _, indices in self._shown for index in indices), self._n_words)
         is_far = self._end_ms is None or cue.start_ms is None or abs(cue.start_ms - self._end_ms) > _GAP_MS
-        if is_far or not is_rolling or self._n_words - first >= ECHOED_WORDS:
+        n_words_before = sum(len(numbers) for _, numbers in self._shown)
+        if is_far or not is_rolling or n_words_before >= ECHOED_WORDS:
             n_again = 0
-        again = iter(self._shown[len(self._shown) - n_again :])
-        read, now = list[list[Item]](), list[tuple[str, range]]()
+        repeated = self._shown[len(self._shown) - n_again :]
+        read = list[list[Item]]()
+        shown_now = list[tuple[str, range]]()
         for line, text in zip(lines, texts, strict=True):
-            if text and len(now) < n_again:
-                now.append(next(again))
-                indices = iter(now[-1][1])
-                read.append(
-                    [
-                        Kept(item.text)
-                        if isinstance(item, Kept)
-                        else Echo(item.raw + item.after, spoken=item, place=next(indices))
-                        for item in line
-                    ]
-                )
-                continue
-            if text:
+            if not text:
+                read.append([*line])
+            elif len(shown_now) < n_again:
+                known = repeated[len(shown_now)]
+                shown_now.append(known)
+                read.append(_echoes(line, known[1]))
+            else:
                 begin = self._n_words
                 self._n_words += sum(isinstance(item, SpokenWord) for item in line)
-                now.append((text, range(begin, self._n_words)))
-            read.append([*line])
-        self._shown, self._end_ms, self._was_short = now, cue.end_ms, is_short
+                shown_now.append((text, range(begin, self._n_words)))
+                read.append([*line])
+        self._shown = shown_now
+        self._end_ms = cue.end_ms
+        self._was_short = is_short
         return read
+
+
+def _text_seen(line: Sequence[Item]) -> str:
+    """Return what a reader sees of a line, by which two lines are the same."""
+    pieces = (item.shown if isinstance(item, Kept) else item.word.text.lower() for item in line)
+    return " ".join(piece for piece in pieces if piece)
+
+
+def _n_repeated(texts: Sequence[str], before: Sequence[str]) -> int:
+    """Return how many of the first lines are the last ones of the cue before: 1 of `b c` behind `a b`."""
+    for n_lines in range(min(len(texts), len(before)), 0, -1):
+        if texts[:n_lines] == before[-n_lines:]:
+            return n_lines
+    return 0
+
+
+def _echoes(line: Sequence[Item], numbers: Iterable[int]) -> list[Item]:
+    """Return a line that is shown once more; `numbers`: which words of the file its words are."""
+    unused = iter(numbers)
+    return [
+        Kept(item.text)  # a label that is shown again ends no sentence
+        if isinstance(item, Kept)
+        else Echo(item.raw + item.after, spoken=item, place=next(unused))
+        for item in line
+    ]
 
 
 def _ms(hours: str | None, minutes: str, seconds: str, fraction: str | None) -> int:
@@ -267,16 +318,19 @@ class WrittenCue:
 
 
 def own_cues(written: Iterable[WrittenItem], name: str) -> list[WrittenCue]:
-    """Return the cues of the transcript `name`.  Raises InputError for words without a cue, or one without times."""
+    """Return the cues of the transcript `name`.
+
+    A cue whose speaker changes is one cue.  Raises InputError for words without a cue, or one without times.
+    """
     cues = list[WrittenCue]()
     for cue, group in groupby(_pieces_shown(written), key=lambda piece: piece[0] and replace(piece[0], speaker="")):
         pieces = list(group)
+        words = [text.strip() for _, text, is_word in pieces if is_word]
         if cue is not None and cue.start_ms is not None and cue.end_ms is not None:
             cues.append(WrittenCue(cue.start_ms, cue.end_ms, "".join(text for _, text, _ in pieces).strip()))
-        elif any(is_word for _, _, is_word in pieces):  # a stage direction without times is left out
-            first = next(text for _, text, is_word in pieces if is_word).strip()
+        elif words:  # a stage direction without times is left out
             raise InputError(
-                f"words in no cue with times in {name}, the first of them {first!r}",
+                f"words in no cue with times in {name}, the first of them {words[0]!r}",
                 expected="subtitles, or segments with times",
                 fix="make cues with --resegment if words have times, or write another format",
             )
@@ -284,9 +338,15 @@ def own_cues(written: Iterable[WrittenItem], name: str) -> list[WrittenCue]:
 
 
 def _pieces_shown(written: Iterable[WrittenItem]) -> Iterator[tuple[Cue | None, str, bool]]:
-    """Yield what is shown of the items: its cue, its text up to the next piece, and whether it is a word."""
-    held: tuple[Cue | None, str, bool] | None = None
-    ends_line = False
+    """Yield what is shown of the items: its cue, its text up to the next piece, and whether it is a word.
+
+    A line's end of the file, `\\N` in ASS, is one here; whatever else stands between two pieces is a space.
+    """
+    cue: Cue | None = None  # of the piece that waits for what stands behind it
+    shown = ""  # its text
+    is_word = False
+    ends_line = False  # whether a line ended since
+    is_first = True
     for item in written:
         # of json there is only the bare text
         text = item.text or item.bare if isinstance(item, Kept) else item.spoken.after
@@ -294,13 +354,16 @@ def _pieces_shown(written: Iterable[WrittenItem]) -> Iterator[tuple[Cue | None, 
         if isinstance(item, Kept) and not item.shown:
             ends_line = ends_line or has_end
             continue
-        if held:
-            yield held[0], held[1] + ("\n" if ends_line else " "), held[2]
+        if is_first:
+            is_first = False
+        else:
+            yield cue, shown + ("\n" if ends_line else " "), is_word
         ends_line = has_end
-        shown = (item.cue, item.shown) if isinstance(item, Kept) else (item.spoken.cue, item.annotated.text)
-        held = *shown, not isinstance(item, Kept)
-    if held:
-        yield held
+        is_word = not isinstance(item, Kept)
+        cue = item.cue if isinstance(item, Kept) else item.spoken.cue
+        shown = item.shown if isinstance(item, Kept) else item.annotated.text
+    if not is_first:
+        yield cue, shown, is_word
 
 
 def write_srt(cues: Sequence[WrittenCue]) -> str:

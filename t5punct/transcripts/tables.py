@@ -33,6 +33,7 @@ _TEXT_COLUMNS = ("text", "transcript", "transcription", "sentence", "utterance")
 _COLUMNS = ("text", *_WORD_COLUMNS, *_TEXT_COLUMNS[1:])  # the first that is there; `sentence` beside `word` is a number
 _OPENING_QUOTE = re.compile(r'(?:^|[,;])\s*"')
 _LATE_QUOTE = re.compile(r'(?:^|[,;])\s*+"(?:[^"]|"")*+"(?!\s*+(?:[,;]|$))')  # of a cell that goes on behind it
+_CTM_FIELDS = 5  # file, channel, start, duration, word; a confidence may follow
 _FEWEST_ROWS = 2  # by which a CTM is known
 _CLOCK = re.compile(r"(?:(\d{1,9}):)?(\d{1,2}):(\d\d(?:\.\d{1,9})?)")  # `00:01`, `1:02:03.5`
 _BLANK = ("", "na", "none", "-")  # in a column of times
@@ -44,7 +45,8 @@ _MS = 1000
 class TableRow:
     """A line of a table.
 
-    begin, end: of its text in the line; cue: of a segment; source: of whose words it is one; speaker: if it is told.
+    begin, end: where its text, the cell of words, stands in the line; cue: of a segment, None for a row of one word;
+    source: the recording and channel, over which no sentence goes on; speaker: empty where the table names none.
     """
 
     line: str
@@ -83,12 +85,15 @@ class MarkRows:
 
     def around(self, text: str, n_stem: int, n_closers: int) -> str:
         """Return the rows with the word and its marks as `text` has them."""
-        (said, opening), (own, had) = opening_apart(text), opening_apart(self.cell)
-        cut, n_said = len(own) + len(opening), n_stem - len(had)
+        said, opening = opening_apart(text)
+        own, own_opening = opening_apart(self.cell)
+        n_said = n_stem - len(own_opening)
+        cut = len(own) + len(opening)  # the word stands before it, its marks behind it
         if said[: len(own)].lower() != own.lower():  # the cell has a mark, too, or a user spells it with other letters
             is_spelled = said[:n_said].lower() != own[:n_said].lower()
             cut = len(text.partition(DASH_APART)[0]) if is_spelled or n_closers else n_said + len(opening)
-        word, marks = without_spaces(text[:cut]), "".join(text[cut:].split())
+        word = without_spaces(text[:cut])
+        marks = "".join(text[cut:].split())
         if marks == self.marks:
             return word + self.raw[len(self.cell) :]
         lead, _, after = self.rows[0]
@@ -107,14 +112,23 @@ def are_ctm(lines: Iterable[str]) -> bool:
     (True, False)
     """
     rows = [line.split() for line in lines if not line.isspace() and not line.startswith(";;")]
-    are_rows = all(len(row) in (5, 6) and None not in map(_seconds_ms, row[2:4] + row[5:]) for row in rows)
-    return are_rows and len(rows) >= _FEWEST_ROWS
+    for row in rows:
+        if len(row) not in (_CTM_FIELDS, _CTM_FIELDS + 1):
+            return False
+        numbers = row[2:4] + row[_CTM_FIELDS:]
+        if any(_seconds_ms(number) is None for number in numbers):
+            return False
+    return len(rows) >= _FEWEST_ROWS
 
 
 def _ctm_row(line: str) -> TableRow | str:
+    """Return the row of a line; the line itself, if it is a comment or none of CTM."""
     fields = list(_FIELD.finditer(line))
-    start_ms, duration_ms = [*(_seconds_ms(field[0]) for field in fields[2:4]), None, None][:2]
-    if line.startswith(";;") or len(fields) < 5 or start_ms is None or duration_ms is None:
+    if line.startswith(";;") or len(fields) < _CTM_FIELDS:
+        return line
+    start_ms = _seconds_ms(fields[2][0])
+    duration_ms = _seconds_ms(fields[3][0])
+    if start_ms is None or duration_ms is None:
         return line
     source = (fields[0][0], fields[1][0])
     return TableRow(line, *fields[4].span(), start_ms, start_ms + duration_ms, source=source)
@@ -155,17 +169,23 @@ def read_csv(lines: Iterable[str], alphabet: Alphabet | None = None) -> Iterator
         is_quoted = row.line[: row.begin].endswith('"')
         edge = [] if is_quoted else [CellEdge("", delimiter=delimiter)]
         cue = row.cue or Cue(number, row.start_ms, row.end_ms, row.speaker)
-        yield from (Kept(row.line[: row.begin]), *edge)
+        yield Kept(row.line[: row.begin])
+        yield from edge
         if row.speaker != speaker:
-            yield speaker_label(speaker := row.speaker, cue)
+            speaker = row.speaker
+            yield speaker_label(speaker, cue)
         markup = DOUBLED_QUOTES if is_quoted else None
-        yield from (*set_cue_times(read_line(row.text, alphabet=alphabet, cue=cue, markup=markup), cue), *edge)
+        yield from set_cue_times(read_line(row.text, alphabet=alphabet, cue=cue, markup=markup), cue)
+        yield from edge
         yield Kept(row.line[row.end :])
 
 
 def write_cells(written: Iterable[WrittenItem]) -> Iterator[str]:
-    """Yield the file that the items of a csv are, with quotes around cells that have commas now."""
-    cell: list[str] | None = None
+    """Yield the file that the items of a csv are, with quotes around cells that have commas now.
+
+    A cell without quotes stands between two `CellEdge`s, so it is held until the second one.
+    """
+    cell: list[str] | None = None  # the pieces of a cell without quotes; None: outside of one
     for item in written:
         piece = item.text if isinstance(item, Kept) else item.in_file
         if not isinstance(item, CellEdge):
@@ -174,7 +194,7 @@ def write_cells(written: Iterable[WrittenItem]) -> Iterator[str]:
             else:
                 cell.append(piece)
         elif cell is None:
-            yield piece
+            yield piece  # what words that were removed left behind the edge
             cell = []
         else:
             text = "".join(cell)
@@ -187,14 +207,16 @@ def _whole_rows(lines: Iterable[str]) -> Iterator[str]:
 
     Raises InputError for one that stays open.
     """
-    row, first = "", 0
+    row = ""  # of the lines since the last whole one
+    first = 0  # the number of its first line
     for number, line in enumerate(lines, start=1):
-        is_open = bool(row) or _OPENING_QUOTE.search(line)  # the quote of `5" wide` opens no cell
-        first = first if row else number
+        may_be_open = bool(row) or _OPENING_QUOTE.search(line)  # the quote of `5" wide` opens no cell
+        if not row:
+            first = number
         row += line
-        if is_open and row.count('"') % 2:
+        if may_be_open and row.count('"') % 2:
             continue
-        if number > first and _LATE_QUOTE.search(row):  # it closed another cell
+        if number > first and _LATE_QUOTE.search(row):  # the quote of a later cell closed it: it was never closed
             break
         yield row
         row = ""
@@ -205,12 +227,15 @@ def _whole_rows(lines: Iterable[str]) -> Iterator[str]:
 
 @dataclass(frozen=True, slots=True)
 class _Columns:
-    """Where a table has its words.  scale: of its times, to ms."""
+    """Which columns of a table hold what, counted from 0; None: no column does.
+
+    is_segment: whether a row holds a segment of many words, as against one word.
+    """
 
     text: int
     start: int | None = None
     end: int | None = None
-    scale: int = _MS
+    scale: int = _MS  # of its times, to ms
     is_segment: bool = False
     has_header: bool = False
     speaker: int | None = None
@@ -220,18 +245,25 @@ def _columns(rows: Sequence[Sequence[str]]) -> _Columns:
     """Find the columns of a table by its header, or by what they hold; rows of marks do not count, as they may go."""
     header = [name.lower() for name in rows[0]] if rows else []
     with_words = [row for row in rows if not any(map(_is_marks, row))]
-    if names := [name for name in _COLUMNS if name in header]:
-        n_more = {len(row) for row in with_words if row is not rows[0]} == {len(header) + 1}  # R names no row names
-        index = {name: number + n_more for number, name in reversed([*enumerate(header)])}
-        is_segment = names[0] in _TEXT_COLUMNS
-        start, end = index.get("start"), index.get("end")
+    word_column = next((name for name in _COLUMNS if name in header), None)
+    if word_column is not None:
+        # R writes a column of row names, for which its header has no name
+        has_row_names = {len(row) for row in with_words if row is not rows[0]} == {len(header) + 1}
+        index = dict[str, int]()  # of equal names the first counts
+        for number, name in enumerate(header, start=1 if has_row_names else 0):
+            index.setdefault(name, number)
+        is_segment = word_column in _TEXT_COLUMNS
+        start = index.get("start")
+        end = index.get("end")
         times = [row[column] for row in rows[1:] for column in (start, end) if column is not None and column < len(row)]
         are_ms = is_segment and not any("." in time for time in times)
-        return _Columns(index[names[0]], start, end, 1 if are_ms else _MS, is_segment, True, index.get("speaker"))
+        scale = 1 if are_ms else _MS
+        return _Columns(index[word_column], start, end, scale, is_segment, True, index.get("speaker"))
     n_columns = max(map(len, with_words), default=1)
     with_text = [number for number in range(n_columns) if not _are_numbers(row[number : number + 1] for row in rows)]
-    said = [_bare(row[0]) for row in rows if not _is_marks(row[0])]
-    is_of_times = n_columns == 1 and bool(said) and all(map(_CLOCK.fullmatch, said[1:] or said))
+    cells = [_bare(row[0]) for row in rows if not _is_marks(row[0])]
+    # a single column of times, maybe with a header, is no text; nor is it clear which of two columns of words is
+    is_of_times = n_columns == 1 and bool(cells) and all(map(_CLOCK.fullmatch, cells[1:] or cells))
     if is_of_times or (n_columns > 1 and len(with_text) != 1):
         raise InputError(
             f"columns {', '.join(rows[0])}: it is not clear which of them holds words",
@@ -239,8 +271,8 @@ def _columns(rows: Sequence[Sequence[str]]) -> _Columns:
             fix="name the column of words in a header",
         )
     text = with_text[0] if with_text else 0
-    start = text + 1 if not text else text - 2
-    if n_columns < 3 or start < 0:
+    start = 1 if text == 0 else text - 2  # words come before their start and end, segments behind them
+    if n_columns < 3 or start < 0:  # no two columns of times
         return _Columns(text)
     return _Columns(text, start, start + 1, is_segment=text > 0)
 
@@ -267,17 +299,20 @@ def _rows(lines: Sequence[tuple[str, Sequence[re.Match[str]]]]) -> Iterator[Tabl
         if is_header or len(cells) <= columns.text or not cells[columns.text][0].strip():
             yield line
             continue
-        start, end, speaker = (
-            "" if index is None or index >= len(cells) else _plain(cells[index])
-            for index in (columns.start, columns.end, columns.speaker)
-        )
-        start_ms, end_ms = _seconds_ms(start, columns.scale), _seconds_ms(end, columns.scale)
+        start_ms = _seconds_ms(_cell_of(cells, columns.start), columns.scale)
+        end_ms = _seconds_ms(_cell_of(cells, columns.end), columns.scale)
+        speaker = _cell_of(cells, columns.speaker)
         cell = cells[columns.text]
         quoted = _QUOTED.fullmatch(cell[0])
-        text_begin, text_end = quoted.span(1) if quoted else (0, len(cell[0]))
+        text_begin, text_end = quoted.span(1) if quoted else (0, len(cell[0]))  # in the cell
         cue = Cue(number, start_ms, end_ms, speaker) if columns.is_segment else None
         begin = cell.start()
         yield TableRow(line, begin + text_begin, begin + text_end, start_ms, end_ms, cue, speaker=speaker)
+
+
+def _cell_of(cells: Sequence[re.Match[str]], column: int | None) -> str:
+    """Return the cell of a column; empty where the table has no such column, or the row is short."""
+    return "" if column is None or column >= len(cells) else _plain(cells[column])
 
 
 def _plain(cell: re.Match[str]) -> str:
@@ -285,43 +320,54 @@ def _plain(cell: re.Match[str]) -> str:
 
 
 def _items(rows: Iterable[TableRow | str], alphabet: Alphabet | None, *, in_field: bool) -> Iterator[Item]:
-    """Yield the items of rows; a row of a mark alone belongs to the word of the row before it."""
-    held, before, speaker = list[Item](), None, ""
+    """Yield the items of rows; a row of a mark alone belongs to the word of the row before it.
+
+    in_field: whether white space ends a field, so that a word may hold none.
+    """
+    held = list[Item]()  # the row before, which marks may follow
+    source_before: tuple[str, ...] | None = None
+    speaker = ""
     for row in rows:
-        if isinstance(row, str):
+        if isinstance(row, str):  # a line without words
             yield from held
             held = [Kept(row)]
             continue
-        joined = _with_mark(held, row, alphabet or ALL_MARKS) if row.source == before else None
+        joined = _with_mark(held, row, alphabet or ALL_MARKS) if row.source == source_before else None
         if joined:
             held = joined
             continue
         yield from held
-        held = [Kept("", breaks=before is not None and row.source != before), *_row_items(row, alphabet, in_field)]
+        is_new_source = source_before is not None and row.source != source_before
+        held = [Kept("", breaks=is_new_source), *_row_items(row, alphabet, in_field)]
         if row.speaker != speaker:
-            held.insert(0, speaker_label(speaker := row.speaker, row.cue))
-        before = row.source
+            speaker = row.speaker
+            held.insert(0, speaker_label(speaker, row.cue))
+        source_before = row.source
     yield from held
 
 
 def _row_items(row: TableRow, alphabet: Alphabet | None, in_field: bool) -> Iterator[Item]:
-    begin = row.begin if row.cue else row.end - len(row.text.lstrip())
+    """Yield the items of a row: of a segment those of its text; of a word it alone, or the sound in its place."""
+    if row.cue:
+        yield Kept(row.line[: row.begin])
+        yield from set_cue_times(read_line(row.text, alphabet=alphabet, cue=row.cue), row.cue)
+        yield Kept(row.line[row.end :])
+        return
+    begin = row.end - len(row.text.lstrip())
     text = row.line[begin : row.end]
     yield Kept(row.line[:begin])
-    if row.cue:
-        yield from set_cue_times(read_line(text, alphabet=alphabet, cue=row.cue), row.cue)
-    elif _SOUND.fullmatch(sound := text.rstrip()):  # it may be heard inside a sentence
+    sound = text.rstrip()
+    if _SOUND.fullmatch(sound):  # it breaks no sentence: it may be heard inside one
         yield Kept(sound, role=Role.DIRECTION)
         yield Kept(text[len(sound) :] + row.line[row.end :])
         return
-    else:
-        for word in words_of(text, alphabet, opens_line=False):
-            yield SpokenWord(word, word.space, start_ms=row.start_ms, end_ms=row.end_ms, in_field=in_field)
+    for word in words_of(text, alphabet, opens_line=False):
+        yield SpokenWord(word, word.space, start_ms=row.start_ms, end_ms=row.end_ms, in_field=in_field)
     yield Kept(row.line[row.end :])
 
 
 def _with_mark(held: Sequence[Item], row: TableRow, alphabet: Alphabet) -> list[Item] | None:
-    """Return the items of a word's row with the row of a mark behind it; None: it is no mark behind a word."""
+    """Return the items of a word's row, `held`, with the row of a mark behind it; None: it is no mark behind a word."""
     mark = row.text.strip()
     words = [(place, item) for place, item in enumerate(held) if isinstance(item, SpokenWord)]
     if not _is_marks(mark, alphabet) or not words or row.cue:
@@ -335,10 +381,10 @@ def _with_mark(held: Sequence[Item], row: TableRow, alphabet: Alphabet) -> list[
         rest = spoken.after + "".join(item.text for item in held[place + 1 :] if isinstance(item, Kept))
         rows = MarkRows(spoken.raw, rest, (new,))
     apart = _DASHES.sub(DASH_APART, rows.marks)  # one that touches the word would be a part of it
-    (word, *more) = words_of(rows.cell + apart, alphabet, opens_line=False)
-    if more:
+    words_now = list(words_of(rows.cell + apart, alphabet, opens_line=False))
+    if len(words_now) > 1:  # the mark cannot stand behind this word
         return None
-    return [*held[:place], replace(spoken, word=word, after="", markup=rows)]
+    return [*held[:place], replace(spoken, word=words_now[0], after="", markup=rows)]
 
 
 def _is_marks(text: str, alphabet: Alphabet = ALL_MARKS) -> bool:
@@ -347,9 +393,15 @@ def _is_marks(text: str, alphabet: Alphabet = ALL_MARKS) -> bool:
 
 
 def _seconds_ms(text: str, scale: int = _MS) -> int | None:
-    """Return a time in ms: a number, or as a clock shows it."""
-    if clock := _CLOCK.fullmatch(text):
-        return round(_MS * (60 * (60 * int(clock[1] or 0) + int(clock[2])) + float(clock[3])))
+    """Return a time in ms, of a number, or of what a clock shows; None: it is neither.  scale: of a number, to ms.
+
+    >>> _seconds_ms("1.5"), _seconds_ms("1500", scale=1), _seconds_ms("01:02.5"), _seconds_ms("so")
+    (1500, 1500, 62500, None)
+    """
+    clock = _CLOCK.fullmatch(text)
+    if clock:
+        minutes = 60 * int(clock[1] or 0) + int(clock[2])
+        return round(_MS * (60 * minutes + float(clock[3])))
     try:
         return round(scale * float(text))
     except (ValueError, OverflowError):

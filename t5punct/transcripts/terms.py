@@ -42,11 +42,11 @@ class Terms:
             text = _COMMENT.sub("", line).strip()
             if not text:
                 continue
-            said, equals, spelling = text.partition("=")
+            said, equals, spelling = text.partition("=")  # without a sign, the words are their own spelling
             # as they are heard: a full stop that is a word's own is no part of it
             key = tuple(word.normal for word in words_of(said, opens_line=False))
             new = tuple((spelling if equals else said).split())
-            if len(key) == 1 and len(new) > 1:
+            if len(key) == 1 and len(new) > 1:  # `gonna=going to`: one word, written with a space
                 new = (" ".join(new),)
             if not key or len(key) != len(new):
                 raise InputError(
@@ -67,31 +67,38 @@ class Terms:
         return tuple(sorted({len(words) for words in self.spellings}, reverse=True))
 
     def match(self, words: Sequence[str], first: int) -> tuple[str, ...]:
-        """Return the spelling of the longest term that begins with the word at `first`; empty: none does."""
+        """Return the spelling of the longest term that begins with the word at `first`; empty: none does.
+
+        A term of one word is one with `'s` behind it, too: `pytorch's`.
+        """
         for n_words in self.lengths:
             key = tuple(words[first : first + n_words])
             if key in self.spellings:
                 return self.spellings[key]
+        word = words[first]
         for suffix in _POSSESSIVE:
-            word = words[first]
-            if word.endswith(suffix) and (spelling := self.spellings.get((word.removesuffix(suffix),))):
-                return (spelling[0] + word[-len(suffix) :],)
+            spelling = self.spellings.get((word.removesuffix(suffix),), ())
+            if word.endswith(suffix) and spelling:
+                return (spelling[0] + suffix,)
         return ()
 
 
 def apply_terms(items: Iterable[Item], terms: Terms) -> list[Item]:
     """Return items whose words are written as the terms say.  A term does not go on over what breaks a sentence."""
-    spelled_items, sentences = list(items), [list[tuple[int, SpokenWord]]()]
+    spelled_items = list(items)
+    sentences = [list[tuple[int, SpokenWord]]()]  # words with their places among the items
     for place, item in enumerate(spelled_items):
         if isinstance(item, SpokenWord):
             sentences[-1].append((place, item))
         elif item.breaks:
             sentences.append([])
     for words in sentences:
-        normals, first = [word.word.normal for _, word in words], 0
+        normals = [word.word.normal for _, word in words]
+        first = 0
         while first < len(words):
             spellings = terms.match(normals, first)
-            for (place, word), new in zip(words[first:], spellings, strict=False):
-                spelled_items[place] = replace(word, word=replace(word.word, spelled=new))
+            for index, spelling in enumerate(spellings, start=first):
+                place, word = words[index]
+                spelled_items[place] = replace(word, word=replace(word.word, spelled=spelling))
             first += max(1, len(spellings))
     return spelled_items

@@ -63,8 +63,9 @@ def written_pieces(
     """
     if config.format is None and config.paragraphs and not transcript.is_plain:  # an empty line would end a cue
         raise ConfigError("paragraphs in a file of another format", expected="text", fix="add --to text")
-    if config.format != "json" and not (config.format is None and transcript.json):
-        written = leave_out_removed(written)  # json has a place for them
+    stays_json = config.format is None and transcript.json is not None
+    if config.format != "json" and not stays_json:  # json has a place for words that are removed
+        written = leave_out_removed(written)
     if config.format in (None, "text", "html"):
         if config.format and not transcript.is_plain:  # one that is plain already keeps its white space
             written = running_text(written)
@@ -74,7 +75,7 @@ def written_pieces(
         pieces: Iterable[str] = transcript.pieces(written)
     elif writer := FORMATS[config.format].writer:
         pieces = writer(written, name)
-    else:
+    else:  # cues
         resegment = config.resegment or (ResegmentConfig() if _has_no_lines(transcript) else None)
         cues = sentence_cues(written, resegment) if resegment else own_cues(written, name)
         cue_writer = FORMATS[config.format].cue_writer
@@ -85,7 +86,7 @@ def written_pieces(
 
 
 def _has_no_lines(transcript: Transcript) -> bool:
-    """Return whether a file that is no subtitles has times of words alone, and each word would be a cue."""
+    """Return whether each word would be a cue: those of a file that is no subtitles, and has times of words alone."""
     words = [item for item in transcript.items if isinstance(item, SpokenWord)]
     if FORMATS[transcript.format].cue_writer or not any(word.start_ms is not None for word in words):
         return False
@@ -104,9 +105,9 @@ def check_writable(transcript: Transcript, config: WriterConfig, name: str, *, r
             expected="text, lines, srt, vtt, ass or json, or another --to",
             fix=f"add --to {transcript.format}, which writes the table anew",
         )
-    if config.format not in (None, "json", transcript.format) and not any(  # json says that there are no words
-        isinstance(item, SpokenWord) or _shows_without_words(item, config.format) for item in transcript.items
-    ):
+    if config.format in (None, "json", transcript.format):  # json says that there are no words
+        return
+    if not any(isinstance(item, SpokenWord) or _shows(config.format, item) for item in transcript.items):
         raise InputError(
             f"{name}, in which nothing was said",
             expected=f"words to write as {config.format}",
@@ -114,8 +115,8 @@ def check_writable(transcript: Transcript, config: WriterConfig, name: str, *, r
         )
 
 
-def _shows_without_words(item: Kept, format: str) -> bool:
-    """Return whether a format shows something that was not said, such as `[Music]`."""
+def _shows(format: str, item: Kept) -> bool:
+    """Return whether a format shows what was not said, such as `[Music]`; cues show only what has times."""
     has_place = not FORMATS[format].cue_writer or (item.cue is not None and item.cue.has_times)
     return bool(item.shown) and not FORMATS[format].is_table and has_place
 
@@ -160,19 +161,25 @@ def add_paragraphs(written: Iterable[WrittenItem], config: ParagraphConfig, line
 
     Behind a speaker and an empty line one begins anyway.
     """
-    text, n_sentences = list[WrittenItem](), 0
-    last: int | None = None  # the index of the last word, if no paragraph has begun since
+    text = list[WrittenItem]()
+    n_sentences = 0  # of the paragraph so far
+    word: WrittenWord | None = None  # the last one, if no paragraph has begun since
+    place = 0  # of that word in the text
     for item in written:
         if isinstance(item, Kept):
-            is_direction = item.role is Role.DIRECTION
-            if item.text.count("\n") > 1 if is_direction else item.breaks or "\n" in item.text:
-                last, n_sentences = None, 0
+            is_direction = item.role is Role.DIRECTION  # `[laughs]` on a line of its own may stand in a paragraph
+            begins_paragraph = item.text.count("\n") > 1 if is_direction else item.breaks or "\n" in item.text
+            if begins_paragraph:
+                word = None
+                n_sentences = 0
         else:
-            if last is not None and isinstance(word := text[last], WrittenWord):
+            if word is not None:
                 n_sentences += ends_sentence(word.separator)
                 if _ends_paragraph(word, item, n_sentences, config):
-                    text[last], n_sentences = _followed_by(word, 2 * line_end), 0
-            last = len(text)
+                    text[place] = _followed_by(word, 2 * line_end)
+                    n_sentences = 0
+            word = item
+            place = len(text)
         text.append(item)
     return text
 
@@ -182,11 +189,13 @@ def _ends_paragraph(word: WrittenWord, following: WrittenWord, n_sentences: int,
 
     `separator` leaves out the full stop of `Inc.`, which may stand inside a sentence; a silence shows that it ends one.
     """
-    start_ms, end_ms = following.spoken.start_ms, word.spoken.end_ms
+    start_ms = following.spoken.start_ms
+    end_ms = word.spoken.end_ms
     silence_ms = 0 if start_ms is None or end_ms is None else start_ms - end_ms
     is_long = config.sentences is not None and n_sentences >= config.sentences
     is_silent = config.pause_ms is not None and silence_ms >= config.pause_ms
-    if is_silent and not precedes_name(word.spoken.word.core):  # then `Inc.` and `plan B.` end a sentence
+    # then `Inc.` and `plan B.` end a sentence; what a name follows (`Mr.`) does not
+    if is_silent and not precedes_name(word.spoken.word.core):
         return ends_sentence(word.annotated.marks)
     return is_long and ends_sentence(word.separator)
 
