@@ -40,9 +40,9 @@ _ELISIONS = {"tis", "twas", "twere", "twill", "cause", "em", "til", "till", "bou
 _DIRECTIONS = "\u00ad\u061c\u200b\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2060\u2066\u2067\u2068\u2069\ufeff"
 _SHAPES = "\u180e\u200c\u200d\ufe0e\ufe0f"  # that say how the letter or emoji before them is shown, and belong to it
 _INVISIBLE = _DIRECTIONS + _SHAPES
-OPENERS = '"“„«‘([{¿¡' + _INVISIBLE
+OPENERS = '"“„«»‘([{¿¡' + _INVISIBLE
 QUOTES = '"“”„«»'  # any of them opens a quotation in one language and closes it in another
-CLOSERS = '"”“»)]}' + APOSTROPHES + _INVISIBLE
+CLOSERS = '"”“»«)]}' + APOSTROPHES + _INVISIBLE
 
 _PUNCTUATION = ",.?!:;-…–—―" + "".join(OTHER_SCRIPTS) + OPENERS + CLOSERS
 _STANDING = ",?!:;…" + "".join(OTHER_SCRIPTS)  # that no letter, abbreviation or hyphenated word ends in
@@ -145,6 +145,15 @@ class Word:
         start = self.text.find(self.core)
         head = self.text[:start].translate(_NO_OPENING) + opening
         return replace(self, text=head + self.text[start:])
+
+    def closing_as(self, text: str) -> Word:
+        """Return the word with its quotation marks behind its marks, if `text`, in which it is written, has them there.
+
+        >>> Word('you"').closing_as('you?"').n_closers, Word('you"').closing_as('you"?').n_closers
+        (1, 0)
+        """
+        has_new_marks_inside = self.closes_quote and len(text) > len(self.text) and text.endswith(self.text[-1])
+        return self.with_quotes_behind() if has_new_marks_inside else self
 
     def with_quotes_behind(self) -> Word:
         """Return the word with the quotation marks at its end behind its marks: `you?"`."""

@@ -112,7 +112,8 @@ class SpokenWord:
     def with_text(self, text: str) -> str:
         """Return the word, written as `text`, with its tags, and what follows it."""
         if self.markup is not None:
-            return self.markup.around(text, self.word.n_stem, self.word.n_closers) + self.after
+            word = self.word.closing_as(text)
+            return self.markup.around(text, word.n_stem, word.n_closers) + self.after
         return (without_spaces(text) if self.in_field else text) + self.after
 
 

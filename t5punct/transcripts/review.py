@@ -99,7 +99,8 @@ def _lines(written: Iterable[WrittenItem]) -> Iterator[str]:
 
 def _span(item: WrittenWord) -> str:
     """Return a word with its confidences, as far as they are shown; `wordOf` in `page.js` reads the attributes."""
-    word, said = item.spoken.word, item.annotated
+    said = item.annotated
+    word = item.spoken.word.closing_as(said.text)
     if not word.takes_marks:
         return _escaped(said.text)
     _, opening = opening_apart(said.text)

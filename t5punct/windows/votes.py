@@ -28,7 +28,7 @@ from ..text.words import Word
 
 Distribution = Mapping[str, float]  # outcome -> probability; they sum to 1
 _LONGEST_ACRONYM = 6  # letters
-_QUOTES = ('"', "“", "„", "«", "‘")
+_QUOTES = ('"', "“", "„", "«", "»", "‘")
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,14 +40,15 @@ _KEPT_KEYS = ("id", TYPE, GUESSES, "confidence", "speaker", "speaker_label")  # 
 class Spelling:
     """A word as it is written now.
 
-    letters: without quotes, brackets and marks; marks: all behind it; opening: the mark before it.  None: each place
-    keeps its own.
+    letters: without quotes, brackets and marks; marks: all behind it; opening: the mark before it; ends_quote: whether
+    the marks stand inside the quotes behind it, wherever these stood.  None: each place keeps its own.
     """
 
     letters: str | None
     marks: str = ""
     opening: str | None = None
     is_removed: bool = False
+    ends_quote: bool = False
 
     @classmethod
     def of(cls, word: Word, annotated: AnnotatedWord) -> Spelling:
@@ -56,18 +57,25 @@ class Spelling:
             return cls(None, is_removed=annotated.is_removed)
         text, opening = opening_apart(annotated.text)
         old_text, old_opening = opening_apart(word.text)
-        word = replace(word, text=old_text)
+        read = replace(word, text=old_text)
+        word = read.closing_as(text)
         start = old_text.find(word.core)
         stop = start + len(word.core)
         letters = word.spelled or text[start:stop]
         rest = text[start + len(letters) :].removeprefix(old_text[stop : word.n_stem])
         marks = rest.replace(old_text[word.n_stem :], "", 1)  # without closing quotes, inside which they may stand
         stays = not word.spelled and annotated.case == Case.VERBATIM.value and letters == word.core
-        return cls(None if stays else letters, marks, None if opening == old_opening else opening)
+        return cls(
+            None if stays else letters,
+            marks,
+            None if opening == old_opening else opening,
+            ends_quote=word.n_closers > read.n_closers,
+        )
 
     def put_into(self, word: Word) -> str:
         """Return the word of a place as it is written there: with the quotes and brackets of the place."""
         word = word if self.opening is None else word.with_opening(self.opening)
+        word = word.with_quotes_behind() if self.ends_quote else word
         core, marks = word.core, self.marks
         letters = core
         if self.letters is not None:  # apostrophes around them belong to each place
