@@ -32,7 +32,7 @@ from .model import Model, load, on_device, with_precision, with_transformers
 from .t5.precision import find_device
 from .text.io.files import source_lines_with_ends
 from .text.languages import check_spaced, is_unspaced, unspaced_error
-from .text.marks import DISFLUENT, NO_MARKS, Case
+from .text.marks import DISFLUENT, NO_MARKS, OPENING, Case
 from .text.render import (
     REMOVE,
     AnnotatedWord,
@@ -318,11 +318,13 @@ class Punctuator:
             ends = begins_next(sentence.begins, word, kept or decision.marks, alphabet)
             if decision.opening and not is_spoken(word.text):  # an emoji opens no sentence
                 decision = replace(decision, opening=NO_MARKS)
-            stays = decision.opening is None or render.keep_marks  # the opening mark of the input
+            # the opening mark of the input
+            stays = decision.opening is None or render.keep_marks or not word.has_slot
             opened = sentence.opened or (word.opening if stays else NO_MARKS)
             if opened or decision.opening:
                 decision = fit_opening(decision, opened, ends=ends is True)
-            opened = NO_MARKS if ends else opened or decision.opening or NO_MARKS
+            is_over = ends and word.text not in OPENING  # behind a mark that stands apart, the sentence still begins
+            opened = NO_MARKS if is_over else opened or decision.opening or NO_MARKS
             quoted = sentence.quoted or (word.opens_quote and bool(sentence.begins or opened or decision.opening))
             if quoted and word.closes_quote:
                 quoted = False

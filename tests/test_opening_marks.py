@@ -43,6 +43,7 @@ from t5punct.training.examples.disfluencies import NoiseConfig, Written, add_noi
 from t5punct.training.examples.example import ChunkExamples
 from t5punct.training.loop.train import train
 from t5punct.training.starting_model import make_starting_model
+from t5punct.transcripts.formats import transcript_of
 from t5punct.windows.plan import WindowConfig
 from t5punct.windows.votes import Vote, most_probable, normalise
 
@@ -202,6 +203,27 @@ def test_the_end_of_a_quoted_sentence_stands_inside_its_quotes(text: str, ends: 
     assert punctuator.punctuate(text) == written
 
 
+CUE = "1\n00:00:01,000 --> 00:00:02,000\n"
+
+
+@pytest.mark.parametrize(("format", "text", "written"), [
+    ("json", r'{"text": "\"how are you\" she"}', r'{"text": "\"How are you?\" She."}'),
+    ("json", r'{"text": "\"how are you\" she", "words": [{"word": "how"}, {"word": "are"}, {"word": "you"}]}',
+     r'{"text": "\"How are you?\" She.", "words": [{"word": "How"}, {"word": "are"}, {"word": "you?"}]}'),
+    ("csv", 'text\n"""how are you"" she"\n', 'text\n"""How are you?"" She."\n'),
+    ("csv", 'word,n\n"""how",1\nare,2\n"you""",3\nshe,4\n', 'word,n\n"""How",1\nare,2\n"you?""",3\nShe.,4\n'),
+    ("srt", f"{CUE}&ldquo;how are you&rdquo; she\n", f"{CUE}&ldquo;How are you?&rdquo; She.\n"),
+    ("srt", f'{CUE}"<i>how are you</i>" she\n', f'{CUE}"<i>How are you?</i>" She.\n'),
+    ("text", "»how are you« she\n", "»How are you?« She.\n"), ("text", "»how are you?« she\n", "»How are you?« She.\n"),
+])  # fmt: skip
+def test_quotes_behind_an_end_keep_what_the_file_has_around_them(format: str, text: str, written: str) -> None:
+    punctuator = EndsAt(PunctuatorConfig(), 0)
+    punctuator.ends = (2,)
+    transcript = transcript_of(text.splitlines(keepends=True), format)
+    words = [word for text in punctuator.annotate_texts(transcript.texts) for word in text]
+    assert "".join(punctuator.file_pieces(transcript, words)) == written
+
+
 def test_what_opens_a_sentence_of_the_input_is_closed_by_a_model_that_knows_no_opening_marks() -> None:
     class Statements(PunctuatorByChance):
         def vote_on(self, place: int) -> Vote:
@@ -209,6 +231,8 @@ def test_what_opens_a_sentence_of_the_input_is_closed_by_a_model_that_knows_no_o
 
     written = Statements(PunctuatorConfig(), 0).punctuate("¿cómo estás? ¡muy bien! y tú")
     assert written == "¿Cómo estás? ¡Muy bien! Y tú."
+    for seed in range(6):
+        assert not re.search("¿ [¿¡]", OpeningsByChance(PunctuatorConfig(), seed).punctuate("¿ cómo estás hoy"))
 
 
 # -- in training

@@ -103,6 +103,8 @@ class Word:
         """
         if self.text[:1].isalnum():  # nearly always
             return NO_MARKS
+        if self.text in OPENING:  # it stands apart, as in `¿ qué`
+            return self.text
         return next((char for char in self.text[: self.text.find(self.core)] if char in OPENING), NO_MARKS)
 
     @property

@@ -20,7 +20,7 @@ from ..text.marks import DASH_APART, OPENING, Alphabet
 from ..text.words import ALL_MARKS, OPENERS, lead_of, opening_apart, words_of
 from .heads import BRACKETED, Heads, label_of, speaker_of
 from .items import Cue, Item, Kept, Role, SpokenWord
-from .markup import HTML_BLOCKS, HTML_TAGS, has_html, markdown_lines
+from .markup import HTML_BLOCKS, HTML_TAGS, has_html, layout_lines
 
 TAGS = re.compile(r"(?P<tag><[^<>]*>|\{\\[^{}]*\})|(?P<entity>&(?:#\d+|#x[0-9a-fA-F]+|\w+);)")  # of SRT and WebVTT
 DOUBLED_QUOTES = re.compile(r'(?P<tag>(?!))|(?P<entity>"")')  # of a quoted cell in CSV
@@ -46,7 +46,7 @@ def read_plain(lines: Iterable[str], alphabet: Alphabet | None = None, *, are_ap
     of this is known from the whole file.
     """
     unread = [*lines]
-    layout = markdown_lines(unread)  # the numbers of lines that are headings, tables or code
+    layout = layout_lines(unread)  # the numbers of lines that are headings, tables, code and the like
     tags = HTML_TAGS if has_html(unread) else None
     heads = Heads.of([line for number, line in enumerate(unread) if number not in layout] if layout else unread)
     group = ""  # the last speaker or recording that a head named

@@ -53,7 +53,20 @@ HEADS = {  # files whose lines open with what nobody says, and what is said
         "```python\nx = 1  # we\n```\n  ~~~\nso\n  ~~~\nknow\n",
         ["so what", "yes we", "know"],
     ),
+    "Markdown, more of it": (
+        "---\ntitle: my talk\ndate: 2024-05-01\n---\nTalk\n====\nso\n\na | b\n-|:-:\nso | what\n\nyes\n"
+        "````\n```\nx\n```\n````\n"
+        "we\n\n[ref]: http://foo.com/x\n[^1]: the note\n> quoted\n> lines\n***\n<!-- not\nthis -->\nknow\n",
+        ["Talk", "so", "yes", "we", "the note quoted lines", "know"],
+    ),
+    "fences that close nothing": (
+        "```how are you``` he said\nso\n```\nyes we\n", ["```how are you``` he said so ``` yes we"]
+    ),
     "numbers and bars": ("#1 we know | so\n#what we\n", ["#1 we know | so #what we"]),
+    "HTML of other kinds": (
+        '<details open><summary>so</summary>\nyes <img src="a b.png" alt="how are you"> we <!-- not this --> know\n',
+        ["so", "yes we know"],
+    ),
     "HTML": (
         '<div class="a b"><P>so <b>what</b><br/>yes</P>\n<p>we <a href="x.html">kn<i>ow</i></a> &amp; so</p></div>\n',
         ["so what yes", "we know &amp; so"],

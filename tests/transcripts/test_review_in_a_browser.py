@@ -30,7 +30,7 @@ TALK = [
     ('right?"', 'right?"', "?", 0.62, (Alternative(".", 0.31), Alternative("?!", 0.05))),
     ("yes", "Yes", "", 0.68, (Alternative(",", 0.3),)), ("straße", "straße.", ".", 0.9, (Alternative("", 0.08),)),
 ]  # fmt: skip
-HOSTILE = '</script><script>document.title="no"</script> &amp; "R&D" \r\n a<img>c</img>\t\u200f\n\nيا سلام كيف'
+HOSTILE = '</script><script>document.title="no"</script> &amp; "R&D" \r\n a<x>c</x>\t\u200f\n\nيا سلام كيف'
 HOSTILE += " <!-- }} {{text}} 😀 - x\r"
 
 

@@ -47,8 +47,8 @@ def parse_json(source: str, name: str = "the file") -> list[tuple[str, Any]]:
     """
     lines = [*StringIO(source, newline="\n")]  # other ends of lines may stand in strings
     filled = [body for line in lines if (body := _body(line))]
-    are_objects = all(body.startswith("{") for body in filled) and all(body.endswith("}") for body in filled[:-1])
-    if len(filled) > 1 and are_objects:  # the last line may be cut off
+    are_objects = len(filled) > 1 and all(body.startswith("{") for body in filled)
+    if are_objects and filled[0].endswith("}"):  # another line may be cut off
         return [
             (line, _value(line, f"{name} line {number}") if _body(line) else None)
             for number, line in enumerate(lines, start=1)
