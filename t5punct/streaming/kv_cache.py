@@ -322,6 +322,7 @@ class StreamEncoder:
         layer = self._stack.layers[index]
         n_keys = len(words[0].keys)
         prefix = self._prefix_keys[index]
+        # (n_words, n_seen, 2 * n_heads * d_kv): keys and values of the prefix, then those in sight of the word
         seen = queries.new_empty(len(words), len(prefix) + n_keys, prefix.shape[-1])
         seen[:, : len(prefix)] = prefix
         for place, word in enumerate(words):
@@ -334,12 +335,13 @@ class StreamEncoder:
         distances = (key_places[:, None] - places[:, :, None]).clamp_(-self._farthest, self._farthest)
         bias = self._biases[index][:, distances + self._farthest].transpose(0, 1)
         # heads of all words in one dimension: with two, torch takes a way whose sums depend on how threads share it
-        query, key, value = (
-            rows.reshape(*rows.shape[:2], layer.n_heads, -1).transpose(1, 2).flatten(0, 1)
-            for rows in (queries, keys, values)
+        attended = scaled_dot_product_attention(
+            _by_heads(queries, layer.n_heads),
+            _by_heads(keys, layer.n_heads),
+            _by_heads(values, layer.n_heads),
+            attn_mask=bias.flatten(0, 1),
+            scale=layer.scale,
         )
-        bias = bias.flatten(0, 1)
-        attended = scaled_dot_product_attention(query, key, value, attn_mask=bias, scale=layer.scale)
         return attended.view(len(words), layer.n_heads, *attended.shape[1:]).transpose(1, 2).flatten(2)
 
     def _tokens(self, ids: Sequence[int], words: Sequence[int], positions: Sequence[int]) -> Tokens:
@@ -357,6 +359,11 @@ def keys_in_sight(key_words: Sequence[int], word: int, look_ahead: int, left_wor
 
 def _keys_and_values(layer: EncoderLayer, read: Any) -> torch.Tensor:
     return torch.cat([layer.keys(read), layer.values(read)], -1)
+
+
+def _by_heads(rows: torch.Tensor, n_heads: int) -> torch.Tensor:
+    """(n_words, n_rows, n_heads * d_kv) -> (n_words * n_heads, n_rows, d_kv)."""
+    return rows.reshape(*rows.shape[:2], n_heads, -1).transpose(1, 2).flatten(0, 1)
 
 
 def _shape(sight: _Sight) -> tuple[int, int]:
