@@ -141,7 +141,8 @@ class Streams:
         """Yield one item for each word, or mark that stands alone, whatever chunk it comes in."""
         if isinstance(words, bytes) or not isinstance(words, Iterable):
             raise InputError(f"words of type {type(words).__name__}", expected="a list of str", fix="give [] for none")
-        for word in [words] if isinstance(words, str) else words:
+        arrived = [words] if isinstance(words, str) else words  # a str may hold several words, too
+        for word in arrived:
             timed = word if isinstance(word, TimedWord) else TimedWord(word)
             times = whole_ms(timed.start_ms), whole_ms(timed.end_ms)
             for piece in checked_text(timed.word, may_hold_bytes=True).split():

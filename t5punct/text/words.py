@@ -164,7 +164,8 @@ class Word:
         if self.spelled.endswith(("!", "?")):  # the sentence ends with the word's own mark: `Yahoo!`
             marks = marks.lstrip(ENDS_SENTENCE)
         inside, dash, behind = marks.partition(DASH)  # a dash stands apart, so never inside quotes
-        result = alphabet.spell(alphabet.spell(bare, inside) + closers, dash + behind)
+        quoted = alphabet.spell(bare, inside) + closers
+        result = alphabet.spell(quoted, dash + behind)
         if self.spelled:  # it may end in a mark (`Inc.`), and is written as the user wants
             return result
         text = stem + closers
