@@ -92,14 +92,18 @@ class Part:
 def divide_into_parts(jobs: Sequence[Job], n_workers: int) -> list[Part]:
     """Divide jobs into parts that keep their order, the largest part first: at the end, others would wait for it."""
     sizes = [job.n_bytes for job in jobs]
-    smallest = min(SMALLEST, sum(sizes) / n_workers)
-    wanted = min(max(sum(sizes) / (n_workers * _PARTS_PER_WORKER), smallest), LARGEST)
-    divided, first, size = list[Part](), 0, 0
+    share = sum(sizes) / n_workers  # bytes of a worker
+    smallest = min(SMALLEST, share)
+    wanted = min(max(share / _PARTS_PER_WORKER, smallest), LARGEST)  # bytes of a part
+    divided = list[Part]()
+    first = 0  # the number of the next part's first job
+    size = 0
     for stop, n_bytes in enumerate(sizes, start=1):
         size += n_bytes
         if size >= wanted or stop == len(jobs):
             divided.append(Part(first, tuple(jobs[first:stop])))
-            first, size = stop, 0
+            first = stop
+            size = 0
     return sorted(divided, key=lambda part: -part.n_bytes)
 
 
@@ -119,7 +123,10 @@ class PartWorker:
     punctuator: Punctuator | None = None
 
     def done(self, part: Part) -> Outcome | Exception:
-        """Punctuate the files of a part; gives an exception that concerns all files, as that there is no such model."""
+        """Punctuate the files of a part; return an exception that concerns all files, as that there is no such model.
+
+        It is returned and not raised, as Ray would wrap it.
+        """
         try:
             if self.punctuator is None:
                 self._enter()
@@ -141,12 +148,12 @@ class PartWorker:
                 expected="one version",
                 fix="install the same on all machines",
             )
-        is_there = Path(self.cwd).is_dir()
-        if is_there:
-            os.chdir(self.cwd)
-        if not is_there or not (self.folder / SETTINGS_FILE).is_file():  # written before the workers are asked
+        sees_cwd = Path(self.cwd).is_dir()
+        if sees_cwd:
+            os.chdir(self.cwd)  # paths of jobs may be relative
+        if not sees_cwd or not (self.folder / SETTINGS_FILE).is_file():  # written before the workers are asked
             raise OutputError(
-                f"a worker on {host} does not see {self.folder if is_there else self.cwd}",
+                f"a worker on {host} does not see {self.folder if sees_cwd else self.cwd}",
                 expected="a file system that all machines share, at the same path",
                 fix="run where all machines see the files",
             )
@@ -183,7 +190,8 @@ class RayWork:
                 )
         if not jobs:
             return Outcome()
-        outcomes, n_bytes = dict[int, Outcome](), 0
+        outcomes = dict[int, Outcome]()  # by the number of a part's first job
+        n_bytes = 0
         with cluster(self._config) as n_workers:
             worker = replace(self._worker, cwd=str(Path.cwd()))
             for part, outcome in self._outcomes(worker, divide_into_parts(jobs, n_workers), n_workers):
@@ -200,17 +208,17 @@ class RayWork:
         actor_class = ray.remote(num_cpus=self._config.n_cpus, num_gpus=self._config.n_gpus)(PartWorker)
         waiting = deque(parts)
         idle = list[Any]()  # actors
-        under_way = dict[Any, tuple[Any, Part]]()  # by what Ray promises: an actor, and what it does
+        under_way = dict[Any, tuple[Any, Part]]()  # by Ray's reference to the outcome: an actor, and what it does
         while waiting or under_way:
             while waiting and len(under_way) < n_workers:
                 part = waiting.popleft()
                 actor = idle.pop() if idle else actor_class.remote(**vars(worker))
-                under_way[actor.done.remote(part)] = actor, part
-            [done], _ = ray.wait([*under_way])
+                under_way[actor.done.remote(part)] = (actor, part)
+            [done], _ = ray.wait([*under_way])  # the first that is ready
             actor, part = under_way.pop(done)
             try:
                 outcome = ray.get(done)
-            except (ray.exceptions.ActorDiedError, ray.exceptions.OutOfMemoryError):
+            except (ray.exceptions.ActorDiedError, ray.exceptions.OutOfMemoryError):  # one file of the part ended it
                 for again in part.alone():
                     if again.given_up is None:
                         waiting.append(again)

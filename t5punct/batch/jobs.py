@@ -129,17 +129,18 @@ def plan_jobs(inputs: Sequence[str], output: OutputConfig, format: str | None = 
             paths, errors = [], [error]
         for path, below in paths:
             try:
-                _ = format or format_of(path)  # raises for a name of a format that is not read
+                if not format:
+                    format_of(path)  # raises for a name of a format that is not read
+                files.append((Job(path, None, format), below))
             except InputError as error:
                 errors.append(error)
-            else:
-                files.append((Job(path, None, format), below))
         failures += [Failure(name, error) for error in errors]
     if output.folder:  # a file named twice has one output there; in a single output its text comes twice, as from `cat`
         files = [*dict.fromkeys(files)]
-    if len(failures) == len(inputs) > 1 and not any(Path(name).suffix or Path(name).exists() for name in inputs):
+    is_nothing_there = len(inputs) > 1 and len(failures) == len(inputs)
+    if is_nothing_there and not any(Path(name).suffix or Path(name).exists() for name in inputs):
         raise no_file(" ".join(inputs), "existing files")  # a text was given in place of names
-    if failures and (output.file or not files):
+    if failures and (output.file or not files):  # a single output would lack a text
         raise failures[0].error
     jobs = [job for job, _ in files]
     targets = _targets(jobs, [below for _, below in files], output)
@@ -162,11 +163,12 @@ def _find_files(name: str, output: Path | None) -> tuple[list[tuple[str, Path]],
         check_source(name)
         return [(name, Path("stdin.txt" if name == STANDARD else path.name))], []
     base = path
-    pattern: Sequence[str] = ("**", "*")
-    if not is_folder:  # the folder is what stands before the first magic part
+    pattern: Sequence[str] = ("**", "*")  # by parts of a path: all below the folder
+    if not is_folder:  # the folder is what stands before the first part with a `*` or the like
         n_plain = next(n for n, part in enumerate(path.parts) if glob.has_magic(part))
-        base, pattern = Path(*path.parts[:n_plain]), path.parts[n_plain:]
-    folders = {base}
+        base = Path(*path.parts[:n_plain])
+        pattern = path.parts[n_plain:]
+    folders = {base}  # that are looked into
     for n_parts in range(1, len(pattern)):
         folders.update(_glob(base, pattern[:n_parts], name))
     errors = [
@@ -213,6 +215,10 @@ def _real(path: Path) -> Path:
 
 
 def _targets(jobs: Sequence[Job], places: Sequence[Path], output: OutputConfig) -> list[Path | None]:
+    """Return where the output of each job goes; `places`: the paths of their files below the names that were given.
+
+    Raises InputError for several texts in a format that holds one, and where two have one place.
+    """
     names = [*(job.source for job in jobs), *output.reads]
     if output.folder is None:
         formats = {output.format or job.read_as for job in jobs}
@@ -227,10 +233,11 @@ def _targets(jobs: Sequence[Job], places: Sequence[Path], output: OutputConfig) 
         paths = [_real(Path(job.source).parent) / Path(job.source).name for job in jobs]
         common = os.path.commonpath([path.parent for path in paths])
         below = [_rename(path.relative_to(common), output.format) for path in paths]
-    if twice := next((path for path, n in Counter(below).items() if n > 1), None):
-        raise InputError(
-            f"two inputs for {output.folder / twice}", expected="inputs of different names", fix="rename one"
-        )
+    for path, n_inputs in Counter(below).items():
+        if n_inputs > 1:
+            raise InputError(
+                f"two inputs for {output.folder / path}", expected="inputs of different names", fix="rename one"
+            )
     targets = [output.folder / path for path in below]
     check_targets(targets, names, make=True)
     return [*targets]
@@ -250,12 +257,17 @@ def _check_review(review: Path, jobs: Sequence[Job], targets: Sequence[Path | No
 
 
 def _rename(below: Path, output_format: str | None) -> Path:
-    """Return the path of an output: without .gz and .xz, and with the suffix of its format."""
+    """Return the path of an output: without .gz and .xz, and with the suffix of its format.
+
+    `talk.vtt.gz` as srt is `talk.srt`; as json `talk.vtt.json`, also of `talk.json`, as json is of many kinds.
+    """
     plain = below.with_name(unpacked_name(below))
-    if output_format is None or SUFFIXES.get(plain.suffix.lower()) == output_format != "json":
+    if output_format is None:
         return plain
     if output_format == "json":
         return plain.with_name(plain.name + ".json")
+    if SUFFIXES.get(plain.suffix.lower()) == output_format:
+        return plain
     return plain.with_suffix(FORMATS[output_format].suffixes[0])
 
 

@@ -40,9 +40,9 @@ class _File:
 
     job: Job
     read: Transcript | Exception
-    texts: Sequence[Sequence[Word]] = ()
+    texts: Sequence[Sequence[Word]] = ()  # its words as they were read, none of a file that could not be read
     n_words: int = 0
-    words: Iterable[AnnotatedWord] = ()
+    words: Iterable[AnnotatedWord] = ()  # and as they are decided
 
 
 class Work:
@@ -58,9 +58,12 @@ class Work:
         config: WriterConfig | None = None,
         terms: Terms | None = None,
     ) -> None:
-        self._punctuator, self._config, self._terms = punctuator, config or WriterConfig(), terms
+        self._punctuator = punctuator
+        self._config = config or WriterConfig()
+        self._terms = terms
         self.on_progress: Callable[[int, int], None] = lambda n_bytes, n_words: None
-        self._n_words = self._n_bytes = 0
+        self._n_words = 0  # that are decided
+        self._n_bytes = 0  # of the inputs that are done
         self._removed: Counter[str] = Counter()
         self._warned = set[str]()  # languages that the user was warned of
         self._model_error: Exception | None = None  # which concerns all files
@@ -70,7 +73,8 @@ class Work:
 
         What goes wrong with a file is in the outcome; what goes wrong with the model is raised.
         """
-        n_written, failures = 0, list[Failure]()
+        n_written = 0
+        failures = list[Failure]()
         for target, files in groupby(self._decide(jobs), key=lambda file: file.job.target):
             n_files, failed = self._write(target, files)
             n_written += n_files
@@ -86,13 +90,13 @@ class Work:
             if len(group) == 1:
                 group[0].words = chain.from_iterable(words for _, words in self._parts(group))
             else:
-                decided = [list[AnnotatedWord]() for _ in group]
-                # texts are numbered through the group; the number of the file that each belongs to
-                owners = [number for number, file in enumerate(group) for _ in file.texts]
-                for number, words in self._parts(group):
-                    decided[owners[number]] += words
-                for file, own in zip(group, decided, strict=True):
+                words_of_texts = list[list[AnnotatedWord]]()  # of each text of the group: the words of its file
+                for file in group:
+                    own = list[AnnotatedWord]()
                     file.words = own
+                    words_of_texts += [own] * len(file.texts)
+                for number, words in self._parts(group):
+                    words_of_texts[number] += words
             yield from group
             self._n_bytes += sum(file.job.n_bytes for file in group)
             self.on_progress(self._n_bytes, self._n_words)
@@ -102,21 +106,24 @@ class Work:
         try:
             transcript = self._punctuator.read_file(job.source, job.format, self._config, self._terms)
             texts = transcript.texts
-            name = self._punctuator.model.name
-            language = unknown_language(name, transcript.normal_words)
+            model_name = self._punctuator.model.name
+            language = unknown_language(model_name, transcript.normal_words)
             if language is not None and language not in self._warned:
                 self._warned.add(language)
                 source = "the text" if job.source == STANDARD else job.source
-                _log.warning("%s", language_warning(name, language, source))
+                _log.warning("%s", language_warning(model_name, language, source))
         except Exception as error:  # whatever it is, it is this file's
             return _File(job, error)
         return _File(job, transcript, texts, sum(map(len, texts)))
 
     def _parts(self, group: Sequence[_File]) -> Iterator[tuple[int, list[AnnotatedWord]]]:
-        """Yield the words of files as they are decided, and report the progress in bytes and words."""
+        """Yield the words of files as they are decided, and report the progress in bytes and words.
+
+        Each part is some words of one text, with its number: the texts of all files are counted through, from 0.
+        """
         n_bytes = sum(file.job.n_bytes for file in group)
         n_words = sum(file.n_words for file in group)
-        n_decided = 0  # of these
+        n_decided = 0  # of these words
         removes = self._punctuator.config.render.disfluencies == REMOVE
         try:
             for number, words in self._punctuator.iter_parts(text for file in group for text in file.texts):
@@ -125,14 +132,20 @@ class Work:
                 if removes:
                     self._removed.update(word.word.lower() for word in words if word.is_removed)
                 yield number, words
-                self.on_progress(self._n_bytes + n_bytes * n_decided // n_words, self._n_words)
+                n_bytes_decided = n_bytes * n_decided // n_words  # about
+                self.on_progress(self._n_bytes + n_bytes_decided, self._n_words)
         except Exception as error:
             self._model_error = error
             raise
 
     def _write(self, target: Path | None, files: Iterable[_File]) -> tuple[int, list[Failure]]:
-        """Write the files of one target; how many are complete, and what failed."""
-        n_files, failures, source = 0, list[Failure](), str(target)
+        """Write the files of one target; return how many are complete, and what failed.
+
+        On standard output the others follow one that fails.  A file of several texts is whole or does not appear.
+        """
+        n_files = 0
+        failures = list[Failure]()
+        source = str(target)  # what fails, before and after all files
         try:
             with open_writer(target) as put:
                 for file in files:
@@ -156,9 +169,12 @@ class Work:
 
     def _put(self, file: _File, put: Callable[[Iterable[str]], None]) -> None:
         """Write one file, and its page for review.  Raises what went wrong when it was read."""
-        transcript, source, page, config = file.read, file.job.source, file.job.review, self._config
-        if isinstance(transcript, Exception):
-            raise transcript
+        if isinstance(file.read, Exception):
+            raise file.read
+        transcript = file.read
+        source = file.job.source
+        page = file.job.review
+        config = self._config
         if page is None:
             put(self._punctuator.file_pieces(transcript, file.words, config, source))
             return
@@ -189,16 +205,16 @@ def punctuate_files(
         raise InputError(
             f"one input, {inputs}", expected="several, such as a list of them", fix=f"write [{str(inputs)!r}]"
         )
-    writer, spellings = writer or WriterConfig(), Terms.of(terms)
+    writer = writer or WriterConfig()
+    spellings = Terms.of(terms)
     reads = () if punctuator.model.folder is None else (str(punctuator.model.folder),)
     places = OutputConfig(folder=named_place(folder), format=writer.format, reads=reads)
     planned = plan_jobs([str(source) for source in inputs], places, format)
     model = (punctuator.model.name, model_state(punctuator.model.folder))
-    settings = (model, punctuator.config, writer, spellings, format)
+    settings = (model, punctuator.config, writer, spellings, format)  # all that an output depends on, but its input
     current = Current.of(Path(folder), settings_fingerprint(settings))
-    outcome = Work(punctuator, writer, spellings if spellings.spellings else None).run(
-        [job for job in planned.jobs if overwrite or not current.has(job)]
-    )
+    jobs = [job for job in planned.jobs if overwrite or not current.has(job)]
+    outcome = Work(punctuator, writer, spellings if spellings.spellings else None).run(jobs)
     return replace(outcome, failures=(*planned.failures, *outcome.failures))
 
 

@@ -64,6 +64,9 @@ _STATUSES: dict[type[T5PunctError], HTTPStatus] = {
     FieldError: HTTPStatus.UNPROCESSABLE_ENTITY,
 }
 _TEXT_FIELDS = schema_of(TranscriptOptions)
+_MOST_FIELDS = 100  # of a form: more than there are
+_WAITING_CONNECTIONS = 1024  # which the system holds until the server takes them
+_IDLE_CONNECTION_S = 30
 
 
 @dataclass
@@ -134,11 +137,13 @@ class _TextAnswer(Response):
 
     def __init__(self, request: Request, service: Service) -> None:
         super().__init__()
-        self._request, self._service = request, service
+        self._request = request
+        self._service = service
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Read the request and answer it; it is under way until its last piece is sent, or its client has gone."""
-        started, metrics = time.monotonic(), self._service.metrics
+        started = time.monotonic()
+        metrics = self._service.metrics
         with self._service.counted("n_texts"):
             try:
                 response = await _punctuated(self._request, self._service)
@@ -156,8 +161,9 @@ async def _punctuated(request: Request, service: Service) -> Response:
         raise HTTPException(HTTPStatus.SERVICE_UNAVAILABLE)
     body, values = await _read(request, _TEXT_FIELDS)
     asked = text_request(values, service.options)
+    # in other threads, as both wait for the model
     answer = await run_in_threadpool(answer_of, body, asked, service.engine, service.config.max_words)
-    first = await run_in_threadpool(next, answer.pieces, "")
+    first = await run_in_threadpool(next, answer.pieces, "")  # what goes wrong is still told by the status
     service.metrics.text_words.inc(answer.n_words)
     headers = {WARNING_HEADER: "; ".join(answer.warnings)} if answer.warnings else None
     encoded = (piece.encode(errors="backslashreplace") for piece in chain([first], answer.pieces))
@@ -165,17 +171,19 @@ async def _punctuated(request: Request, service: Service) -> Response:
 
 
 async def _read(request: Request, names: Collection[str]) -> tuple[Body, dict[str, Any]]:
-    """Return the body and the fields of a request; `names`: of all fields."""
+    """Return the body and the fields of a request: of its query, and of its json or form; `names`: of all fields."""
     values: dict[str, Any] = dict(request.query_params)
     content_type = request.headers.get("content-type", "text/plain")
     if not content_type.startswith("multipart/form-data"):
         body = Body(await request.body(), content_type)
-        if asked := texts_of_json(body, names):
-            return replace(body, asked=asked), values | asked.fields
-        return body, values
-    async with request.form(max_files=1, max_fields=100) as form:
-        file, text = form.get("file"), form.get("text")
-        values |= {name: value for name, value in form.multi_items() if name not in ("file", "text")}
+        asked = texts_of_json(body, names)
+        if asked is None:  # the body is a text or a file
+            return body, values
+        return replace(body, asked=asked), {**values, **asked.fields}
+    async with request.form(max_files=1, max_fields=_MOST_FIELDS) as form:
+        file = form.get("file")
+        text = form.get("text")
+        values.update((name, value) for name, value in form.multi_items() if name not in ("file", "text"))
         if isinstance(file, UploadFile):
             return Body(await file.read(), file.content_type or "", file.filename or ""), values
         if isinstance(text, str):
@@ -363,7 +371,7 @@ def listen(config: ServeConfig) -> socket.socket:
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listening.bind((config.host, config.port))
-        listening.listen(1024)
+        listening.listen(_WAITING_CONNECTIONS)
     except (OSError, UnicodeError) as error:
         listening.close()
         reason = getattr(error, "strerror", None) or str(error)
@@ -388,10 +396,11 @@ def serve(
         access_log=False,
         server_header=False,
         ws_max_size=config.max_message_bytes,
-        timeout_keep_alive=30,
+        timeout_keep_alive=_IDLE_CONNECTION_S,
         timeout_graceful_shutdown=max(1, round(config.ending_s)),
     )
-    on_ready(f"http://{f'[{host}]' if ':' in host else host}:{port}")
+    name = f"[{host}]" if ":" in host else host  # as addresses have IPv6
+    on_ready(f"http://{name}:{port}")
     try:
         Server(own, service).run(sockets=[listening])
     finally:

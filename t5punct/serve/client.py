@@ -64,8 +64,10 @@ class RemoteStream:
         self._token = token
         self._patience_s = patience_s
         self._messages = deque[str]()  # since the last state
-        self._n_sent = self._n_told = self._n_passed = 0  # of messages; words told; words to pass over
-        self._state: Event | None = None
+        self._n_sent = 0  # of these messages, on this connection
+        self._n_told = 0  # words that `on_event` was told
+        self._n_passed = 0  # words that this connection tells once more, and `on_event` is not told
+        self._state: Event | None = None  # the last one that the service has told
         self._warnings = set[str]()  # told once, however many connections tell them
         self._pauses = iter(_PAUSES_S)
         self._is_over = False
@@ -101,16 +103,18 @@ class RemoteStream:
 
     def _run(self) -> None:
         """Hear events, on one connection after the other."""
-        held_at = time.monotonic()
+        worked_at = time.monotonic()  # when a connection worked for the last time
         try:
             while not self._is_over:
                 began = time.monotonic()
-                if self._hear() or time.monotonic() - began > self._patience_s:  # nothing may be said for long
-                    held_at = time.monotonic()
+                is_heard = self._hear()
+                has_lasted = time.monotonic() - began > self._patience_s  # it works, too: nothing may be said for long
+                if is_heard or has_lasted:
+                    worked_at = time.monotonic()
                     self._pauses = iter(_PAUSES_S)
                 if self._is_over:
                     return
-                if time.monotonic() - held_at > self._patience_s:
+                if time.monotonic() - worked_at > self._patience_s:
                     raise self._refused()
                 time.sleep(next(self._pauses, _PAUSES_S[-1]))
                 self._begin(self._connect(self._patience_s))
@@ -126,8 +130,9 @@ class RemoteStream:
         with self._changed:
             self._connection = connection
             self._n_sent = 0
-        n_known = 0 if self._state is None else self._state["state"]["n_committed"]
-        self._n_passed = self._n_told - n_known
+        # words that were told after the state are decided, and told, once more
+        n_in_state = 0 if self._state is None else self._state["state"]["n_committed"]
+        self._n_passed = self._n_told - n_in_state
         if self._state is not None:
             with suppress(ConnectionClosed):  # which is noticed when it is heard
                 connection.send(json.dumps({name: self._state[name] for name in ("state", "n_chars")}))
@@ -143,10 +148,11 @@ class RemoteStream:
                 event = json.loads(text)
                 is_heard = True
                 if "state" in event:
-                    with self._changed:  # the messages that the state holds are forgotten
-                        for _ in range(event["n_messages"] - n_held):
+                    n_forgotten = event["n_messages"] - n_held  # the state holds what they have said
+                    with self._changed:
+                        for _ in range(n_forgotten):
                             self._messages.popleft()
-                        self._n_sent -= event["n_messages"] - n_held
+                        self._n_sent -= n_forgotten
                         self._state = event
                         self._changed.notify_all()
                     n_held = event["n_messages"]
@@ -156,10 +162,12 @@ class RemoteStream:
                     if event["warning"] not in self._warnings:
                         self._on_event(event)
                     self._warnings.add(event["warning"])
-                elif self._n_passed:
-                    self._n_passed -= "provisional" not in event
+                elif self._n_passed:  # was told before
+                    if "provisional" not in event:
+                        self._n_passed -= 1
                 else:
-                    self._n_told += "provisional" not in event
+                    if "provisional" not in event:
+                        self._n_told += 1
                     self._on_event(event)
         if connection.close_code in _REFUSED:
             raise self._refused()

@@ -89,9 +89,11 @@ class _TextGroup:
         """Decide the next words, and give them to whoever asked; return how many; 0: nobody waits for more."""
         if all(call.is_dropped for call in self._calls):
             return 0
-        number, words = next(self._parts, (0, []))
-        if words:
-            self._owners[number].decided.put(words)
+        part = next(self._parts, None)
+        if part is None:
+            return 0
+        number, words = part  # of the text with this number
+        self._owners[number].decided.put(words)
         return len(words)
 
     def fail(self, error: Exception) -> None:
@@ -100,7 +102,7 @@ class _TextGroup:
             call.decided.put(error)
 
     def _texts(self) -> Iterator[Sequence[Word]]:
-        """Yield the texts, but for those of requests that were dropped before their turn."""
+        """Yield the texts, but for those of requests that were dropped before their turn; and note whose each is."""
         for call in self._calls:
             if not call.is_dropped:
                 self._owners += [call] * len(call.texts)
@@ -179,25 +181,32 @@ class Engine:
                         self._move_streams(alike)
             waiting += text_calls
             # while short texts are decided, others wait, to be the next group together; a long one keeps nobody waiting
-            no_short_group = all(group.is_long for group in groups)
-            beginning = [call for call in waiting if no_short_group or call.n_words > _GROUP_WORDS]
-            waiting = [call for call in waiting if not no_short_group and call.n_words <= _GROUP_WORDS]
+            if all(group.is_long for group in groups):
+                beginning = waiting
+                waiting = []
+            else:
+                beginning = [call for call in waiting if call.n_words > _GROUP_WORDS]
+                waiting = [call for call in waiting if call.n_words <= _GROUP_WORDS]
             groups += self._begin(beginning)
             groups = [group for group in groups if self._advance(group)]  # in turns
 
     def _take(self, is_open: bool, *, wait: bool) -> tuple[list[_StreamCall], list[_TextCall], bool]:
-        """Return all that has arrived; `wait`: for something, if there is nothing."""
-        stream_calls, text_calls = list[_StreamCall](), list[_TextCall]()
+        """Return all that has arrived, steps of streams and texts, and whether more may come (`is_open`).
+
+        `wait`: for something, if there is nothing.
+        """
+        stream_calls = list[_StreamCall]()
+        text_calls = list[_TextCall]()
         while is_open:
             try:
                 call = self._calls.get(block=wait and not stream_calls and not text_calls)
             except queue.Empty:
                 break
             match call:
-                case None:
+                case None:  # by `close`, the last call
                     is_open = False
                 case _StreamCall():
-                    if call.answer.set_running_or_notify_cancel():
+                    if call.answer.set_running_or_notify_cancel():  # False: nobody waits any more
                         stream_calls.append(call)
                 case _TextCall():
                     text_calls.append(call)
@@ -205,10 +214,15 @@ class Engine:
 
     def _move_streams(self, calls: Sequence[_StreamCall]) -> None:
         """Make the same step of streams with like settings together."""
-        settings, action = calls[0].settings, calls[0].action
-        words = [[call.words for call in calls]] if action == "push" else []
+        settings = calls[0].settings
+        action = calls[0].action
+        states = [call.state for call in calls]
         try:
-            steps = getattr(self.streams(settings), action)([call.state for call in calls], *words)
+            streams = self.streams(settings)
+            if action == "push":
+                steps: Sequence[Any] = streams.push(states, [call.words for call in calls])
+            else:  # `flush`, `finish` or `provisional`
+                steps = getattr(streams, action)(states)
         except Exception as error:
             if isinstance(error, T5PunctError) and len(calls) > 1:  # of one of them: the others have done nothing wrong
                 for call in calls:
@@ -221,7 +235,7 @@ class Engine:
             call.answer.set_result(step)
 
     def _begin(self, calls: Sequence[_TextCall]) -> list[_TextGroup]:
-        """Groups of texts with like settings; a long text is one alone."""
+        """Return the texts in groups of like settings and of at most `_GROUP_WORDS`; a long text is a group alone."""
         groups = list[_TextGroup]()
         for alike in _alike(calls, lambda call: repr(call.config)):
             try:
@@ -243,15 +257,18 @@ class Engine:
         return groups
 
     def _advance(self, group: _TextGroup) -> bool:
-        """Decide a slice of a group; whether more is to come."""
+        """Decide a slice of a group; return whether more is to come."""
         try:
             n_words = group.advance()
         except Exception as error:
             group.fail(error)
             n_words = 0
-        self._count(-(n_words or group.n_words))  # if that was all, what nobody waits for as well
+        if n_words == 0:  # the group has ended, maybe with words that nobody waits for
+            self._count(-group.n_words)
+            return False
+        self._count(-n_words)
         group.n_words -= n_words
-        return n_words > 0
+        return True
 
     def _count(self, n_words: int) -> None:
         """Count words of texts that begin to wait, or, below 0, that wait no more."""

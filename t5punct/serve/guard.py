@@ -57,8 +57,8 @@ def refusal(status: int, found: str = "", expected: str = "", fix: str = "") -> 
     """Return an error as clients get it; without words, what is always said with this status."""
     status = HTTPStatus(status)
     names = ("found", "expected", "fix")
-    error = zip(names, (found, expected, fix) if found else REFUSALS[status], strict=True)
-    return JSONResponse({"error": dict(error)}, status, _HEADERS.get(status))
+    said = (found, expected, fix) if found else REFUSALS[status]
+    return JSONResponse({"error": dict(zip(names, said, strict=True))}, status, _HEADERS.get(status))
 
 
 class Guard:
@@ -79,6 +79,7 @@ class Guard:
             await refusal(status)(scope, receive, send)
 
     def _refused(self, scope: Scope) -> HTTPStatus | None:
+        """Return why a request is refused; None: it is not."""
         headers = Headers(scope=scope)
         host = headers.get("host", "")
         name, _, port = host.rpartition(":")
@@ -92,6 +93,7 @@ class Guard:
         if not is_open and not self._has_token(headers):
             return HTTPStatus.UNAUTHORIZED
         length = headers.get("content-length", "0")
+        # Python reads no number of thousands of digits; one of twenty is too large as well
         is_large = length.isdecimal() and int(length[:20]) > self._config.max_body_bytes
         return HTTPStatus.REQUEST_ENTITY_TOO_LARGE if is_large else None
 

@@ -36,24 +36,34 @@ from .requests import Message, StreamFields, StreamSettings, message_of
 _WAITING_EVENTS = 1000  # of one who does not read; then the oldest are dropped
 _READ_AHEAD = 256_000  # characters of messages that wait
 _STEP_WORDS = 16  # of a message that are decided at a time
+_REASON_BYTES = 120
+_CLOSING_S = 5  # for which a client is waited for
 # https://www.iana.org/assignments/websocket/websocket.xhtml
 ENDED, GOING_AWAY, UNFIT, TOO_MUCH, BROKEN, RESTARTING, BUSY = 1000, 1001, 1008, 1009, 1011, 1012, 1013
 
 
 class _Inbox:
-    """What a client has said, message by message, until it leaves or the service ends."""
+    """What a client has said, message by message, until it leaves or the service ends.
+
+    `fill` reads while messages that came before are answered, so that it hears at once when the client leaves; it stops
+    reading while too much waits.
+    """
 
     def __init__(self, socket: WebSocket) -> None:
         self._socket = socket
         self._messages = asyncio.Queue[str | None]()
-        self._n_chars = 0
-        self._room = asyncio.Event()
+        self._n_chars = 0  # of the messages that wait
+        self._room = asyncio.Event()  # set when one of them is taken
 
     async def fill(self) -> None:
         """Read messages until the client leaves.  Raises InputError for one that is no text."""
         with suppress(RuntimeError):  # it has left before
-            while (received := await self._socket.receive())["type"] != "websocket.disconnect":
-                if (text := received.get("text")) is None:
+            while True:
+                received = await self._socket.receive()
+                if received["type"] == "websocket.disconnect":
+                    return
+                text = received.get("text")
+                if text is None:
                     raise InputError("bytes", expected="text messages", fix="send words as text")
                 self._n_chars += len(text)
                 self._messages.put_nowait(text)
@@ -75,7 +85,11 @@ class _Inbox:
 
 @dataclass
 class LiveStream:
-    """A stream and its client."""
+    """A stream and its client.
+
+    fields: what it is told beside its words; idle_s: after so many seconds without a word it is ended; on_event: told
+    each event that others may see.
+    """
 
     socket: WebSocket
     engine: Engine
@@ -83,9 +97,9 @@ class LiveStream:
     fields: StreamFields
     metrics: Metrics
     idle_s: float
-    on_event: Callable[[str], None] | None  # told each event of words as well
+    on_event: Callable[[str], None] | None
     _state: StreamState = field(default_factory=StreamState, init=False)
-    _n_chars: int = field(default=0, init=False)
+    _n_chars: int = field(default=0, init=False)  # of the text of all committed words
     _n_messages: int = field(default=0, init=False)  # of the client
     _n_told: int = field(default=0, init=False)  # words that were committed when the state was last told
     _language: LanguageWatch = field(init=False)
@@ -127,7 +141,10 @@ class LiveStream:
 
     async def _answer(self, inbox: _Inbox) -> tuple[int, str]:
         """Answer the messages one by one; the code and the reason by which the stream ends."""
-        while (text := await asyncio.wait_for(inbox.next(), self.idle_s)) is not None:
+        while True:
+            text = await asyncio.wait_for(inbox.next(), self.idle_s)
+            if text is None:
+                break
             self._n_messages += 1
             message = message_of(text)
             if message.order == "end":
@@ -151,20 +168,23 @@ class LiveStream:
         if message.order == "clear":
             await self._send({"clear": True})
             return
-        for words in in_steps(message.words) or [()]:
+        for words in in_steps(message.words) or [()]:  # an order comes without words
             started = time.perf_counter()
             step = await self.engine.step(self.settings, message.order or "push", self._state, words)
-            self.metrics.stream_words.inc(max(0, step.state.n_seen - self._state.n_seen))
+            n_new = step.state.n_seen - self._state.n_seen
+            self.metrics.stream_words.inc(max(0, n_new))
             self._state = step.state
             await self._tell(step.committed, started)
             await self._warn(self._language.hear(" ".join(word.word for word in words)))
         if self.fields.provisional:
             tail = await self.engine.provisional(self.settings, self._state)
             await self._send(provisional_event(tail))
-        if self.fields.state_every and self._state.n_committed - self._n_told >= self.fields.state_every:
+        n_untold = self._state.n_committed - self._n_told
+        if self.fields.state_every and n_untold >= self.fields.state_every:
             await self._tell_state()
 
     async def _tell_state(self) -> None:
+        """Tell where the stream is, so that the client can go on from there on another connection."""
         self._n_told = self._state.n_committed
         event = {"state": json.loads(self._state.to_json()), "n_chars": self._n_chars, "n_messages": self._n_messages}
         await self._send(event)
@@ -184,6 +204,7 @@ class LiveStream:
             await self._send({"warning": warning})
 
     async def _tell(self, words: Sequence[Committed], started: float) -> None:
+        """Tell words that became final; `started`: when the model was asked, by `time.perf_counter`."""
         spent_s = time.perf_counter() - started
         self.metrics.stream_seconds.observe(spent_s)
         events, self._n_chars = committed_events(words, self._n_chars, round(1000 * spent_s, 1))
@@ -191,8 +212,10 @@ class LiveStream:
             await self._send(event)
 
     async def _send(self, event: dict[str, Any]) -> None:
+        """Tell an event to the client, and to those who watch."""
         text = json.dumps(event, ensure_ascii=False)
-        text = text if text == readable(text) else json.dumps(event)  # half a character has a name in json alone
+        if text != readable(text):  # half a character, which UTF-8 cannot hold, and an escape of json can
+            text = json.dumps(event)
         if self.on_event and not event.keys() & {"state", "warning"}:  # which are for the client alone
             self.on_event(text)
         await asyncio.wait_for(self.socket.send_text(text), self.idle_s)
@@ -211,11 +234,12 @@ def in_steps(words: Sequence[TimedWord]) -> list[tuple[TimedWord, ...]]:
     """
     pieces = list[TimedWord]()
     for word in words:
-        if len(texts := word.word.split()) <= _STEP_WORDS:
+        texts = word.word.split()
+        if len(texts) <= _STEP_WORDS:
             pieces.append(word)
             continue
-        begins = [index for index, text in enumerate(texts) if any(map(str.isalnum, text))][::_STEP_WORDS]
-        cuts = [0, *begins[1:], len(texts)]
+        spoken = [index for index, text in enumerate(texts) if any(map(str.isalnum, text))]  # the others are marks
+        cuts = [0, *spoken[_STEP_WORDS::_STEP_WORDS], len(texts)]  # before every sixteenth word that is spoken
         pieces += [replace(word, word=" ".join(texts[start:stop])) for start, stop in pairwise(cuts)]
     if any(" " in piece.word for piece in pieces):  # some hold several words: each is a step of its own
         return [(piece,) for piece in pieces]
@@ -223,11 +247,12 @@ def in_steps(words: Sequence[TimedWord]) -> list[tuple[TimedWord, ...]]:
 
 
 async def close(socket: WebSocket, code: int, reason: str) -> None:
-    """Close a connection with a reason of at most 123 bytes, if it is still there."""
-    if socket.client_state is WebSocketState.DISCONNECTED or socket.application_state is WebSocketState.DISCONNECTED:
+    """Close a connection, if it is still there; of the reason a WebSocket takes no more than 123 bytes."""
+    if WebSocketState.DISCONNECTED in (socket.client_state, socket.application_state):
         return
+    short = reason.encode()[:_REASON_BYTES].decode(errors="ignore")
     with suppress(RuntimeError, TimeoutError, OSError):  # the client is gone, or reads nothing
-        await asyncio.wait_for(socket.close(code, reason.encode()[:120].decode(errors="ignore")), 5)
+        await asyncio.wait_for(socket.close(code, short), _CLOSING_S)
 
 
 class Watchers:
@@ -240,7 +265,7 @@ class Watchers:
         """Tell an event to all who watch a name; nobody waits for one who does not read."""
         for events in self._queues.get(name, ()):
             if events.full():
-                events.get_nowait()
+                events.get_nowait()  # the oldest is dropped
             events.put_nowait(event)
 
     async def watch(self, socket: WebSocket, name: str, stopping: asyncio.Event) -> None:
@@ -253,6 +278,7 @@ class Watchers:
                     await socket.send_text(await events.get())
 
         async def hear_nothing() -> None:
+            """Pass over what the client says, until it leaves."""
             with suppress(RuntimeError):  # the client has left before
                 while (await socket.receive())["type"] != "websocket.disconnect":
                     pass

@@ -90,9 +90,12 @@ _TERMS = "Your own spellings, one a line: pytorch=PyTorch, ASR, gonna=going to."
 
 
 def schema_of(kind: type[ModelOptions]) -> dict[str, Any]:
-    """Return the fields of a request, as json schemas by their names; `kind`: TranscriptOptions or StreamFields."""
+    """Return the fields of a request, as json schemas by their names; `kind`: TranscriptOptions or StreamFields.
+
+    Options of the model are none: the service decides them for all.
+    """
     properties = _READERS[kind].json_schema()["properties"]
-    descriptions = help_of(kind) | {"terms": _TERMS}
+    descriptions = {**help_of(kind), "terms": _TERMS}  # a request holds its terms, where the command names a file
     fields = {}
     for name in names_of(kind):
         if name not in names_of(ModelOptions):
@@ -108,8 +111,8 @@ def text_request(values: Mapping[str, Any], service: ModelOptions) -> TextReques
     asked = {name: value for name, value in values.items() if name != "terms"}
     options = _read(TranscriptOptions, asked, service, {"html": None, "output_dir": None, "ray": None})
     is_name = not options.preset.lower().endswith(PRESET_SUFFIXES)
-    expected, fix = "a name of `t5punct presets`", "give window and so on"
-    check(is_name, f"preset {options.preset!r}, a file", expected=expected, fix=fix)
+    expected = "a name of `t5punct presets`"
+    check(is_name, f"preset {options.preset!r}, a file", expected=expected, fix="give window and so on")
     spellings = Terms.of(terms.splitlines()) if terms.strip() else None
     return TextRequest(options.config(options.render()), options.writer(), spellings, options.input_format)
 
@@ -121,15 +124,16 @@ def stream_request(values: Mapping[str, Any], service: ModelOptions) -> tuple[St
 
 
 def _read(kind: type[Options], values: Mapping[str, Any], service: ModelOptions, more: Mapping[str, Any]) -> Options:
-    """Read fields; `more`: values of options of the command line that are no fields.
+    """Read the fields of a request, and set the options that the service decides.
 
-    Raises FieldError for a field that is unknown or has no such value, ConfigError for one that does nothing.
+    `more`: values of options of the command line that are no fields.  Raises FieldError for a field that is unknown or
+    has no such value, ConfigError for one that does nothing.
     """
     known = schema_of(kind)
     unknown = [name for name in values if name not in known]
     if unknown:
-        mistake, expected = f"an unknown field {unknown[0]}", f"some of {', '.join(known)}"
-        raise FieldError(mistake, expected=expected, fix="check its spelling")
+        expected = f"some of {', '.join(known)}"
+        raise FieldError(f"an unknown field {unknown[0]}", expected=expected, fix="check its spelling")
     try:
         options: Options = _READERS[kind].validate_python(dict(values))
     except ValidationError as error:
@@ -140,6 +144,7 @@ def _read(kind: type[Options], values: Mapping[str, Any], service: ModelOptions,
         value = getattr(options, name, None)
         is_possible = name not in values or value is None or value <= most
         check(is_possible, f"the field {name}: {value}", expected=f"at most {most}", fix="lower it", kind=FieldError)
+    # as a user of the command types options, of which some do nothing without others
     typed = {name: name for name in values if getattr(options, name) not in (None, False, "")}
     check_needs(typed, {**more, **asdict(options)})
     return replace(options, **options_of(ModelOptions, service))
@@ -165,11 +170,13 @@ def message_of(text: str) -> Message:
             if type(n_chars) is not int or n_chars < 0:
                 raise ValueError(n_chars)
             return Message(saved=(StreamState.from_json(json.dumps(values["state"])), n_chars))
-        [(name, value)] = values.items()
+        [(name, value)] = values.items()  # raises ValueError for more than one
         if name in ORDERS and value is True:
             return Message(order=name)
+        if name == "words" and isinstance(value, str):
+            return Message((TimedWord(value),))
         if name == "words":
-            return Message((TimedWord(value),) if isinstance(value, str) else tuple(map(timed_word, value)))
+            return Message(tuple(timed_word(word) for word in value))
         raise ValueError(name)
     except (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError, T5PunctError):
         raise InputError(

@@ -83,7 +83,8 @@ def texts_of_json(body: Body, field_names: Collection[str]) -> JsonTexts | None:
     check("text" not in values, "text and texts", expected="one of them", fix="drop the other", kind=FieldError)
     texts = values.pop("texts")
     is_list = isinstance(texts, list) and all(isinstance(text, str) for text in texts)
-    mistake, expected = "texts that are no list of strings", '{"texts": ["how are you", "so"]}'
+    mistake = "texts that are no list of strings"
+    expected = '{"texts": ["how are you", "so"]}'
     check(is_list, mistake, expected=expected, fix="send it so", kind=FieldError)
     return JsonTexts(tuple(texts), values)
 
@@ -93,7 +94,8 @@ def _are_fields(values: Mapping[str, Any], field_names: Collection[str]) -> bool
     others = {name: value for name, value in values.items() if name not in field_names}
     if any(isinstance(value, list | dict) for value in others.values()):
         return False
-    return len(others) < len(values) or any(get_close_matches(name, field_names, cutoff=_ALIKE) for name in others)
+    has_field = len(others) < len(values)
+    return has_field or any(get_close_matches(name, field_names, cutoff=_ALIKE) for name in others)
 
 
 @dataclass(frozen=True)
@@ -129,18 +131,18 @@ def answer_of(body: Body, request: TextRequest, engine: Engine, max_words: int) 
     texts = [text for _, transcript in read for text in transcript.texts]
     lengths = [sum(map(len, transcript.texts)) for _, transcript in read]
     n_words = sum(lengths)
-    mistake, expected = f"{n_words} words", f"at most {max_words}"
-    check(n_words <= max_words, mistake, expected=expected, fix="send it in parts", kind=TooLongError)
-    words = engine.annotate(texts, request.config)
+    is_short = n_words <= max_words
+    check(is_short, f"{n_words} words", expected=f"at most {max_words}", fix="send it in parts", kind=TooLongError)
+    words = engine.annotate(texts, request.config)  # of all texts, one after the other
     warnings = _warnings(punctuator.model.name, read)
     if body.asked is None:
         [(name, transcript)] = read
         pieces = iter(punctuator.file_pieces(transcript, words, request.writer, name))
         content_type = FORMATS[request.writer.format or transcript.format].mimes[0]
     else:
-        written = (
-            "".join(punctuator.file_pieces(transcript, islice(words, n_words), request.writer, name))
-            for (name, transcript), n_words in zip(read, lengths, strict=True)
+        written = (  # lazily: each text takes its own words from those that come
+            "".join(punctuator.file_pieces(transcript, islice(words, length), request.writer, name))
+            for (name, transcript), length in zip(read, lengths, strict=True)
         )
         pieces = _json_pieces(written, warnings, is_one=body.asked.is_one)
         content_type = "application/json"
@@ -164,9 +166,12 @@ def _sources(body: Body, request: TextRequest) -> Iterator[tuple[str, str | None
 
 
 def _json_pieces(texts: Iterable[str], warnings: Sequence[str], *, is_one: bool) -> Iterator[str]:
+    """Yield the json of an answer, text by text as they are decided: `{"texts": [..]}`, or `{"text": ".."}` of one."""
     yield '{"text": ' if is_one else '{"texts": ['
     for number, text in enumerate(texts):
-        yield ", " * bool(number) + json.dumps(text, ensure_ascii=False)
+        if number:
+            yield ", "
+        yield json.dumps(text, ensure_ascii=False)
     yield "" if is_one else "]"
     yield f', "warnings": {json.dumps(warnings)}}}\n' if warnings else "}\n"
 

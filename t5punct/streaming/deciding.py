@@ -111,15 +111,17 @@ class DelayDecider:
         memories = [look.state.memory for look in looks if look.state.memory is not None]
         known = [memory.final for memory in memories]  # the tokens whose states are final
         delay = self._encoder.delay.words
-        ended = [i for i, look in enumerate(looks) if look.view.window.keep_stop > look.state.n_seen - delay]
-        for index, tail in zip(ended, self._encoder.tails([memories[i] for i in ended]), strict=True):
+        # looks that ask for slots whose states are not: the text ends there
+        ended = [index for index, look in enumerate(looks) if look.view.window.keep_stop > look.state.n_seen - delay]
+        tails = self._encoder.tails([memories[index] for index in ended])
+        for index, tail in zip(ended, tails, strict=True):
             known[index] = known[index].then(tail)
         return [self._votes_of(look, tokens) for look, tokens in zip(looks, known, strict=True)]
 
     def _votes_of(self, look: Look, known: Tokens) -> tuple[Vote, ...]:
         """Return the votes of one stream; known: the states of words, those of the look among them."""
         words = look.view.words[: look.slots.stop]
-        first = known.words.index(look.view.window.start) if words else 0
+        first = known.words.index(look.view.window.start) if words else 0  # of `known`, which may begin before them
         window = self._punctuator.window_input(words)
         tagged = self._tagger.tag(known.rows[first : first + len(words)], [window])
         (votes,) = self._tagger.votes_of([window], [len(words)], tagged)
@@ -133,18 +135,24 @@ class DelayDecider:
         memory = state.memory
         if memory is not None and memory.n_words >= state.start and self._encoder.owns(memory):
             return memory
-        # so many tokens stood before the words that the state holds, when it was saved
-        words_read = self._tokens(state, state.start)[: max(0, state.n_read - state.start)]
-        return self._encoder.begin(state.start, max(0, state.n_tokens - sum(map(len, words_read))))
+        # the words that the state holds are read again; positions are counted from the tokens that stood before them
+        n_read_again = max(0, state.n_read - state.start)
+        words_read = self._tokens(state, state.start)[:n_read_again]
+        n_tokens_before = state.n_tokens - sum(map(len, words_read))
+        return self._encoder.begin(state.start, max(0, n_tokens_before))
 
     def _tokens(self, state: StreamState, first: int) -> list[tuple[int, ...]]:
         """Return the tokens of a stream's words from the `first` on, each behind the silence before it."""
         tokenizer = self._punctuator.model.tokenizer
         held = state.words
-        tokens = []
+        tokens = list[tuple[int, ...]]()
         for index in range(first - state.start, len(held)):
-            opens = not (state.start + index or self._encoder.n_prefix)
-            (word,) = self._punctuator.window_input(held[index : index + 1]).words
-            silence = tokenizer.pause_ids[: held[index - 1].pause][-1:] if index else ()
-            tokens.append((*silence, *tokenizer.word_ids(word, first=opens)))
+            opens_input = state.start + index == 0 and not self._encoder.n_prefix  # no token stands before it
+            [word] = self._punctuator.window_input(held[index : index + 1]).words
+            ids = tuple(tokenizer.word_ids(word, first=opens_input))
+            if index and held[index - 1].pause and tokenizer.pause_ids:
+                # a longer silence than the task knows is its longest
+                n_reached = min(held[index - 1].pause, len(tokenizer.pause_ids))
+                ids = (tokenizer.pause_ids[n_reached - 1], *ids)
+            tokens.append(ids)
         return tokens

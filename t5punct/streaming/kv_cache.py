@@ -60,19 +60,22 @@ class Tokens:
 
 
 class _Room:
-    """Rows of keys, with room for more behind them, which the `Keys` of one history share."""
+    """Rows of keys, with room for more behind them, which the `Keys` of one history share.
+
+    A stream's next `Keys` write behind those before, which stay valid: rows that were written are never changed.
+    """
 
     def __init__(self, rows: torch.Tensor, n_spare: int = _SPARE_ROWS) -> None:
         self.rows = rows.new_empty(len(rows) + n_spare, rows.shape[1])
         self.rows[: len(rows)] = rows
-        self.n_taken = len(rows)
+        self.n_taken = len(rows)  # how many are written
 
 
 @dataclass(frozen=True, slots=True)
 class Keys:
     """Keys and values of tokens of one stream in one layer: a value, which grows without being copied each time.
 
-    rows: (n_keys, 2 * n_heads * d_kv), where the room has them; words, positions: as `Tokens` has them.
+    start: of its first row in the room; rows: (n_keys, 2 * n_heads * d_kv); words, positions: as `Tokens` has them.
     """
 
     room: _Room
@@ -92,10 +95,12 @@ class Keys:
 
     def then(self, tokens: Tokens, rows: torch.Tensor) -> Keys:
         """Return these, and behind them the keys and values of more tokens."""
-        words, positions = self.words + tokens.words, self.positions + tokens.positions
+        words = self.words + tokens.words
+        positions = self.positions + tokens.positions
         stop = self.start + len(self)
         room = self.room
-        if room.n_taken != stop or stop + len(rows) > len(room.rows):  # others have taken it, or it is full
+        is_taken = room.n_taken != stop  # another stream went on from the same state, or this one from an older state
+        if is_taken or stop + len(rows) > len(room.rows):
             return Keys(_Room(torch.cat([self.rows, rows])), 0, words, positions)
         room.rows[stop : stop + len(rows)] = rows
         room.n_taken += len(rows)
@@ -145,8 +150,8 @@ class StreamEncoder:
         network: Any = model.network
         encoder = network.encoder
         self._stack = Encoder(encoder)
-        self.delay = delay
         self._stack.check_delay()
+        self.delay = delay
         self._look_aheads = delay.look_aheads(len(self._stack.layers))
         self._words_waited = [0, *accumulate(self._look_aheads)]  # the words that each layer's input has waited for
         source = model.tokenizer.source([], style)
@@ -156,7 +161,8 @@ class StreamEncoder:
         with torch.inference_mode():
             self._biases = self._stack.position_biases()
             self._start = self._blank()
-            self._prefix_keys = [layer.keys.rows for layer in self._start.layers]  # and values; none while it is read
+            # of each layer the prefix' keys and values, which all words see; none while the prefix itself is read
+            self._prefix_keys = [layer.keys.rows for layer in self._start.layers]
             if self._prefix:
                 prefix = self._tokens(self._prefix, [PREFIX] * self.n_prefix, range(self.n_prefix))
                 (prefix_memory,) = self._read_columns([self._start], [prefix], whole=False)
@@ -205,7 +211,8 @@ class StreamEncoder:
         nothing = self._tokens([], [], [])
         tails = list[Tokens]()
         for ended in self._read_columns(memories, [nothing] * len(memories), whole=True):
-            n_final = _count(ended.final.words, ended.n_words - 1 - self.delay.words)
+            last_final_word = ended.n_words - 1 - self.delay.words
+            n_final = _count(ended.final.words, last_final_word)
             tails.append(ended.final.part(slice(n_final, None)))
         return tails
 
@@ -213,39 +220,43 @@ class StreamEncoder:
         """Return a memory of no tokens."""
         nothing = self._tokens([], [], [])
         first = self._stack.layers[0]
-        no_room = _Room(_keys_and_values(first, first.read(nothing.rows)), n_spare=0)  # streams share none
+        # no spare rows: all streams begin with this room, and the first to write into it would take it from the others
+        no_room = _Room(_keys_and_values(first, first.read(nothing.rows)), n_spare=0)
         layer = LayerMemory(Keys(no_room, 0, (), ()), nothing)
         return Memory((layer,) * len(self._look_aheads), 0, 0, nothing, self._owner)
 
     def _read_columns(self, memories: Sequence[Memory], incoming: Sequence[Tokens], *, whole: bool) -> list[Memory]:
-        """Run new tokens up through the layers.
+        """Run new tokens, those of each stream, up through the layers; return what is remembered of the streams then.
 
         A token passes a layer once all words that the layer may look ahead to were heard; else it waits there.
         `whole`: the text ends, so no token waits.
         """
         if not memories:
             return []
-        layers: list[list[LayerMemory]] = [[] for _ in memories]
+        new_layers: list[list[LayerMemory]] = [[] for _ in memories]  # of each stream
         for index, layer in enumerate(self._stack.layers):
             keyed = self._add_inputs(layer, [memory.layers[index] for memory in memories], incoming)
             ready = list[Tokens]()
-            for memory, own, held in zip(memories, keyed, layers, strict=True):
+            for memory, own, new in zip(memories, keyed, new_layers, strict=True):
                 last_word = memory.n_words - 1 - self._words_waited[index + 1]
                 n_ready = len(own.waiting) if whole else _count(own.waiting.words, last_word)
                 ready.append(own.waiting.part(slice(n_ready)))
-                held.append(LayerMemory(own.keys, own.waiting.part(slice(n_ready, None))))
-            incoming = self._states(index, keyed, ready)
-        finals = [tokens.with_rows(self._stack.finish(tokens.rows)) for tokens in map(_word_ends, incoming)]
-        return [
-            replace(memory, layers=tuple(held), final=memory.final.part(slice(-1, None)).then(final))
-            for memory, held, final in zip(memories, layers, finals, strict=True)
-        ]
+                new.append(LayerMemory(own.keys, own.waiting.part(slice(n_ready, None))))
+            incoming = self._states(index, keyed, ready)  # of the next layer
+        heard = list[Memory]()
+        for memory, new, outputs in zip(memories, new_layers, incoming, strict=True):
+            ends = _word_ends(outputs)
+            final = ends.with_rows(self._stack.finish(ends.rows))
+            last_before = memory.final.part(slice(-1, None))  # the state of the word before those
+            heard.append(replace(memory, layers=tuple(new), final=last_before.then(final)))
+        return heard
 
     def _add_inputs(
         self, layer: EncoderLayer, known: Sequence[LayerMemory], incoming: Sequence[Tokens]
     ) -> list[LayerMemory]:
-        """Return what a layer remembers of streams, with keys and values of new inputs, which wait behind those that
-        do.
+        """Return what a layer remembers of streams once it has new inputs: their keys and values.
+
+        The inputs themselves wait, behind those that do.  Keys that no word will see any more are dropped.
         """
         rows = torch.cat([tokens.rows for tokens in incoming])
         if not len(rows):
@@ -255,9 +266,13 @@ class StreamEncoder:
         for memory, inputs, key in zip(known, incoming, keys, strict=True):
             if len(inputs):
                 waiting = memory.waiting.then(inputs)
-                n_unseen = _count(memory.keys.words, waiting.words[0] - self.delay.left_words - 1)  # by any from now on
-                memory = LayerMemory(memory.keys.part(n_unseen).then(inputs, key), waiting)  # noqa: PLW2901
-            layers.append(memory)
+                last_unseen_word = (
+                    waiting.words[0] - self.delay.left_words - 1
+                )  # by those that wait, and all later ones
+                n_unseen = _count(memory.keys.words, last_unseen_word)
+                layers.append(LayerMemory(memory.keys.part(n_unseen).then(inputs, key), waiting))
+            else:
+                layers.append(memory)
         return layers
 
     def _states(self, index: int, memories: Sequence[LayerMemory], ready: Sequence[Tokens]) -> list[Tokens]:
@@ -307,6 +322,7 @@ class StreamEncoder:
         layer = self._stack.layers[index]
         n_keys = len(words[0].keys)
         prefix = self._prefix_keys[index]
+        # (n_words, n_seen, 2 * n_heads * d_kv): keys and values of the prefix, then those in sight of the word
         seen = queries.new_empty(len(words), len(prefix) + n_keys, prefix.shape[-1])
         seen[:, : len(prefix)] = prefix
         for place, word in enumerate(words):
@@ -319,12 +335,13 @@ class StreamEncoder:
         distances = (key_places[:, None] - places[:, :, None]).clamp_(-self._farthest, self._farthest)
         bias = self._biases[index][:, distances + self._farthest].transpose(0, 1)
         # heads of all words in one dimension: with two, torch takes a way whose sums depend on how threads share it
-        query, key, value = (
-            rows.reshape(*rows.shape[:2], layer.n_heads, -1).transpose(1, 2).flatten(0, 1)
-            for rows in (queries, keys, values)
+        attended = scaled_dot_product_attention(
+            _by_heads(queries, layer.n_heads),
+            _by_heads(keys, layer.n_heads),
+            _by_heads(values, layer.n_heads),
+            attn_mask=bias.flatten(0, 1),
+            scale=layer.scale,
         )
-        bias = bias.flatten(0, 1)
-        attended = scaled_dot_product_attention(query, key, value, attn_mask=bias, scale=layer.scale)
         return attended.view(len(words), layer.n_heads, *attended.shape[1:]).transpose(1, 2).flatten(2)
 
     def _tokens(self, ids: Sequence[int], words: Sequence[int], positions: Sequence[int]) -> Tokens:
@@ -333,9 +350,9 @@ class StreamEncoder:
 
 
 def keys_in_sight(key_words: Sequence[int], word: int, look_ahead: int, left_words: int) -> slice:
-    """Return which keys each query of a layer sees, beside the prefix.  Words are in ascending order.
+    """Return which keys a word of a layer sees, beside the prefix: of `left_words` before it to `look_ahead` behind it.
 
-    The same as `t5.delay.keys_in_sight` says of whole texts.
+    key_words: of each key its word, ascending.  The same as `t5.delay.keys_in_sight` says of whole texts.
     """
     return slice(bisect_left(key_words, word - left_words), bisect_right(key_words, word + look_ahead))
 
@@ -344,7 +361,13 @@ def _keys_and_values(layer: EncoderLayer, read: Any) -> torch.Tensor:
     return torch.cat([layer.keys(read), layer.values(read)], -1)
 
 
+def _by_heads(rows: torch.Tensor, n_heads: int) -> torch.Tensor:
+    """(n_words, n_rows, n_heads * d_kv) -> (n_words * n_heads, n_rows, d_kv)."""
+    return rows.reshape(*rows.shape[:2], n_heads, -1).transpose(1, 2).flatten(0, 1)
+
+
 def _shape(sight: _Sight) -> tuple[int, int]:
+    """Return by what words are computed in one call: as many tokens that see as many keys."""
     return len(sight.rows), len(sight.keys)
 
 
@@ -354,7 +377,7 @@ def _count(words: Sequence[int], last_word: int) -> int:
 
 
 def _word_ends(tokens: Tokens) -> Tokens:
-    """Return the last token of each word."""
+    """Return the last token of each word, whose state stands for the word; none of the prefix."""
     ends = list[int]()
     for index, word in enumerate(tokens.words):
         is_last = index + 1 == len(tokens) or tokens.words[index + 1] != word

@@ -15,7 +15,8 @@ from __future__ import annotations
 
 from ..model import language_warning, unknown_language
 
-_LOOK_EVERY, _MOST_HEARD = 20, 200  # words
+_LOOK_EVERY = 20  # words
+_MOST_HEARD = 200  # words, after which no warning comes any more
 
 
 class LanguageWatch:
@@ -32,7 +33,8 @@ class LanguageWatch:
             return None
         n_looks = len(self._heard) // _LOOK_EVERY
         self._heard += text.split()
-        return self._look() if len(self._heard) // _LOOK_EVERY > n_looks else None
+        is_time = len(self._heard) // _LOOK_EVERY > n_looks
+        return self._look() if is_time else None
 
     def end(self) -> str | None:
         """Return a warning about all that was heard, if none was returned before."""

@@ -54,6 +54,7 @@ class StreamConfig:
                 f"policy delay with a lookahead of {self.lookahead} words, decide {self.decide}",
                 expected=f"0 to {MOST_DELAY}, and no decide: the tagger decides", fix="check --lookahead and decide",
             )  # fmt: skip
+        # values of each policy that a window has to be longer than
         names = {"fixed": ("lookahead",), "entropy": ("l_min", "l_max"), "sentence": ("every", "after"), "delay": ()}
         for name in names[self.policy]:
             value = getattr(self, name)
@@ -151,8 +152,9 @@ class Sentence(Policy):
     window: int
 
     def is_due(self, state: StreamState) -> bool:
-        is_time = state.n_seen % self.every == 0 or state.n_waiting >= self.window
-        return is_time and self.n_asked(state) > 0
+        is_time = state.n_seen % self.every == 0
+        is_full = state.n_waiting >= self.window
+        return (is_time or is_full) and self.n_asked(state) > 0
 
     def window_start(self, state: StreamState) -> int:
         return max(state.start, state.sentence_start)
@@ -164,7 +166,7 @@ class Sentence(Policy):
             marks, _ = choose_marks([vote.marks], [1.0])  # mark by mark, as the slot will be decided
             if waiting[index].ends_sentence(marks):
                 n_ended = index + 1
-        if n_ended == 0 and state.n_waiting >= self.window:
+        if n_ended == 0 and state.n_waiting >= self.window:  # a sentence that is longer than the buffer
             return len(votes)
         return n_ended
 

@@ -70,18 +70,20 @@ class StreamState:
     def hear(self, word: Word, window: int, times: Times | None = None) -> StreamState:
         """Return the state with one more word; older words are dropped if they are committed and outside the window."""
         times = times or Times()
-        n_dropped = min(max(0, len(self.words) + 1 - window), self.n_committed - self.start)
+        n_outside = max(0, len(self.words) + 1 - window)
+        n_dropped = min(n_outside, self.n_committed - self.start)  # words that wait are kept
         words = (*self.words[n_dropped:], replace(word, space=" "))
         if len(words) > 1:  # only now it shows that the word before is an ordinal
             raw_before = words[-3].raw if len(words) > 2 else ""
             words = (*words[:-2], between(words[-2], raw_before, words[-1].raw), words[-1])
-        known = (*self.times, times)[-len(words) :] if self.times or times != Times() else ()
+        has_times = bool(self.times) or times != Times()  # a source that tells none keeps the state small
+        known = (*self.times, times)[-len(words) :] if has_times else ()
         return replace(self, words=words, n_seen=self.n_seen + 1, end_ms=times.end_ms, times=known)
 
     def times_of(self, index: int) -> Times:
         """Return when the word at a place of the stream was spoken."""
         n_behind = self.n_seen - index
-        return self.times[-n_behind] if n_behind <= len(self.times) else Times()
+        return self.times[-n_behind] if n_behind <= len(self.times) else Times()  # of older ones they are not known
 
     def paused(self, pause: int) -> StreamState:
         """Return the state with a silence after the last word, unless a longer one is known already."""
@@ -139,8 +141,11 @@ class StreamState:
 def _is_sound(word: Word) -> bool:
     """Return whether a word has values of the right types, and is one word."""
     texts = (word.text, word.marks, word.raw, word.space, word.spelled)
-    if not all(isinstance(text, str) for text in texts) or {type(word.dotted), type(word.is_abbreviated)} != {bool}:
+    if not all(isinstance(text, str) for text in texts):
+        return False
+    if type(word.dotted) is not bool or type(word.is_abbreviated) is not bool:
         return False
     if not isinstance(word.pause, int) or word.pause not in range(len(PAUSES) + 1):  # an older state has true or false
         return False
-    return type(word.n_closers) is int and 0 <= word.n_closers <= len(word.text) and word.text.split() == [word.text]
+    is_one_word = word.text.split() == [word.text]
+    return is_one_word and type(word.n_closers) is int and 0 <= word.n_closers <= len(word.text)

@@ -71,17 +71,23 @@ class Streams:
         self.config = config or StreamConfig()
         self._check()
         self._policy = make_policy(self.config)
-        self._n_kept = self.config.window
-        self._delay_decider: DelayDecider | None = None
-        if self.config.policy == "delay" and decider is None:
-            self._delay_decider = decider = DelayDecider(punctuator, self.config.lookahead)
+        self._n_kept = self.config.window  # words that a state keeps, from which the model reads
+        self._delay_decider: DelayDecider | None = None  # the decider, if it reads all words before it votes
+        if decider is not None:
+            self._decider = decider
+        elif self.config.policy == "delay":
+            self._delay_decider = DelayDecider(punctuator, self.config.lookahead)
+            self._decider = self._delay_decider
             self._n_kept = self._delay_decider.n_remembered_words
-        if decider is None:
-            decider = Classify(punctuator) if self.config.decide == "classify" else Seq2Seq(punctuator)
-        self._decider = decider
+        else:
+            self._decider = Classify(punctuator) if self.config.decide == "classify" else Seq2Seq(punctuator)
 
     def push(self, states: Sequence[StreamState], words: Sequence[Words]) -> list[Step]:
-        """Give each stream the words that arrived for it.  Raises InputError for a stream that is finished."""
+        """Give each stream the words that arrived for it.  Raises InputError for a stream that is finished.
+
+        Each stream hears words until one of them makes the model look, and the windows of all streams that came so far
+        are decoded together; then they hear more.  So every window is read that would be if words came one by one.
+        """
         if len(states) != len(words):
             mistake = f"words for {len(words)} of {len(states)} streams"
             raise InputError(mistake, expected="words for each", fix="give [] for none")
@@ -90,7 +96,8 @@ class Streams:
         steps = [Step(state) for state in states]
         queues = [deque(self._pieces(arrived)) for arrived in words]
         while True:
-            looks: dict[int, bool] = {}  # the streams whose windows are to be decoded, and whether everything is final
+            # the streams whose windows are to be decoded: by index, whether everything that waits is final
+            looks: dict[int, bool] = {}
             for index, queue in enumerate(queues):
                 state, is_final = self._hear(steps[index].state, queue)
                 steps[index] = replace(steps[index], state=state)
@@ -122,8 +129,8 @@ class Streams:
             mistake = "policy delay with the decoder generate"
             check(decoder != "generate", mistake, expected="tagger", fix="drop --decoder")
             return
-        is_sure = decoder != "generate" or self.config.policy != "entropy"
-        answers = decoder in ("auto", "slots") or self.config.decide != "classify"
+        is_sure = decoder != "generate" or self.config.policy != "entropy"  # whether it knows how sure it is, if asked
+        answers = decoder in ("auto", "slots") or self.config.decide != "classify"  # likewise, single questions
         check(
             is_sure and answers, f"policy {self.config.policy}, decide {self.config.decide} with the decoder {decoder}",
             expected="the decoder slots, which knows how sure it is and answers questions", fix="drop --decoder",
@@ -134,7 +141,8 @@ class Streams:
         """Yield one item for each word, or mark that stands alone, whatever chunk it comes in."""
         if isinstance(words, bytes) or not isinstance(words, Iterable):
             raise InputError(f"words of type {type(words).__name__}", expected="a list of str", fix="give [] for none")
-        for word in [words] if isinstance(words, str) else words:
+        arrived = [words] if isinstance(words, str) else words  # a str may hold several words, too
+        for word in arrived:
             timed = word if isinstance(word, TimedWord) else TimedWord(word)
             times = whole_ms(timed.start_ms), whole_ms(timed.end_ms)
             for piece in checked_text(timed.word, may_hold_bytes=True).split():
@@ -143,7 +151,8 @@ class Streams:
     def _hear(self, state: StreamState, queue: deque[TimedWord]) -> tuple[StreamState, bool | None]:
         """Take words until a window must be decoded, or none are left.
 
-        Gives the state, and whether everything that waits is final in that window; None where none must be decoded.
+        Gives the state, and whether everything that waits is final in that window: True behind a silence, False where
+        the policy decides; None where no window must be decoded.
         """
         task = self._punctuator.model.task
         while queue:
@@ -153,22 +162,22 @@ class Streams:
             if state.n_waiting and silence_ms >= (self.config.max_delay_ms or math.inf):
                 return state, True
             word = queue.popleft()
-            (heard,) = words_of(word.word, task.alphabet, opens_line=not state.n_seen)
-            marked = None if heard.has_slot else self._add_marks(state, word.word)
-            if marked is not None:
-                state = marked
-                continue
+            [heard] = words_of(word.word, task.alphabet, opens_line=not state.n_seen)
+            if not heard.has_slot:
+                marked = self._add_marks(state, word.word)
+                if marked is not None:  # else it is a word
+                    state = marked
+                    continue
             state = state.hear(heard, self._n_kept, Times(word.start_ms, word.end_ms))
             if self._policy.is_due(state):
                 return state, False
         return state, None
 
     def _add_marks(self, state: StreamState, piece: str) -> StreamState | None:
-        """Return the state after marks that stand alone, which are the last word's, as in a text; None: they are a
-        word.
+        """Return the state after marks that stand alone; None: they are a word.
 
-        They are dropped, as every slot is decided anew.  Where marks are kept, the word gets them; if it is final
-        already, or has as many as a slot may have, they stay as a word.
+        As in a text, they are the last word's.  They are dropped, as every slot is decided anew.  Where marks are kept,
+        the word gets them; if it is final already, or has as many as a slot may have, they stay as a word.
         """
         if not state.words:
             return None
@@ -186,7 +195,8 @@ class Streams:
     def _decode(self, steps: list[Step], looks: Mapping[int, bool], *, ends: bool = True) -> None:
         """Decode the newest windows of some streams, and commit what is final.
 
-        Where everything is final, a silence or the end of the stream follows; with `ends` the sentence ends there.
+        `steps`: of all streams, those decoded are replaced; `looks`: by index in them, whether everything that waits is
+        final, as a silence or the end of the stream follows; with `ends` the sentence ends there.
         """
         states = [steps[index].state for index in looks]
         if self._delay_decider is not None:
@@ -206,22 +216,24 @@ class Streams:
     def _commit(self, state: StreamState, votes: Sequence[Vote]) -> tuple[StreamState, tuple[Committed, ...]]:
         """Return the first waiting words, as these votes decide them, and the state once they are committed."""
         sentence = self._punctuator.first_sentence
-        if state.n_committed:
+        if state.n_committed:  # what the words before have left
             unsure_case = Case(state.unsure_case) if state.unsure_case else None
             sentence = SentencePosition(state.begins_sentence, state.opened, state.quoted, unsure_case)
-        words = state.words[state.n_committed - state.start :][: len(votes)]
+        first = state.n_committed - state.start
+        words = state.words[first : first + len(votes)]
         decisions = list[Decision]()
         sentence_start = state.sentence_start
-        for index, (word, vote) in enumerate(zip(words, votes, strict=True), start=state.n_committed + 1):
+        for following, (word, vote) in enumerate(zip(words, votes, strict=True), start=state.n_committed + 1):
             decided, sentence = self._punctuator.decide_words([word], [[vote]], sentence)
             decisions += decided
-            if sentence.begins:
-                sentence_start = index
+            if sentence.begins:  # with the word that follows
+                sentence_start = following
         # what is out stays: the marks of a removed word can only go to a word that is committed together with it
         committed = list[Committed]()
         for index, written in enumerate(self._punctuator.write_words(words, decisions), start=state.n_committed):
             times = state.times_of(index)
-            committed.append(Committed(written, state.n_seen - index - 1, times.start_ms, times.end_ms))
+            n_behind = state.n_seen - index - 1
+            committed.append(Committed(written, n_behind, times.start_ms, times.end_ms))
         state = replace(
             state,
             n_committed=state.n_committed + len(committed),
@@ -301,7 +313,8 @@ def committed_events(words: Sequence[Committed], n_chars: int, decision_ms: floa
     """
     events = list[dict[str, Any]]()
     for word in words:
-        begin = n_chars + bool(n_chars and not word.annotated.is_removed)
+        has_space = n_chars > 0 and not word.annotated.is_removed  # before it
+        begin = n_chars + 1 if has_space else n_chars
         n_chars = begin + len(word.text)
         events.append(
             {

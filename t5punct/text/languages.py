@@ -132,23 +132,21 @@ _ANY_SCRIPT = re.compile(f"[{''.join(f'{first}-{last}' for first, last, _ in _SC
 def guess_language(words: Iterable[str]) -> str | None:
     """Return the language of a text's first words, or its alphabet if that is not Latin; None if it is not clear."""
     first = [word.lower().strip(".,?!:;\"'()[]") for word in islice(words, _WORDS)]
-    # as Unicode's name of a letter begins
     letters = Counter(char for word in first for char in word if char.isalpha())
-    alphabets = Counter[str]()
+    alphabets = Counter[str]()  # each by the first word of Unicode's name for its letters
     for char, n_chars in letters.items():
         alphabets[unicodedata.name(char, "").partition(" ")[0].capitalize()] += n_chars
     del alphabets[""]
     if not alphabets:
         return None
-    (alphabet, _), *_ = alphabets.most_common(1)
+    [(alphabet, _)] = alphabets.most_common(1)
     if alphabet != "Latin":
         return "Chinese characters" if alphabet == "Cjk" else f"{alphabet} letters"
-    counts = {
-        language: sum(word in known or any(letter in word for letter in own) for word in first)
-        for language, known in SMALL_WORDS.items()
-        for own in [_OWN_LETTERS.get(language, "")]
-    }
-    (language, most), (_, second), *_ = sorted(counts.items(), key=lambda pair: -pair[1])[:2]
+    counts = Counter[str]()  # of each language: words that are its own, by their letters or as small words
+    for language, known in SMALL_WORDS.items():
+        own_letters = _OWN_LETTERS.get(language, "")
+        counts[language] = sum(word in known or any(letter in word for letter in own_letters) for word in first)
+    [(language, most), (_, second)] = counts.most_common(2)
     return language if most >= max(_FEWEST, second + 1, _LEAST_SHARE * len(first)) else None
 
 
@@ -156,13 +154,15 @@ def is_unspaced(text: str) -> bool:
     """Return whether most letters of a text's first words are of such scripts, in pieces longer than words are."""
     if not _ANY_SCRIPT.search(text):
         return False
-    n_letters = n_unspaced = most = 0
-    for word in text.split(maxsplit=_WORDS)[:_WORDS]:
-        lengths = [longest for char in word for first, last, longest in _SCRIPTS if first <= char <= last]
-        n_letters += sum(map(str.isalpha, word))
+    n_letters = 0
+    n_unspaced = 0  # letters of such scripts
+    n_as_words = 0  # so many they would be at most, if each piece were a word
+    for piece in text.split(maxsplit=_WORDS)[:_WORDS]:
+        lengths = [longest for char in piece for first, last, longest in _SCRIPTS if first <= char <= last]
+        n_letters += sum(map(str.isalpha, piece))
         n_unspaced += len(lengths)
-        most += max(lengths, default=0)
-    return 2 * n_unspaced > n_letters and n_unspaced > most
+        n_as_words += max(lengths, default=0)
+    return 2 * n_unspaced > n_letters and n_unspaced > n_as_words
 
 
 def check_spaced(words: Iterable[str], source: str) -> None:

@@ -147,7 +147,8 @@ def capitalise(word: str) -> str:
     """
     if has_initials(word):
         return _INITIALS.sub(lambda match: match[0].upper(), word)
-    if name := _NAME.match(word):
+    name = _NAME.match(word)  # the `o'` of a name
+    if name:
         return name[0].upper() + capitalise(word[name.end() :])
     for index, char in enumerate(word):
         if char.istitle() or char.islower():
@@ -171,8 +172,9 @@ def apply_case(word: str, case: Case) -> str:
         return word
     lower = word.lower()
     form = lower if case is Case.LOWER else capitalise(lower) if case is Case.CAPITALISED else lower.upper()
-    known = word == lower or word in (capitalise(lower), lower.upper())
-    return form if known and len(form) == len(word) and form.lower() == lower else word
+    is_regular = word == lower or word in (capitalise(lower), lower.upper())
+    is_reversible = len(form) == len(word) and form.lower() == lower
+    return form if is_regular and is_reversible else word
 
 
 @lru_cache(maxsize=4_000)
@@ -188,12 +190,13 @@ def case_forms(word: str) -> Mapping[Case, str]:
     if case_of(word) is Case.VERBATIM or keeps_letters(word):
         return MappingProxyType({Case.VERBATIM: word})
     forms: dict[Case, str] = {}
-    can_be_upper = (
-        not is_degree(word) and _NEVER_UPPER.fullmatch(word) is None
-    )  # nobody writes `PH.D.`, `3RD`, `1980'S`
-    # `U.S.` is in capitals, though it begins a sentence in the same way
-    for case in (Case.LOWER, Case.UPPER, Case.CAPITALISED) if is_initialism(word) else _CASES:
+    # nobody writes `PH.D.`, `3RD`, `1980'S`
+    can_be_upper = not is_degree(word) and _NEVER_UPPER.fullmatch(word) is None
+    # `U.S.` is in capitals, though it begins a sentence in the same way: the first case that gives a form names it
+    cases = (Case.LOWER, Case.UPPER, Case.CAPITALISED) if is_initialism(word) else _CASES
+    for case in cases:
         form = apply_case(word, case)
-        if form not in forms.values() and (form == word or case is not Case.UPPER or can_be_upper):
+        may_be_written = case is not Case.UPPER or can_be_upper or form == word
+        if may_be_written and form not in forms.values():
             forms[case] = form
     return MappingProxyType(forms)

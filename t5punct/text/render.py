@@ -12,7 +12,7 @@ disfluent word that is to be removed.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 
 from ..errors import ConfigError
 from .marks import (
@@ -101,7 +101,7 @@ def fit_opening(decision: Decision, opened: str, *, ends: bool) -> Decision:
     """
     opening = NO_MARKS if opened and decision.opening else decision.opening
     marks = decision.marks
-    closing = OPENING.get(opened or opening or NO_MARKS, NO_MARKS)
+    closing = OPENING.get(opened or opening or NO_MARKS, NO_MARKS)  # what the sentence has to end in, if it was opened
     if ends and ends_sentence(marks) and closing and closing not in marks:
         last = max(index for index, mark in enumerate(marks) if ends_sentence(mark))
         marks = marks[:last] + closing + marks[last + 1 :]
@@ -135,7 +135,9 @@ def write_only(decision: Decision, allowed: str) -> Decision:
     >>> write_only(Decision("!", Case.LOWER, 1.0, 1.0, opening="¿"), ",.").marks
     '.'
     """
-    opening = decision.opening and decision.opening * (OPENING[decision.opening] in allowed)
+    opening = decision.opening
+    if opening and OPENING[opening] not in allowed:
+        opening = NO_MARKS
     rivals = tuple(rival for rival in decision.alternatives if {*rival.marks} <= {*allowed})
     return replace(decision, marks=keep_marks_among(decision.marks, allowed), opening=opening, alternatives=rivals)
 
@@ -159,11 +161,20 @@ class AnnotatedWord:
 
     def as_dict(self) -> dict[str, object]:
         """Return the json of the word; alternatives only if there are some, disfluencies only if they are asked for."""
-        left_out = {"alternatives": not self.alternatives, "disfluent": self.disfluent is None}
-        values = {name: value for name, value in asdict(self).items() if not left_out.get(name)}
-        rivals = [{"label": rival.marks, "probability": rival.probability} for rival in self.alternatives]
-        values |= {"alternatives": rivals} if rivals else {}
-        return {"label" if name == "marks" else name: value for name, value in values.items()}
+        values: dict[str, object] = {
+            "word": self.word,
+            "text": self.text,
+            "label": self.marks,
+            "case": self.case,
+            "confidence": self.confidence,
+            "case_confidence": self.case_confidence,
+        }
+        if self.alternatives:
+            rivals = [{"label": rival.marks, "probability": rival.probability} for rival in self.alternatives]
+            values["alternatives"] = rivals
+        if self.disfluent is not None:
+            values["disfluent"] = self.disfluent
+        return values
 
 
 def render_word(
@@ -179,23 +190,21 @@ def render_word(
     """
     text, marks, case = _written(word, decision, config, alphabet, spellings)
     is_kept = config.keep_marks and bool(word.given)
-    alternatives = tuple(
-        alternative
-        for alternative in decision.alternatives
-        if word.takes_marks
-        and not is_kept  # and what cannot be written after the word is none
-        and _written(word, replace(decision, marks=alternative.marks), config, alphabet, spellings)[1]
-        == alternative.marks
-    )
+    alternatives = list[Alternative]()
+    if word.takes_marks and not is_kept:
+        for rival in decision.alternatives:
+            _, rival_marks, _ = _written(word, replace(decision, marks=rival.marks), config, alphabet, spellings)
+            if rival_marks == rival.marks:  # else they cannot be written after the word
+                alternatives.append(rival)
     return AnnotatedWord(
         word.text,
         text,
         marks,
         case.value,
-        1.0 if is_kept else decision.confidence,
-        1.0 if case is Case.VERBATIM else decision.case_confidence,
-        alternatives,
-        None if config.disfluencies == KEEP else decision.disfluent,
+        confidence=1.0 if is_kept else decision.confidence,
+        case_confidence=1.0 if case is Case.VERBATIM else decision.case_confidence,
+        alternatives=tuple(alternatives),
+        disfluent=None if config.disfluencies == KEEP else decision.disfluent,
     )
 
 
@@ -213,16 +222,15 @@ def _written(
     is_kept = keeps_letters(word.core) or is_phrase or word.spelled or (config.keep_case and word.core != word.normal)
     case = Case.VERBATIM
     if config.case and not is_kept:
-        core, case = word.core, decision.case
+        core = word.core
+        case = decision.case
         if spellings.forms and case_of(core) is not Case.VERBATIM:  # mixed case of the input stays
             cased = apply_case(core, case)
             form = spellings.spell(cased)
             if form != cased:
                 start = word.text.find(core)
-                word, case = (
-                    replace(word, text=word.text[:start] + form + word.text[start + len(core) :]),
-                    case_of(form),
-                )
+                word = replace(word, text=word.text[:start] + form + word.text[start + len(core) :])
+                case = case_of(form)
     if config.keep_marks and word.given:
         stem = word.stem(case)
         tail = word.raw[word.n_stem :]
@@ -231,12 +239,15 @@ def _written(
             tail = tail[1:]
         return stem + tail, word.given, case
     sign = DISFLUENT if decision.disfluent and config.disfluencies == MARK else ""
-    marks = sign + decision.marks * config.marks if word.takes_marks else NO_MARKS
+    marks = sign + (decision.marks if config.marks else NO_MARKS)
+    if not word.takes_marks:
+        marks = NO_MARKS
     if decision.ends_quote:
         word = word.with_quotes_behind()
     if not marks:
         return word.with_marks(NO_MARKS, case), NO_MARKS, case
     text = word.with_marks(marks, case, alphabet.signed if sign else alphabet)
+    # marks that cannot be written leave the word as it is; but the first full stop may be the word's own
     is_shown = text != word.with_marks(NO_MARKS, case) or (word.dotted and marks.startswith("."))
     return text, marks.removeprefix(sign) if is_shown else NO_MARKS, case
 

@@ -91,9 +91,12 @@ def keeps_letters(word: str) -> bool:
 
     The case of its letters is never changed.
     """
-    if len(word) > LONGEST_WORD or (is_initialism(word) and _POSSESSIVE.sub("", word).isupper()):
+    if len(word) > LONGEST_WORD or is_emoticon(word) or is_drive(word):
         return True
-    if is_emoticon(word) or is_drive(word) or (word != word.lower() and _SYMBOLS.search(word)):
+    has_capitals = word != word.lower()
+    if is_initialism(word) and _POSSESSIVE.sub("", word).isupper():
+        return True
+    if has_capitals and _SYMBOLS.search(word):  # `c++` in small letters may get one as a sentence begins
         return True
     return not word.isalnum() and _CODE.search(word) is not None and not is_abbreviation(word.rstrip("."))
 
@@ -101,7 +104,8 @@ def keeps_letters(word: str) -> bool:
 def takes_capital(word: str) -> bool:
     """Return whether a word gets a capital at the start of a sentence: `'em` does, `3rd` and Georgian words do not."""
     first = next((char for char in word if char.isalnum()), "").lower()
-    return first != first.title() and not keeps_letters(word)
+    has_capital_form = first != first.title()  # a digit has none, nor has a letter of Georgian
+    return has_capital_form and not keeps_letters(word)
 
 
 def is_abbreviation(word: str) -> bool:
@@ -115,7 +119,7 @@ def precedes_name(word: str) -> bool:
 
 
 def is_ordinal(before: str, number: str, following: str) -> bool:
-    """Return whether a full stop behind a number makes it an ordinal, given the words around it.
+    """Return whether a full stop behind a number makes it an ordinal, or a Hungarian year, given the words around it.
 
     >>> is_ordinal("am", "3", "oktober"), is_ordinal("im", "19", "Jahrhundert"), is_ordinal("had", "3", "then")
     (True, True, False)
@@ -127,8 +131,9 @@ def is_ordinal(before: str, number: str, following: str) -> bool:
         return behind in _HUNGARIAN_YEARS
     if len(number) > _ORDINAL_DIGITS:
         return False
-    known_behind = behind in _BEHIND_ORDINALS or behind.startswith(_COUNTED_NOUNS)
-    return known_behind or (following[:1].isalnum() and before.lower() in _BEFORE_ORDINALS)
+    is_counted = behind in _BEHIND_ORDINALS or behind.startswith(_COUNTED_NOUNS)
+    stands_inside = before.lower() in _BEFORE_ORDINALS and following[:1].isalnum()  # `am 3. Abend`
+    return is_counted or stands_inside
 
 
 def is_of_phrase(before: str, letter: str, following: str) -> bool:

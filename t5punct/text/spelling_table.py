@@ -58,12 +58,16 @@ class SpellingTable:
             return word
         spelled = word
         for part in _PART.finditer(letters):
-            form = whole[part.start() : part.end()] if whole and part.end() <= len(whole) else forms.get(part[0])
+            if whole and part.end() <= len(whole):
+                form: str | None = whole[part.start() : part.end()]
+            else:  # or the `s` of `'s`
+                form = forms.get(part[0])
             if form and not form.islower():
                 spelled = spelled[: part.start()] + form + spelled[part.end() :]
         first, hyphen, second = spelled.partition("-")
-        if hyphen and whole is None and first.istitle() and second.isalpha() and second not in forms:
-            spelled = first + hyphen + second.title() if first.lower() in self._paired_names else spelled
+        may_be_pair = whole is None and hyphen and first.istitle() and second.isalpha() and second not in forms
+        if may_be_pair and first.lower() in self._paired_names:  # `Jean-luc` -> `Jean-Luc`
+            return first + hyphen + second.title()
         return spelled
 
     def has_small(self, word: str) -> bool:

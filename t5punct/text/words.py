@@ -42,10 +42,11 @@ _SHAPES = "\u180e\u200c\u200d\ufe0e\ufe0f"  # that say how the letter or emoji b
 _INVISIBLE = _DIRECTIONS + _SHAPES
 OPENERS = '"“„«»‘([{¿¡' + _INVISIBLE
 QUOTES = '"“”„«»'  # any of them opens a quotation in one language and closes it in another
-CLOSERS = '"”“»«)]}' + APOSTROPHES + _INVISIBLE
+_CLOSERS_OF_CORE = '"”“»«)]}' + _INVISIBLE  # an apostrophe may be the word's: `dogs'`
+CLOSERS = _CLOSERS_OF_CORE + APOSTROPHES
 
 _PUNCTUATION = ",.?!:;-…–—―" + "".join(OTHER_SCRIPTS) + OPENERS + CLOSERS
-_STANDING = ",?!:;…" + "".join(OTHER_SCRIPTS)  # that no letter, abbreviation or hyphenated word ends in
+_STANDING = (*",?!:;…", *OTHER_SCRIPTS)  # marks that no letter, abbreviation or hyphenated word ends in
 ALL_MARKS = Alphabet(Alphabet().marks + "".join(OTHER_SCRIPTS))  # of any script
 _PIECE = re.compile(r"(\S+)(\s*)")
 _ASCII_WORD = re.compile(r"[A-Za-z0-9]+(?:['-][A-Za-z0-9]+)*")
@@ -83,11 +84,11 @@ class Word:
             return text
         if text.startswith(("...", "…")):
             text = text.lstrip(".…")
-        quoted = text[1:2].isupper() and text[1:].lower() not in _ELISIONS  # 'Hello, but not 'Tis
-        if text[:1] in APOSTROPHES and (quoted or text[-1:] in APOSTROPHES):
+        # an apostrophe before it is a quote if another one closes it, or in 'Hello; it is a part of 'em and 'Tis
+        is_quoted = text[1:2].isupper() and text[1:].lower() not in _ELISIONS
+        if text[:1] in APOSTROPHES and (is_quoted or text[-1:] in APOSTROPHES):
             text = text.strip(APOSTROPHES)
-        closers = CLOSERS.replace("'", "").replace("’", "")
-        return _FACE.sub("", text).rstrip(closers) or self.text
+        return _FACE.sub("", text).rstrip(_CLOSERS_OF_CORE) or self.text
 
     @property
     def normal(self) -> str:
@@ -119,8 +120,9 @@ class Word:
 
     @property
     def given(self) -> str:
-        """The marks that stood in the slot, without a full stop that belongs to the word."""
-        return self.marks[1:] if self.dotted and not self.marks.startswith("..") else self.marks
+        """The marks that stood in the slot, without a full stop that belongs to the word: none of `vs.`."""
+        has_own_stop = self.dotted and not self.marks.startswith("..")  # `vs...` has three in its slot
+        return self.marks[1:] if has_own_stop else self.marks
 
     @property
     def has_slot(self) -> bool:
@@ -130,9 +132,8 @@ class Word:
     @property
     def takes_marks(self) -> bool:
         """Whether marks may follow: not behind one that the model does not know (`你好。`)."""
-        stem = self.text[: self.n_stem]
-        last = _FACE.sub("", stem).rstrip(CLOSERS)[-1:]
-        return self.has_slot and not (last and last in _STANDING)
+        bare = _FACE.sub("", self.text[: self.n_stem]).rstrip(CLOSERS)
+        return self.has_slot and not bare.endswith(_STANDING)
 
     def with_opening(self, opening: str) -> Word:
         """Return the word with this opening mark before its core, or with none, in the place of what it has.
@@ -166,14 +167,16 @@ class Word:
         """Write the word in a case with marks, which go inside closing quotes if they stood there."""
         stem = self.stem(case)
         closers = self.text[self.n_stem :]
-        bare = stem + "." * (self.dotted and not self.spelled)  # what a user spells is the whole word
+        has_stop = self.dotted and not self.spelled  # what a user spells is the whole word
+        bare = stem + "." if has_stop else stem
         if not marks or not self.has_slot:
             return bare + closers
         alphabet = alphabet or ALL_MARKS
         if self.spelled.endswith(("!", "?")):  # the sentence ends with the word's own mark: `Yahoo!`
             marks = marks.lstrip(ENDS_SENTENCE)
         inside, dash, behind = marks.partition(DASH)  # a dash stands apart, so never inside quotes
-        result = alphabet.spell(alphabet.spell(bare, inside) + closers, dash + behind)
+        quoted = alphabet.spell(bare, inside) + closers
+        result = alphabet.spell(quoted, dash + behind)
         if self.spelled:  # it may end in a mark (`Inc.`), and is written as the user wants
             return result
         text = stem + closers
@@ -193,7 +196,7 @@ class Word:
         return text[:start] + (self.spelled or apply_case(core, case)) + text[start + len(core) :]
 
     def separator(self, marks: str) -> str:
-        """Return the part of marks that surely separates two words: not the stop of `Mr.`, `p.m.`, `J.`, `3. Mai`."""
+        """Return the marks if they surely separate two words: not the full stop of `Mr.`, `p.m.`, `J.`, `3. Mai`."""
         is_short = is_abbreviation(self.core) or is_lower_abbreviation(self.core) or may_be_initial(self.core)
         return NO_MARKS if marks == "." and (self.is_abbreviated or is_short) else marks
 
@@ -209,9 +212,11 @@ class Word:
             return False
         if marks == "." and (self.is_abbreviated or is_abbreviation(self.core)):  # behind `3.` there is `Oktober`
             return None
-        shares = marks.startswith(".") and (self.dotted or self.stem().endswith("."))
-        if shares or self.spelled.endswith(("!", "?")):  # `Yahoo!` needs no mark
+        has_own_stop = marks.startswith(".") and (self.dotted or self.stem().endswith("."))
+        has_own_mark = self.spelled.endswith(("!", "?"))  # `Yahoo!`
+        if has_own_stop or has_own_mark:
             return True
+        # a mark that the text does not change by is not written
         return self.with_marks(marks, alphabet=alphabet) != self.with_marks(NO_MARKS)
 
 
@@ -260,15 +265,15 @@ def words_of(text: str, alphabet: Alphabet | None = None, *, opens_line: bool = 
     `opens_line`: whether the text begins a line; there a number with a full stop is a list item (`1.`).
     """
     alphabet = alphabet or ALL_MARKS
-    word: Word | None = None
+    word: Word | None = None  # the last one, which waits for the next piece: that may be its marks
     before = ""  # the text of the word before it
     start = stop = 0  # where the word and its marks stand in the text
     takes_marks = False
     mark_characters = alphabet.characters + _INVISIBLE
     for match in _PIECE.finditer(text):
         piece, space = match.group(1), match.group(2)
-        follows = word is not None and takes_marks and "\n" not in word.space
-        if word and follows and not piece.strip(mark_characters) and piece.strip(_INVISIBLE):  # marks that stand apart
+        is_of_marks = not piece.strip(mark_characters) and bool(piece.strip(_INVISIBLE))
+        if word and is_of_marks and takes_marks and "\n" not in word.space:  # marks that stand apart
             word = _with_marks(word, piece, space, alphabet)
             stop = match.end(1)
             continue
@@ -284,12 +289,14 @@ def words_of(text: str, alphabet: Alphabet | None = None, *, opens_line: bool = 
 
 
 def between(word: Word, before: str, following: str) -> Word:
-    """Return a word that stands between two others, which are given with their marks.
+    """Return a word, given the texts before and behind it with their marks; empty: it is the first, or the last.
 
     The full stop of an ordinal is its own (`am 3. Oktober`), and so is that of each letter of `z. B.`.
     """
     has_stop = word.dotted or word.marks == "."
-    if not is_ordinal(before, word.text, following) and not (has_stop and is_of_phrase(before, word.text, following)):
+    has_neighbour = has_stop and is_of_phrase(before, word.text, following)
+    # a number may get its full stop only now: `am 3 Oktober`
+    if not has_neighbour and not is_ordinal(before, word.text, following):
         return word
     return replace(word, is_abbreviated=True, dotted=has_stop)
 
@@ -317,23 +324,28 @@ def readable(text: str) -> str:
 
 
 def _word(piece: str, space: str, alphabet: Alphabet, opens_line: bool) -> Word:
-    """Take the marks off the end of a piece: `right?"` -> text `right"`, marks `?`, one closer."""
+    """Take the marks off the end of a piece: `right?"` -> text `right"`, marks `?`, one closer.
+
+    `space`: what follows the piece; `opens_line`: whether it is the first of its line, where `1.` is a list item.
+    """
     if _ASCII_WORD.fullmatch(piece):
         return Word(piece, NO_MARKS, 0, piece, space)
     place = _marks_begin(piece, alphabet)
     marks = ""
-    closers = ""
-    shared = ""
+    closers = ""  # those that stand behind a mark
+    shared = ""  # a full stop that is the word's last and the first of `...`
     for unit in _units(alphabet).finditer(piece, place):
         # U.S. and e.g. are words: their last full stop belongs to them and is not a mark
         if not marks and unit["mark"] == "." and is_initialism(piece[: unit.end()].lstrip(OPENERS)):
-            shared = "." * piece.startswith(".", unit.end())  # `U.S...` is `U.S.` and `...`, as `Alphabet.spell` has it
+            # `U.S...` is `U.S.` and `...`, as `Alphabet.spell` has it
+            shared = "." if piece.startswith(".", unit.end()) else ""
         elif unit["mark"]:
             place = place if marks else unit.start()
-            marks = marks + unit["mark"]
+            marks += unit["mark"]
         elif marks:
             closers += unit[0]
     if not marks or not piece[:place].strip(_PUNCTUATION):  # nothing but marks, quotes and brackets
+        # marks will go before what nobody sees at the word's end
         n_closers = len(piece) - len(piece.rstrip(_DIRECTIONS)) if piece.strip(_PUNCTUATION) else 0
         return Word(piece, NO_MARKS, n_closers, piece, space)
     stem = piece[:place]
@@ -381,6 +393,7 @@ def _tail_start(piece: str, alphabet: Alphabet) -> int:
     A regular expression would start over at every mark; this walks once, from the end.
     """
     characters = alphabet.characters.replace(DASH, "") + CLOSERS
+    has_dash = DASH in alphabet.marks
     place = len(piece)
     while place:
         if piece[place - 1] in characters:
@@ -389,7 +402,8 @@ def _tail_start(piece: str, alphabet: Alphabet) -> int:
         bare = place
         while bare and piece[bare - 1] == DASH:
             bare -= 1
-        if place - bare < 2 or DASH not in alphabet.marks:
+        n_hyphens = place - bare
+        if n_hyphens < 2 or not has_dash:  # a single one belongs to the word: `pre-`
             break
         place = bare
     return place

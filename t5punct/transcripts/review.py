@@ -115,7 +115,8 @@ def _span(item: WrittenWord) -> str:
     begun = Case.CAPITALISED if takes_capital(word.core) else Case.LOWER
     cases = [Case.VERBATIM] * 3 if keeps_letters(word.core) else [Case.LOWER, begun, Case.UPPER]
     forms = [_stem(word, case) + sign for case in cases]
-    sure, case_sure = round(100 * said.confidence), round(100 * said.case_confidence)
+    sure = round(100 * said.confidence)
+    case_sure = round(100 * said.case_confidence)
     alternatives = [(alternative.marks, round(100 * alternative.probability)) for alternative in said.alternatives]
     start_ms = item.spoken.start_ms
     attributes = {

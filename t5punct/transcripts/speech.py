@@ -240,7 +240,7 @@ class Markup:
         Its first `n_stem` characters are the word's; marks follow them, then `n_closers` closing quotes or brackets,
         each behind its own tags.
         """
-        said, opening = opening_apart(text)
+        said, opening = opening_apart(text)  # `¿` may come or go, so letters are compared without it
         own, own_opening = opening_apart(self.bare)
         n_said = n_stem - len(own_opening)
         has_own_letters = said[:n_said].lower() == own[:n_said].lower()

@@ -98,6 +98,7 @@ def _read_cues(lines: Iterable[str], alphabet: Alphabet | None = None, *, is_vtt
 
     A line with `-->` is no speech, nor is a number before it, whether its times can be read or not.  Nor are two times
     with another arrow (`->`, `–`).  All lines are read first, as labels such as `maria:` are known from the whole file.
+    A cue of SubRip goes on to the next one's times, one of WebVTT (`is_vtt`) to an empty line.
     """
     cue: Cue | None = None  # None: before the first one, and between those of WebVTT
     held = list[list[Item]]()  # the lines of the cue, or of what stands between cues
@@ -109,6 +110,7 @@ def _read_cues(lines: Iterable[str], alphabet: Alphabet | None = None, *, is_vtt
     labels = labels_of(remove_tags(line[:_OPENING_CHARS], TAGS).text for line in unread)
     has_names = any(_TEAMS_TIME.match(line) for line in unread)  # on a line of their own, below the times
     unread.reverse()  # lines are taken off the end, so that no line is held twice
+    # following: the next line; spoken: the next that is not empty
     for line, following, spoken in _looking_ahead(unread.pop() for _ in range(len(unread))):
         start, arrow, _ = line.partition(_ARROW)
         if _has_arrow(line):
@@ -305,6 +307,7 @@ def _echoes(line: Sequence[Item], numbers: Iterable[int]) -> list[Item]:
 
 
 def _ms(hours: str | None, minutes: str, seconds: str, fraction: str | None) -> int:
+    """Return a time in ms; its parts are the groups of `_TIME`: a fraction of `5` is 500 ms."""
     return ((int(hours or 0) * 60 + int(minutes)) * 60 + int(seconds)) * 1000 + int((fraction or "").ljust(3, "0"))
 
 
@@ -397,7 +400,8 @@ def write_ass(cues: Sequence[WrittenCue]) -> str:
 
     file = SSAFile()
     for cue in cues:
-        text = re.sub(r"([{}])", r"\\\1", cue.text.replace("\\", "\\\u2060")).replace("\n", "\\N")
+        text = cue.text.replace("\\", "\\\u2060")  # behind a backslash an unseen character: `\N` would be a line's end
+        text = re.sub(r"([{}])", r"\\\1", text).replace("\n", "\\N")
         file.append(SSAEvent(cue.start_ms, cue.end_ms, text))
     return file.to_string("ass")
 

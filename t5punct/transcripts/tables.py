@@ -85,7 +85,7 @@ class MarkRows:
 
     def around(self, text: str, n_stem: int, n_closers: int) -> str:
         """Return the rows with the word and its marks as `text` has them."""
-        said, opening = opening_apart(text)
+        said, opening = opening_apart(text)  # `¿` may come or go, so letters are compared without it
         own, own_opening = opening_apart(self.cell)
         n_said = n_stem - len(own_opening)
         cut = len(own) + len(opening)  # the word stands before it, its marks behind it
@@ -160,14 +160,16 @@ def read_csv(lines: Iterable[str], alphabet: Alphabet | None = None) -> Iterator
     """
     lines = [*_whole_rows(lines)]
     delimiter = ";" if lines and lines[0].count(";") > lines[0].count(",") else ","
+    # a cell: in quotes, where "" is a quote, or up to the next delimiter; it may be empty
     pattern = re.compile(rf'(?:(?<=^)|(?<={delimiter}))(?:"(?:[^"]|"")*"|[^"{delimiter}\r\n][^{delimiter}\r\n]*|)')
+    cells = [(line, [*pattern.finditer(line.rstrip("\r\n"))]) for line in lines]
     speaker = ""
-    for number, row in enumerate(_rows([(line, [*pattern.finditer(line.rstrip("\r\n"))]) for line in lines])):
+    for number, row in enumerate(_rows(cells)):
         if isinstance(row, str):
             yield Kept(row)
             continue
         is_quoted = row.line[: row.begin].endswith('"')
-        edge = [] if is_quoted else [CellEdge("", delimiter=delimiter)]
+        edge = [] if is_quoted else [CellEdge("", delimiter=delimiter)]  # before the cell and behind it
         cue = row.cue or Cue(number, row.start_ms, row.end_ms, row.speaker)
         yield Kept(row.line[: row.begin])
         yield from edge

@@ -20,6 +20,7 @@ from ..text.words import Word
 from .plan import View
 from .votes import Distribution, Vote, entropy, most_probable, normalise
 
+_LEAST_CERTAINTY = 1e-6  # so that votes that are all unsure count the same
 METHODS = ("mean", "entropy", "hamming", "vote")
 
 
@@ -56,25 +57,25 @@ def decide(votes: Sequence[Vote], config: CombineConfig, n_alternatives: int = 0
     marks_of_votes: list[Distribution] = [vote.marks for vote in votes]
     cases_of_votes: list[Distribution] = [vote.cases for vote in votes]
     threshold = None
-    if config.method == "vote":  # what each chose
+    if config.method == "vote":  # each has one vote, for what it would choose
         threshold = config.threshold
-        marks_of_votes = [{choose_marks([own], [1.0])[0]: 1.0} for own in marks_of_votes]
+        marks_of_votes = [{_chosen_alone(own): 1.0} for own in marks_of_votes]
         cases_of_votes = [{most_probable(own): 1.0} for own in cases_of_votes]
     marks, confidence = choose_marks(marks_of_votes, weights, threshold)
     cases = mean(cases_of_votes, weights)
     case = most_probable(cases)
-    opening = None
+    opening = None  # the model knows no opening marks
     openings_of_votes = [vote.openings for vote in votes if vote.openings is not None]
     if openings_of_votes:
-        known = [weight for vote, weight in zip(votes, weights, strict=True) if vote.openings is not None]
-        opening = most_probable(mean(openings_of_votes, known))
+        own_weights = [weight for vote, weight in zip(votes, weights, strict=True) if vote.openings is not None]
+        opening = most_probable(mean(openings_of_votes, own_weights))
     decision = Decision(marks, Case(case), confidence, cases[case], opening=opening)
     if not n_alternatives:
         return decision
     shares = mean(marks_of_votes, weights)
-    left = 1.0 - shares.get(marks, 0.0)
-    # of several marks, the decision's own probability is that of its marks one by one
-    scale = (1.0 - confidence) / left if left > 0.0 else 0.0
+    share_of_others = 1.0 - shares.get(marks, 0.0)
+    # marks are chosen one by one, so that the confidence is not their share: the others are scaled to what it leaves
+    scale = (1.0 - confidence) / share_of_others if share_of_others > 0.0 else 0.0
     rivals = [Alternative(other, scale * p) for other, p in shares.items() if other != marks and scale * p > 0.0]
     rivals.sort(key=lambda rival: -rival.probability)
     return replace(decision, alternatives=tuple(rivals[:n_alternatives]))
@@ -83,7 +84,8 @@ def decide(votes: Sequence[Vote], config: CombineConfig, n_alternatives: int = 0
 def weight_by_entropy(vote: Vote) -> float:
     """Return a weight that falls with entropy (Tornetta 2021), measured against the most that its outcomes allow."""
     most = math.log(max(2, len(vote.marks)))
-    return vote.weight * max(1e-6, 1.0 - entropy(vote.marks) / most)
+    certainty = 1.0 - entropy(vote.marks) / most
+    return vote.weight * max(_LEAST_CERTAINTY, certainty)
 
 
 def weight_by_hamming(vote: Vote) -> float:
@@ -110,9 +112,10 @@ def mean(distributions: Sequence[Distribution], weights: Sequence[float]) -> Dis
 def choose_marks(
     voted: Sequence[Distribution], weights: Sequence[float], threshold: float | None = None
 ) -> tuple[str, float]:
-    """Return the marks of a slot and their probability, chosen one by one.
+    """Return the marks of a slot and their probability, chosen one by one: of `!?` first `!`, then `?`, then no more.
 
-    This is greedy decoding with the windows' mean, as an ensemble decodes.
+    `voted`, `weights`: each window's distribution over marks, and how much it counts.  This is greedy decoding with the
+    windows' mean, as an ensemble decodes.
 
     After `!`, only the windows that wrote `!` count: the others have one probability for all marks that begin with it.
     With a threshold, the best mark is taken if its share exceeds it, otherwise none.
@@ -120,10 +123,10 @@ def choose_marks(
     Of one window they are the marks that it votes for.  Nearly always this is what its decoder wrote.  The difference:
     the decoder compares a mark with each form of the next word, a vote compares it with all forms together.
     """
-    if len(voted) == 1 and threshold is None:  # nearly always no mark is likelier than all marks together
+    if len(voted) == 1 and threshold is None:
         empty = voted[0].get(NO_MARKS, 0.0)
         total = sum(voted[0].values())
-        if 2.0 * empty > total:
+        if 2.0 * empty > total:  # nearly always: no mark at all is likelier than all marks together
             return NO_MARKS, empty / total
     voters = list(zip(voted, weights, strict=True))
     total = sum(weights)
@@ -134,7 +137,7 @@ def choose_marks(
         for distribution, weight in voters:
             for outcome, probability in distribution.items():
                 if outcome.startswith(marks):
-                    mark = outcome[len(marks) : len(marks) + 1]
+                    mark = outcome[len(marks) : len(marks) + 1]  # the next one; empty where the outcome ends
                     shares[mark] = shares.get(mark, 0.0) + weight * probability
         if not any(shares.values()):
             return marks, confidence
@@ -142,21 +145,30 @@ def choose_marks(
             best = most_probable(shares)
         else:
             best = max((mark for mark in shares if mark), key=shares.__getitem__, default=NO_MARKS)
-            best = best if shares[best] > threshold * total else NO_MARKS
+            if shares[best] <= threshold * total:
+                best = NO_MARKS
         confidence *= shares.get(best, 0.0) / sum(shares.values())
         if not best:
             return marks, confidence
         marks += best
         if len(voters) > 1:  # a single window wrote its own best marks
-            voters = [(voter, weight) for voter, weight in voters if choose_marks([voter], [1.0])[0].startswith(marks)]
+            voters = [(voter, weight) for voter, weight in voters if _chosen_alone(voter).startswith(marks)]
+
+
+def _chosen_alone(voter: Distribution) -> str:
+    """Return the marks that a window would choose if no other voted."""
+    marks, _ = choose_marks([voter], [1.0])
+    return marks
 
 
 def add_votes(waiting: dict[int, list[Vote]], view: View[Word], votes: Sequence[Vote]) -> dict[int, list[Vote]]:
     """Add a window's votes to the waiting ones of each slot; take out and return the slots that are complete.
 
-    votes: one for each word, at least up to the last slot that the window may decide.
+    waiting: by slot, the votes so far; it is changed.  votes: one for each word, at least up to the last slot that the
+    window may decide.
     """
     window = view.window
     for slot in range(window.keep_start, window.keep_stop):
         waiting.setdefault(slot, []).append(votes[slot - window.start])
-    return {slot: waiting.pop(slot) for slot in [*waiting] if slot < view.n_settled}
+    complete = [slot for slot in waiting if slot < view.n_settled]
+    return {slot: waiting.pop(slot) for slot in complete}

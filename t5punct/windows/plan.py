@@ -82,7 +82,7 @@ class Window:
 class View(Generic[T]):
     """A window and the words in it; `is_last` if the document ends with it.
 
-    No later window decides slots below `n_settled`.
+    No later window decides slots below `n_settled`: they have all their votes.
     """
 
     window: Window
@@ -97,7 +97,7 @@ def views_of(words: Sequence[T], config: WindowConfig) -> list[View[T]]:
     The first window has no left mask, the last one (it ends the document) no right mask.
     """
     views = list[View[T]]()
-    start = -config.lead_in
+    start = -config.lead_in  # with a lead-in, the first windows begin before the document, where no words are
     while words and not (views and views[-1].is_last):
         stop = min(start + config.window, len(words))
         next_start = start + config.stride_words

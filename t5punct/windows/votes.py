@@ -60,7 +60,7 @@ def most_probable(distribution: Distribution) -> str:
 
 def entropy(distribution: Distribution) -> float:
     """Return Shannon's entropy in nats."""
-    return -sum(p * math.log(p) for p in distribution.values() if p > 0.0) or 0.0
+    return -sum(p * math.log(p) for p in distribution.values() if p > 0.0) or 0.0  # no -0.0
 
 
 def end_sentence(vote: Vote, marks: str) -> Vote:
@@ -75,7 +75,8 @@ def end_sentence(vote: Vote, marks: str) -> Vote:
         return vote
     chances = dict(vote.marks)
     if DISFLUENT in chances:
-        chances[DISFLUENT + stop] = chances.get(DISFLUENT + stop, 0.0) + chances.pop(DISFLUENT)
+        ended = DISFLUENT + stop
+        chances[ended] = chances.get(ended, 0.0) + chances.pop(DISFLUENT)
         chances = normalise(chances)
     ends = [mark for mark in marks if ends_sentence(mark)]
     ending = {written: p for written, p in chances.items() if p > 0.0 and any(mark in written for mark in ends)}
@@ -83,7 +84,7 @@ def end_sentence(vote: Vote, marks: str) -> Vote:
 
 
 def apply_sentence_position(vote: Vote, word: Word, begins: bool | None) -> Vote:
-    """Return the vote, given whether a sentence begins with the word.
+    """Return the vote, given whether a sentence begins with the word (`begins`).
 
     None: that is not known, as at the start of a fragment and behind `Inc.`; then the vote stays as it is, as it does
     inside a sentence behind a quote.
@@ -95,7 +96,7 @@ def apply_sentence_position(vote: Vote, word: Word, begins: bool | None) -> Vote
         if is_lower_abbreviation(core):
             return replace(vote, cases={Case.LOWER.value: 1.0})
         return vote if vote.inside is None else replace(vote, cases=vote.inside)
-    if not is_spoken(word.text):
+    if not is_spoken(word.text):  # a dash behind a sentence's end: the sentence begins with the word behind it
         return replace(vote, marks={NO_MARKS: 1.0})
     if not takes_capital(core) or case_of(core) is Case.VERBATIM:
         return vote
@@ -107,6 +108,11 @@ def apply_sentence_position(vote: Vote, word: Word, begins: bool | None) -> Vote
 
 
 def begins_next(begins: bool | None, word: Word, marks: str, alphabet: Alphabet | None = None) -> bool | None:
-    """Return whether a sentence begins with the next word, given this word and its marks; None: that is not known."""
+    """Return whether a sentence begins with the next word, given this word and its marks; None: that is not known.
+
+    `begins`: whether one begins with this word.
+    """
     ends = word.ends_sentence(marks, alphabet)
-    return begins if ends is False and not is_spoken(word.text) else ends
+    if ends is False and not is_spoken(word.text):  # a dash or an emoji hands its capital on
+        return begins
+    return ends

@@ -40,11 +40,10 @@ def page() -> HTMLResponse:
 
 def reference_page(api: Mapping[str, Any]) -> HTMLResponse:
     """Return the page of what `/openapi.json` says."""
-    body = "".join(
-        _operation(path, method, operation)
-        for path, operations in api["paths"].items()
-        for method, operation in operations.items()
-    )
+    body = ""
+    for path, operations in api["paths"].items():
+        for method, operation in operations.items():
+            body += _operation(path, method, operation)
     info = api["info"]
     text = (
         f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{escape(info["title"])}: API</title>'
@@ -69,15 +68,16 @@ def _operation(path: str, method: str, operation: Mapping[str, Any]) -> str:
     fields = [
         _row(field["name"], _kind(field["schema"]), field["description"]) for field in operation.get("parameters", ())
     ]
-    answers, examples = list[str](), list[str]()
+    answers = list[str]()
+    examples = list[str]()
     for status, answer in operation.get("responses", {}).items():
         answers.append(_row(status, "", answer["description"]))
         answers += [_row(name, "", header["description"]) for name, header in answer.get("headers", {}).items()]
     for kind, sent in operation.get("requestBody", {"content": {}})["content"].items():
         example = sent.get("example", "")
-        examples.append(
-            _row(kind, example if isinstance(example, str) else json.dumps(example, ensure_ascii=False), "")
-        )
+        if not isinstance(example, str):
+            example = json.dumps(example, ensure_ascii=False)
+        examples.append(_row(kind, example, ""))
     title = f"<h2><code>{method.upper()} {escape(path)}</code></h2><p>{escape(operation.get('description', ''))}</p>"
     tables = {
         "Fields, in the query or in a form": fields,
@@ -95,6 +95,6 @@ def _kind(schema: Mapping[str, Any]) -> str:
     return shown if default is None else f"{shown}, {json.dumps(default)}"
 
 
-def _row(*cells: str) -> str:
-    first, *rest = (escape(str(cell)) for cell in cells)
-    return f"<tr><th><code>{first}</code></th>{''.join(f'<td>{cell}</td>' for cell in rest)}</tr>"
+def _row(title: str, *cells: str) -> str:
+    rest = "".join(f"<td>{escape(str(cell))}</td>" for cell in cells)
+    return f"<tr><th><code>{escape(str(title))}</code></th>{rest}</tr>"

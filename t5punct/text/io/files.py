@@ -108,12 +108,13 @@ def decode(handle: IO[bytes], name: str, *, keep_bom: bool = False) -> Iterator[
     number = 0
     try:
         first = handle.readline()
-        if kind := next((kind for begin, kind in _DOCUMENTS.items() if first.startswith(begin)), None):
-            raise InputError(f"{name} is {kind}", expected="a text file", fix=SAVE_TEXT)
+        for begin, kind in _DOCUMENTS.items():
+            if first.startswith(begin):
+                raise InputError(f"{name} is {kind}", expected="a text file", fix=SAVE_TEXT)
         if first.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
             yield from io.StringIO((first + handle.read()).decode("utf-16"), newline="\n")
             return
-        for number, line in enumerate(chain([first] * bool(first), handle), start=1):
+        for number, line in enumerate(chain([first] if first else [], handle), start=1):
             if b"\0" in line:
                 raise InputError(
                     f"{name} holds zero bytes",
@@ -226,7 +227,8 @@ def take_place(whole: Path, place: Path, mode: int | None = None) -> None:
 
     `mode`: the permissions that a file is to have there; None: those that it has.
     """
-    for path in (*whole.rglob("*"), whole) if whole.is_dir() else (whole,):
+    inside = whole.rglob("*") if whole.is_dir() else ()
+    for path in (*inside, whole):
         if not path.is_symlink():
             _sync(path)
     if mode is not None:
@@ -335,7 +337,8 @@ def check_targets(targets: Iterable[Path], sources: Iterable[str], *, make: bool
             place = Path(os.path.realpath(path.parent))
             above = (_identity(folder) for folder in (place, *place.parents) if folder.exists())
             around[path.parent] = next((read[identity] for identity in above if identity in read), None)
-        if source := around[path.parent]:
+        source = around[path.parent]
+        if source:
             raise InputError(f"{target} is in {source}, which is read", expected="another folder", fix="name another")
 
 
@@ -363,7 +366,8 @@ def open_writer(target: Path | None) -> Iterator[Callable[[Iterable[str]], None]
     A file appears when all its texts are complete; standard output has them as they are decided.  Half a character,
     which a json may hold (`"\\ud83d"`) and no file in UTF-8 can, becomes the replacement character.
     """
-    last, is_first = "", True
+    last = ""  # the last piece of the text before
+    is_first = True  # whether nothing was written yet
 
     def put(pieces: Iterable[str]) -> None:
         nonlocal last, is_first

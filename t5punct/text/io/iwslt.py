@@ -80,7 +80,10 @@ def parse_rows(lines: Iterable[str], name: str) -> tuple[Row, ...]:
 
 
 def join_clitics(rows: Sequence[Row]) -> JoinedWords:
-    """Join `'m`, `n't` and empty words to the word before, as people write and recognisers spell them."""
+    """Join `'m`, `n't` and empty words to the word before, as people write and recognisers spell them.
+
+    An empty word before all others is written `?`, so that its row has a word.
+    """
     words: list[str] = []
     last_rows: list[int] = []
     for index, row in enumerate(rows):

@@ -68,35 +68,40 @@ def arrivals(
     arrival; the word before it counts as complete.
     """
     # bytes that are not UTF-8 must not end a caption, and come out as they went in
-    decoder, rest = codecs.getincrementaldecoder("utf-8")(errors="surrogateescape"), ""
-    is_told, is_first = False, True
+    decoder = codecs.getincrementaldecoder("utf-8")(errors="surrogateescape")
+    rest = ""  # the last word, or line, which may go on
+    is_silence_told = False  # a silence is told once, however long it is
+    is_first = True  # whether nothing was read yet: there a byte order mark may stand
+    watched = [descriptor] if stop is None else [descriptor, stop]
     while True:
-        watched = [descriptor] if stop is None else [descriptor, stop]
-        seconds = None if is_told or silence_ms is None else silence_ms / 1000
+        seconds = None if is_silence_told or silence_ms is None else silence_ms / 1000
         ready = select.select(watched, [], [], seconds)[0]
         if not ready:
             if not timed:
                 yield from _arrived(rest, timed=False)
                 rest = ""
             yield Arrival()
-            is_told = True
+            is_silence_told = True
             continue
-        is_told, is_stopped = False, stop in ready
-        data = _left(descriptor) if is_stopped else os.read(descriptor, _READ_BYTES)
+        is_silence_told = False
+        is_stopped = stop in ready
+        data = _read_waiting(descriptor) if is_stopped else os.read(descriptor, _READ_BYTES)
         is_last = is_stopped or not data
         text = decoder.decode(data, final=is_last)
-        n_searched, rest = len(rest), rest + (text.removeprefix(BOM) if is_first else text)
+        n_searched = len(rest)
+        rest += text.removeprefix(BOM) if is_first else text
         is_first = is_first and not text
         if is_stopped and timed:
             rest = rest[: rest.rfind("\n") + 1]  # an unfinished line is not an event yet
-        whole, rest = (rest, "") if is_last else _whole(rest, "\n" if timed else None, n_searched)
-        yield from _arrived(whole, timed)
         if is_last:
+            yield from _arrived(rest, timed)
             return
+        whole, rest = _whole(rest, "\n" if timed else None, n_searched)
+        yield from _arrived(whole, timed)
 
 
-def _left(descriptor: int) -> bytes:
-    """Return the rest of a pipe's content, which came before the order to stop; nothing of a file."""
+def _read_waiting(descriptor: int) -> bytes:
+    """Return what waits in a pipe, which came before the order to stop; nothing of a file."""
     if not stat.S_ISFIFO(os.fstat(descriptor).st_mode) or not select.select([descriptor], [], [], 0)[0]:
         return b""
     return os.read(descriptor, _READ_BYTES)
@@ -120,7 +125,8 @@ def _arrived(text: str, timed: bool) -> Iterator[Arrival]:
 def _whole(text: str, end: str | None, n_searched: int) -> tuple[str, str]:
     """Return what is complete, and the rest (the last word, or line), which may go on.
 
-    The first `n_searched` characters are not searched again: a word may come in many small pieces.
+    `end`: what completes a piece; None: any white space does.  The first `n_searched` characters are not searched
+    again: a word may come in many small pieces.
     """
     ends = [match.end() for match in _SPACE.finditer(text, n_searched)]
     if end is not None:
