@@ -22,6 +22,7 @@ from .inputs import DecodingConfig, WindowInput, encoder_input, sources_of
 
 _ROOM = 1.5  # how much longer than its source a target may grow; marks and capitals cost tokens
 _ROOM_TOKENS = 16
+_MOST_IN_A_ROW = 8  # times that a token may come, as a word that is said again and again does
 _SPARED_TOKENS = 8  # tokens of words that a text may leave out, as a decoder now and then does within it
 
 
@@ -60,7 +61,9 @@ def generate_texts(model: Model, windows: Sequence[WindowInput], config: Decodin
 
 
 class MarkCap:
-    """Holds marks back behind as many as a slot may have: some decoders would write no end of them.
+    """Holds marks back behind as many as a slot may have, and any token that comes many times in a row.
+
+    Some decoders would write no end of them, as `large` does where a text holds the bytes of another encoding.
 
     It is a logits processor of transformers.
     """
@@ -75,6 +78,10 @@ class MarkCap:
         is_full = torch.isin(last, last.new_tensor(self._mark_ids)).sum(1) == self._most
         held_back = torch.zeros_like(scores, dtype=torch.bool)
         held_back[:, list(self._mark_ids)] = is_full[:, None]
+        if input_ids.shape[1] >= _MOST_IN_A_ROW:
+            newest = input_ids[:, -1:]
+            is_run = (input_ids[:, -_MOST_IN_A_ROW:] == newest).all(1, keepdim=True)
+            held_back.scatter_(1, newest, held_back.gather(1, newest) | is_run)
         return scores.masked_fill(held_back, -torch.inf)
 
 
