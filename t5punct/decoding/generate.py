@@ -22,7 +22,6 @@ from .inputs import DecodingConfig, WindowInput, encoder_input, sources_of
 
 _ROOM = 1.5  # how much longer than its source a target may grow; marks and capitals cost tokens
 _ROOM_TOKENS = 16
-_MOST_IN_A_ROW = 8  # times that a token may come, as a word that is said again and again does
 _SPARED_TOKENS = 8  # tokens of words that a text may leave out, as a decoder now and then does within it
 
 
@@ -61,27 +60,25 @@ def generate_texts(model: Model, windows: Sequence[WindowInput], config: Decodin
 
 
 class MarkCap:
-    """Holds marks back behind as many as a slot may have, and any token that comes many times in a row.
+    """Holds marks back behind as many as a slot may have, and behind the sign of a capital, which a word has to follow.
 
-    Some decoders would write no end of them, as `large` does where a text holds the bytes of another encoding.
+    Some decoders would write no end of them: `. ^ . ^ .`, as where a text holds the bytes of another encoding.
 
     It is a logits processor of transformers.
     """
 
-    def __init__(self, mark_ids: Sequence[int], most: int) -> None:
+    def __init__(self, mark_ids: Sequence[int], most: int, case_ids: Sequence[int] = ()) -> None:
         self._mark_ids = mark_ids
         self._most = most
+        self._case_ids = case_ids
 
     def __call__(self, input_ids: torch.Tensor, scores: torch.Tensor) -> torch.Tensor:
         """Return scores float32 (n_rows, n_vocabulary); input_ids: what is written, int64 (n_rows, n_tokens)."""
         last = input_ids[:, -self._most :]
         is_full = torch.isin(last, last.new_tensor(self._mark_ids)).sum(1) == self._most
         held_back = torch.zeros_like(scores, dtype=torch.bool)
-        held_back[:, list(self._mark_ids)] = is_full[:, None]
-        if input_ids.shape[1] >= _MOST_IN_A_ROW:
-            newest = input_ids[:, -1:]
-            is_run = (input_ids[:, -_MOST_IN_A_ROW:] == newest).all(1, keepdim=True)
-            held_back.scatter_(1, newest, held_back.gather(1, newest) | is_run)
+        needs_word = torch.isin(last[:, -1], last.new_tensor(self._case_ids))
+        held_back[:, list(self._mark_ids)] = (is_full | needs_word)[:, None]
         return scores.masked_fill(held_back, -torch.inf)
 
 
@@ -115,7 +112,8 @@ def _generate(model: Model, sources: Sequence[Source], config: DecodingConfig) -
     marks = [model.tokenizer.mark_ids[mark] for mark in model.task.marks]
     processors: list[MarkCap | LeastWords] = []
     if all(len(ids) == 1 for ids in marks):
-        processors.append(MarkCap([ids[0] for ids in marks], config.alphabet(model.task).max_marks))
+        case_ids = [ids[0] for ids in model.tokenizer.case_ids.values() if len(ids) == 1]
+        processors.append(MarkCap([ids[0] for ids in marks], config.alphabet(model.task).max_marks, case_ids))
     if getattr(network, "memory", None) is not None:
         processors.append(LeastWords(network.memory, source.input_ids, model.tokenizer.eos_id))
     memory = model.remember(model.encode(source.input_ids, source.attention_mask), source.input_ids)
