@@ -147,7 +147,7 @@ def load_punctuator(options: ModelOptions, config: PunctuatorConfig) -> Punctuat
     use_threads(options.threads)
     punctuator = Punctuator(options.model, config, revision=options.revision)
     gc.freeze()  # what there is now (libraries, a model) stays, and is not looked through
-    collect_as_usual()
+    collect_as_usual()  # `main` has put that off while they were loaded
     return punctuator
 
 

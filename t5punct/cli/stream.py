@@ -144,7 +144,7 @@ def _here(options: StreamOptions, printer: _Printer, provisional: bool) -> Itera
 
 @contextmanager
 def _at(server: str, options: StreamOptions, printer: _Printer, provisional: bool) -> Iterator[Say]:
-    """Let a service punctuate; gives a function as `_here` does."""
+    """Let a service punctuate; gives a function that takes words, or none of them for a silence."""
     need("serve")
     from ..serve.client import RemoteStream, stream_address
     from ..serve.requests import FLUSH, words_message

@@ -248,14 +248,15 @@ def output_scale(model: Model) -> float:
     was_training = network.training
     network.eval()  # dropout would hide it
     start = torch.tensor([[model.start_id]], device=model.device)
-    # the network could return its states itself, but then it adds functions to itself that cannot be pickled
-    memory = model.remember(network.encoder(input_ids=start).last_hidden_state, start)
+    # not by output_hidden_states=True, for which transformers hooks functions into the network that cannot be pickled
+    states_of_source = network.encoder(input_ids=start).last_hidden_state
+    memory = model.remember(states_of_source, start)  # what the decoder reads: the states, in some models words too
     embedded = embed_targets(network, start)
     states = network.decoder(inputs_embeds=embedded, encoder_hidden_states=memory, use_cache=False).last_hidden_state
     plain = network.lm_head(states).double().flatten()
     expected = network(input_ids=start, decoder_input_ids=start, use_cache=False).logits.double().flatten()
     network.train(was_training)
-    scale = float(expected @ plain / (plain @ plain))
+    scale = float(expected @ plain / (plain @ plain))  # least squares
     if not torch.allclose(plain * scale, expected, rtol=1e-2, atol=1e-2 * float(expected.abs().max())):
         raise ModelError(
             f"{model.name}: an output layer that is not linear", expected="a T5", fix="use --decoder generate"

@@ -186,13 +186,15 @@ class TagDecoder:
     ) -> list[tuple[Vote, ...]]:
         """Return votes on the first slots of windows, `n_slots[i]` of window i; `tagged`: a row for every word of all.
 
-        A word that begins a sentence has a capital, so by total probability p(capital) = begins + (1 - begins)
-        p(capital | no sentence begins).  That is solved for words with which none begins.
+        `Vote.inside` is a word's case if no sentence begins with it.  A word that begins one has a capital, so
+        p(capital) = p(begins) + p(capital and does not begin).  So p(begins), the chance that a sentence ends in the
+        slot before, is taken from the capital's share; `restrict_case` makes the rest a distribution again.
         """
         marks = tagged.marks.softmax(-1).tolist()
         cases = tagged.cases.softmax(-1).tolist()
         ends = tagged.ends.tolist()
-        goes_on = self._links[tagged.marks.masked_fill(self._ends, -math.inf).argmax(-1)].tolist()
+        # if no sentence ends there: whether the likeliest mark is a comma or the like
+        is_link = self._links[tagged.marks.masked_fill(self._ends, -math.inf).argmax(-1)].tolist()
         openings = None if tagged.openings is None else tagged.openings.tolist()
         votes = list[tuple[Vote, ...]]()
         begin = 0
@@ -200,11 +202,12 @@ class TagDecoder:
             own = []
             for index, row in enumerate(range(begin, begin + n)):
                 forms = case_forms(window.spellings[index]) if self._model.task.cased else (Case.LOWER,)
-                inside = None  # the word's case if no sentence begins with it (`Vote.inside`)
-                if index and not precedes_name(window.words[index - 1]):
+                inside = None
+                if index and not precedes_name(window.words[index - 1]):  # no sentence begins behind `mr`
                     lower, capitalised, upper = cases[row]
-                    inside = restrict_case(forms, (lower, max(0.0, capitalised - ends[row - 1]), upper))
-                    if goes_on[row - 1] and self._model.spellings.has_small(window.words[index]):
+                    begins = ends[row - 1]  # the chance that a sentence begins with the word
+                    inside = restrict_case(forms, (lower, max(0.0, capitalised - begins), upper))
+                    if is_link[row - 1] and self._model.spellings.has_small(window.words[index]):
                         inside = {Case.LOWER.value: 1.0}
                 slot = dict(zip(self.mark_classes, marks[row], strict=True)) if window.has_slot[index] else _UNMARKED
                 opened = dict(zip(self._tagger.opening_classes, openings[row], strict=True)) if openings else None

@@ -160,7 +160,8 @@ class Sentence(Policy):
         return max(state.start, state.sentence_start)
 
     def n_ready(self, state: StreamState, votes: Sequence[Vote]) -> int:
-        waiting = state.words[state.n_committed - state.start :]
+        """Count the words up to the last sentence end; `votes` are of the waiting slots that `least` words follow."""
+        waiting = state.words[state.n_committed - state.start :]  # the words that are not committed
         n_ended = 0  # words up to the last sentence's end
         for index, vote in enumerate(votes):
             marks, _ = choose_marks([vote.marks], [1.0])  # mark by mark, as the slot will be decided

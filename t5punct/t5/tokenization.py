@@ -66,8 +66,9 @@ class TaskTokenizer:
         self.pad_id, self.eos_id = int(pad_id), int(eos_id)
         self._words: dict[str, tuple[int, ...]] = {}
         self._encode: Callable[[str], list[int]] = partial(self.tokenizer.encode, add_special_tokens=False)
+        # a mark is tokenised as it is behind a word: `a?` is encoded, and the tokens of `a` are taken away
         self._carrier = self._encode(_CARRIER)
-        self._reserved = frozenset((*tokenizer.all_special_ids, *self.task_ids))
+        self._reserved = frozenset((*tokenizer.all_special_ids, *self.task_ids))  # ids that no word's text may become
 
     @cached_property
     def mark_ids(self) -> dict[str, tuple[int, ...]]:
@@ -242,8 +243,9 @@ class TaskTokenizer:
 
     @cached_property
     def _space(self) -> str:
-        """What a piece begins with where a word begins; "" for WordPiece, which marks the pieces inside of words."""
-        piece = str(self.tokenizer.convert_ids_to_tokens(self._behind_carrier(f"{_CARRIER} {_CARRIER}")[:1])[0])
+        """The sign that begins a word's first piece, `▁` or `Ġ`; "" for WordPiece, which marks the others: `##`."""
+        second_word = self._behind_carrier(f"{_CARRIER} {_CARRIER}")  # its pieces, behind another word
+        piece = str(self.tokenizer.convert_ids_to_tokens(second_word[:1])[0])
         return piece[0] if piece[0] in _SPACES else ""
 
     def _goes_on(self, piece: str, before: str) -> bool:
@@ -253,6 +255,7 @@ class TaskTokenizer:
         return before in _GLUE_PIECES or piece.startswith(_CONTINUES) or piece in _GLUE_PIECES
 
     def _joined(self, ids: Sequence[int]) -> str:
+        """Return the word that tokens spell; WordPiece's are joined, as `decode` would have spaces in `don ' t`."""
         if self._space:
             return str(self.tokenizer.decode(ids, clean_up_tokenization_spaces=False)).strip()
         return "".join(piece.removeprefix(_CONTINUES) for piece in self.tokenizer.convert_ids_to_tokens(list(ids)))

@@ -120,8 +120,9 @@ class Word:
 
     @property
     def given(self) -> str:
-        """The marks that stood in the slot, without a full stop that belongs to the word: none of `vs.`."""
-        has_own_stop = self.dotted and not self.marks.startswith("..")  # `vs...` has three in its slot
+        """The marks that stood in the slot, without the word's own full stop: of `vs.,` the comma, of `vs.` nothing."""
+        # in `vs...` one dot is both the word's and the ellipsis's: the slot keeps all three
+        has_own_stop = self.dotted and not self.marks.startswith("..")
         return self.marks[1:] if has_own_stop else self.marks
 
     @property
@@ -243,12 +244,12 @@ def split(text: str, alphabet: Alphabet | None = None) -> SplitText:
 
 
 def opening_apart(text: str) -> tuple[str, str]:
-    """Return a written word without its opening marks, and these.
+    """Return a written word without its opening marks, and these; quotes and brackets before it stay.
 
     >>> opening_apart('"¿Qué'), opening_apart("so")
     (('"Qué', '¿'), ('so', ''))
     """
-    rest = text.lstrip(OPENERS)
+    rest = text.lstrip(OPENERS)  # quotes, brackets and opening marks
     head = text[: len(text) - len(rest)]
     opening = "".join(char for char in head if char in OPENING)
     return head.translate(_NO_OPENING) + rest, opening

@@ -81,7 +81,7 @@ class Labels:
     def of_row(self, row: int) -> list[bytes]:
         """Return the codes of a chunk's words, each empty where the teacher has said nothing."""
         number, index = divmod(row, ROWS_IN_PART)
-        codes, ends = _part(self._folder / part_name(number))
+        codes, ends = _read_part(self._folder / part_name(number))
         start = int(ends[index - 1]) if index else 0
         case_columns = range(len(self.info.classes), codes.shape[1])
         own = codes[start : int(ends[index]), [*self._mark_columns, *case_columns]]
@@ -127,8 +127,8 @@ def divergence(logits: torch.Tensor, codes: torch.Tensor) -> torch.Tensor:
 
 
 @lru_cache(maxsize=8)
-def _part(file: Path) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return the codes of a file's words, uint8 (n_words, n_codes), and where each chunk's end, int64 (n_chunks,)."""
+def _read_part(file: Path) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return a file's codes, uint8 (n_words, n_codes), and the row where each chunk ends, int64 (n_chunks,)."""
     try:
         with safe_open(str(file), framework="pt") as tensors:
             return tensors.get_tensor("codes"), tensors.get_tensor("ends")

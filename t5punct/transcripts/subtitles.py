@@ -321,12 +321,17 @@ class WrittenCue:
 
 
 def own_cues(written: Iterable[WrittenItem], name: str) -> list[WrittenCue]:
-    """Return the cues of the transcript `name`.
+    """Return the cues that a transcript has; `name` is what a message calls it.
 
     A cue whose speaker changes is one cue.  Raises InputError for words without a cue, or one without times.
     """
+
+    def without_speaker(piece: tuple[Cue | None, str, bool]) -> Cue | None:
+        cue = piece[0]
+        return None if cue is None else replace(cue, speaker="")
+
     cues = list[WrittenCue]()
-    for cue, group in groupby(_pieces_shown(written), key=lambda piece: piece[0] and replace(piece[0], speaker="")):
+    for cue, group in groupby(_pieces_shown(written), key=without_speaker):
         pieces = list(group)
         words = [text.strip() for _, text, is_word in pieces if is_word]
         if cue is not None and cue.start_ms is not None and cue.end_ms is not None:

@@ -222,7 +222,7 @@ def sign_natural_disfluencies(words: Sequence[Written]) -> list[Written]:
         for n_words in range(1, _LONGEST_REPETITION + 1):
             if _is_said_twice(words[index : index + 2 * n_words], n_words):
                 left_out.update(range(index, index + n_words))
-        left_out.update(range(index, index + _marker_words(words, index)))
+        left_out.update(range(index, index + _count_marker_words(words, index)))
     return [
         replace(word, marks=DISFLUENT + word.marks) if index in left_out else word for index, word in enumerate(words)
     ]
@@ -238,7 +238,7 @@ def _is_said_twice(words: Sequence[Written], n_words: int) -> bool:
     return first[0] in FUNCTION_WORDS and not is_on_purpose
 
 
-def _marker_words(words: Sequence[Written], index: int) -> int:
+def _count_marker_words(words: Sequence[Written], index: int) -> int:
     """Return how many words from a place on are a marker that commas set off; 0 if they are none."""
     # a mark stands before it; before a chunk's first word none is known, but a capital shows that a sentence begins
     is_set_off = bool(words[index - 1].marks) if index else words[0].form != words[0].read

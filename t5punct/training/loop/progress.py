@@ -112,9 +112,12 @@ class RunLog:
         self.bar.update(self.task, status=f"{status}{self._found}")
 
     def record(self, line: dict[str, float | int]) -> None:
-        """Append a line to the log, and give it to the trackers; the bar goes on with what a validation found."""
+        """Append a line to the log, and give it to the trackers.
+
+        A validation's line, which is the one without a speed, is kept for the bar, which shows it until the next.
+        """
         step = line["step"]
-        untrained = [name for name in _LOSSES.values() if not line.get(name)]
+        untrained = [name for name in _LOSSES.values() if not line.get(name)]  # losses that the run does not have
         left_out = ("step", "words", "words_per_second", *untrained)
         named = [f"{name} {value:.4g}" for name, value in line.items() if name not in left_out]
         if "words_per_second" in line:

@@ -394,11 +394,11 @@ def align(ours: Group, theirs: Group) -> list[tuple[int, int]]:
 
 
 def _orders(group: Group) -> dict[tuple[str, ...], list[int]]:
-    """Return the indices of a group's words, sorted in each way that their cues tell."""
-    indices = [index for index, letters in enumerate(group.letters) if letters]
+    """Return the indices of a group's words in each order of `_ORDERS` that the cues of all of them have values for."""
+    indices = [index for index, letters in enumerate(group.letters) if letters]  # without what nobody says
     orders = dict[tuple[str, ...], list[int]]()
-    for names in _ORDERS:
-        keys = {index: [getattr(group.words[index].cue, name) for name in names] for index in indices}
+    for fields in _ORDERS:
+        keys = {index: [getattr(group.words[index].cue, field) for field in fields] for index in indices}
         if all(value not in (None, "") for key in keys.values() for value in key):
-            orders[names] = sorted(indices, key=keys.__getitem__)
+            orders[fields] = sorted(indices, key=keys.__getitem__)
     return orders
