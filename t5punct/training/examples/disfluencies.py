@@ -87,27 +87,30 @@ def add_noise(
     """
     heard: list[Written] = []
     substitute, delete, insert = (config.rates[kind] for kind in KINDS_OF_NOISE)
-    opens = False  # whether a sentence lost its first word, and so its capital
-    opening = ""  # the mark before a word that was lost
+    # what deleted words leave to the next word of their sentence
+    owes_capital = False
+    owed_opening = ""
     for index, word in enumerate(words):
-        begins = index == 0 or ends_sentence(words[index - 1].marks)
-        starts = opens or (begins and word.form != word.read)
+        is_first = index == 0 or ends_sentence(words[index - 1].marks)
+        has_capital = owes_capital or (is_first and word.form != word.read)
+        is_only_one_left = not heard and index + 1 == len(words)
         fate = rng.random()
-        if fate < delete and len(words) > 1 and (heard or index + 1 < len(words)):
+        if fate < delete and not is_only_one_left:
             if heard:
                 last = heard[-1]
-                goes_on = not last.marks or (ends_sentence(word.marks) and not ends_sentence(last.marks))
-                marks = word.marks if goes_on else last.marks
+                takes_marks = not last.marks or (ends_sentence(word.marks) and not ends_sentence(last.marks))
+                marks = word.marks if takes_marks else last.marks
                 heard[-1] = replace(last, marks=marks, pause=max(last.pause, word.pause))
-            opens = starts and not ends_sentence(word.marks)
-            opening = "" if ends_sentence(word.marks) else opening or word.opening
+            # a sentence that is deleted to its end leaves nothing
+            owes_capital = has_capital and not ends_sentence(word.marks)
+            owed_opening = "" if ends_sentence(word.marks) else owed_opening or word.opening
             continue
-        is_other = fate < delete + substitute
+        is_other = fate < delete + substitute  # so is the only one left, where it would be deleted
         said = replace(draw(), marks=word.marks, pause=word.pause) if is_other else word
-        said = replace(said, opening=opening or word.opening)
-        heard.append(replace(said, form=capitalise(said.form)) if starts else said)
-        opens = False
-        opening = ""
+        said = replace(said, opening=owed_opening or word.opening)
+        heard.append(replace(said, form=capitalise(said.form)) if has_capital else said)
+        owes_capital = False
+        owed_opening = ""
         if not (word.marks or word.pause) and rng.random() < insert:
             heard.append(replace(draw(), marks="", pause=0, opening=""))
     return heard
