@@ -63,36 +63,41 @@ def _settings(lines: Sequence[str]) -> range:
 
 
 def _comments(lines: Sequence[str]) -> set[int]:
-    found, begin = set[int](), None
+    """Return the lines of comments, `<!-- .. -->`, behind which no speech stands."""
+    kept = set[int]()
+    begin: int | None = None  # of the comment that is open
     for index, line in enumerate(lines):
         if begin is None and line.lstrip().startswith("<!--"):
             begin = index
         if begin is not None and "-->" in line:
             if not line.partition("-->")[2].strip():  # speech may stand behind a comment
-                found.update(range(begin, index + 1))
+                kept.update(range(begin, index + 1))
             begin = None
-    return found
+    return kept
 
 
 def _tables(lines: Sequence[str]) -> set[int]:
     """Return the rows around each rule, `|---|---|`: all lines with a bar that stand together."""
-    found = set[int]()
+    kept = set[int]()
     for index, line in enumerate(lines):
         rule = line.strip()
         if not {"|", "-"} <= {*rule} <= _RULE_OF_TABLE:
             continue
-        begin, end = index, index + 1
+        begin = index
+        end = index + 1
         while begin and "|" in lines[begin - 1]:
             begin -= 1
         while end < len(lines) and "|" in lines[end]:
             end += 1
-        found.update(range(begin, end))
-    return found
+        kept.update(range(begin, end))
+    return kept
 
 
 def _code(lines: Sequence[str]) -> set[int]:
     """Return fenced code with its fences; a fence closes one of the same sign that is no longer (CommonMark 4.5)."""
-    found, begin, opening = set[int](), 0, ""
+    kept = set[int]()
+    begin = 0
+    opening = ""  # the fence of the code that is open
     for index, line in enumerate(lines):
         match = _FENCE.fullmatch(line)
         if match is None:
@@ -101,6 +106,6 @@ def _code(lines: Sequence[str]) -> set[int]:
         if not opening:
             begin, opening = index, fence
         elif fence.startswith(opening) and not line.lstrip(" \t>").strip().strip(fence[0]):
-            found.update(range(begin, index + 1))
+            kept.update(range(begin, index + 1))
             opening = ""
-    return found
+    return kept
