@@ -80,8 +80,8 @@ def _tables(lines: Sequence[str]) -> set[int]:
     """Return the rows around each rule, `|---|---|`: all lines with a bar that stand together."""
     kept = set[int]()
     for index, line in enumerate(lines):
-        rule = line.strip()
-        if not {"|", "-"} <= {*rule} <= _RULE_OF_TABLE:
+        is_rule = {"|", "-"} <= {*line.strip()} <= _RULE_OF_TABLE
+        if not is_rule or index in kept:
             continue
         begin = index
         end = index + 1
