@@ -62,16 +62,6 @@ def test_a_folder_without_a_task_has_the_default_one_and_one_in_the_home_is_foun
     assert models.load("~/mine").task == TaskConfig()
 
 
-def test_a_folder_without_a_model_does_not_hide_the_bundled_one_of_its_name(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tiny_model: Model
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "small").mkdir()
-    assert models.find("small") == models.bundled_folder("small")
-    models.save(tiny_model, tmp_path / "small")
-    assert models.find("small").resolve() == (tmp_path / "small").resolve()
-
-
 @pytest.mark.parametrize("name", ["large", "base", "multi", "small"])
 def test_a_bundled_model_fits_its_size_has_a_card_and_works_by_its_name(name: str) -> None:
     folder = models.bundled_folder(name)

@@ -96,7 +96,9 @@ def test_names_of_bundled_models_are_no_hub_ids(tmp_path: Path, monkeypatch: pyt
     assert models.find("bundled", "tokenizer") == models.bundled_folder("large")
     assert models.load_tokenizer("bundled", TaskConfig()).tokenizer.vocab_size > 30_000
     (tmp_path / "bundled").mkdir()
-    assert models.find("bundled") == Path("bundled"), "a folder of that name comes first"
+    assert models.find("bundled") == models.bundled_folder("large"), "a folder without a model hides none"
+    (tmp_path / "bundled" / "config.json").touch()
+    assert models.find("bundled") == Path("bundled"), "a folder with a model of that name comes first"
     (tmp_path / "models" / "small").mkdir(parents=True)
     monkeypatch.setattr(models, "BUNDLED_MODELS", tmp_path / "models")
     assert models.find("small") == tmp_path / "models" / "small", "one that ships later has a name, too"
