@@ -320,12 +320,14 @@ class Punctuator:
                 decision = replace(decision, opening=NO_MARKS)
             # the opening mark of the input
             stays = decision.opening is None or render.keep_marks or not word.has_slot
-            opened = sentence.opened or (word.opening if stays else NO_MARKS)
+            kept_opening = word.opening if stays else NO_MARKS
+            opened = sentence.opened or kept_opening
             if opened or decision.opening:
                 decision = fit_opening(decision, opened, ends=ends is True)
+            begins_quoted = bool(sentence.begins or kept_opening or decision.opening)
             is_over = ends and word.text not in OPENING  # behind a mark that stands apart, the sentence still begins
             opened = NO_MARKS if is_over else opened or decision.opening or NO_MARKS
-            quoted = sentence.quoted or (word.opens_quote and bool(sentence.begins or opened or decision.opening))
+            quoted = sentence.quoted or (word.opens_quote and begins_quoted)
             if quoted and word.closes_quote:
                 quoted = False
                 decision = replace(decision, ends_quote=ends is True)

@@ -195,6 +195,7 @@ class EndsAt(PunctuatorByChance):
     ('"war" is a book called "war"', (), '"War" is a book called "war".'),
     ("„wie geht es dir heute“ so", (4,), "„Wie geht es dir heute?“ So."),
     ('"¿cómo estás" dijo', (1,), '"¿Cómo estás?" Dijo.'),
+    ('¿dijo "hola maria"', (), '¿Dijo "hola maria"?'),  # the mark is outside of the quotes, and so is its end
     ('dijo "¿cómo estás"', (), 'Dijo "¿cómo estás?"'),
 ])  # fmt: skip
 def test_the_end_of_a_quoted_sentence_stands_inside_its_quotes(text: str, ends: tuple[int, ...], written: str) -> None:

@@ -68,6 +68,7 @@ class MarkCap:
     """
 
     def __init__(self, mark_ids: Sequence[int], most: int, case_ids: Sequence[int] = ()) -> None:
+        """mark_ids: tokens of marks, of which a slot has `most`; case_ids: the signs of capitals."""
         self._mark_ids = mark_ids
         self._most = most
         self._case_ids = case_ids

@@ -27,11 +27,11 @@ class Difference:
     name: str  # a class, `micro`, `boundary` (sentence ends) or `capitals`
     first: float | None
     second: float | None
-    gain: Interval | None  # None for a single document, or where one has no score
+    interval: Interval | None  # of the gain; None for a single document, or where one has no score
     p_value: float | None
 
     @property
-    def points(self) -> float | None:
+    def gain(self) -> float | None:
         """The gain in points of percent; None where one has no score."""
         return None if self.first is None or self.second is None else self.second - self.first
 

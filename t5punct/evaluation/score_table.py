@@ -56,8 +56,10 @@ def comparison_json(comparison: Comparison) -> dict[str, Any]:
         "differences": {
             difference.name: {
                 "scores": [difference.first, difference.second],
-                "gain": difference.points,
-                "gain_interval": None if difference.gain is None else [difference.gain.low, difference.gain.high],
+                "gain": difference.gain,
+                "gain_interval": (
+                    None if difference.interval is None else [difference.interval.low, difference.interval.high]
+                ),
                 "p_value": difference.p_value,
             }
             for difference in comparison.differences
@@ -107,9 +109,10 @@ def one_line(signature: str) -> RenderableType:
 
 def difference_cells(difference: Difference) -> tuple[str, str, str, str, str]:
     """Return two scores, their difference, its interval, and p, as text."""
-    gain = "-" if difference.points is None else f"{difference.points:+.1f}"
-    interval = "-" if difference.gain is None else f"{difference.gain.low:+.1f} to {difference.gain.high:+.1f}"
-    return score_text(difference.first), score_text(difference.second), gain, interval, p_text(difference.p_value)
+    gain = "-" if difference.gain is None else f"{difference.gain:+.1f}"
+    interval = difference.interval
+    limits = "-" if interval is None else f"{interval.low:+.1f} to {interval.high:+.1f}"
+    return score_text(difference.first), score_text(difference.second), gain, limits, p_text(difference.p_value)
 
 
 def p_text(p_value: float | None) -> str:

@@ -79,7 +79,7 @@ _NUMBER = re.compile(r"\s*(\d{1,6})(?=[ \t])[ \t]*")  # of a line, where all lin
 _LIST_NUMBER = re.compile(r"\s*(\d{1,3})[.)](?=[ \t])[ \t]*")  # `1.` or `1)`, of an item in a list
 _BULLET = re.compile(r"\s*([-*•–—])[ \t]+(?=\S)")  # before an item in a list
 # `[^1]: `, of a note in Markdown, and `> `, of a quoted line there and in mails
-_NOTE = re.compile(r"[ \t]{0,8}(?:\[\^[^\[\]]{1,40}\]:|>)[ \t]+(?=[^\s>])")
+_NOTE_OR_QUOTE = re.compile(r"[ \t]{0,8}(?:\[\^[^\[\]]{1,40}\]:|>)[ \t]+(?=[^\s>])")
 _FEWEST_COUNTED = 3  # lines; `1 thing` and `2 things` may be said
 # NIST's STM: file, channel, speaker, begin, end, and maybe labels
 _STM = re.compile(r"\S+\s+\S+\s+(\S+)\s+(\d+(?:\.\d+)?)\s+(\d+(?:\.\d+)?)\s+(?:<[^<>\s]*>\s*)?")
@@ -170,7 +170,7 @@ class Heads:
                 n_before = len(line[: match.start()].rstrip())
                 return Head(0, _RUNNING.sub("", match[1]), n_chars_behind=len(line) - n_before)
         match = _NUMBER.match(line) if self.has_numbers else None
-        match = match or _NOTE.match(line) or _SURE_TIME.match(line)
+        match = match or _NOTE_OR_QUOTE.match(line) or _SURE_TIME.match(line)
         if match is None and self.has_times:
             match = _ANY_TIME.match(line)
         return Head(match.end()) if match else Head()

@@ -24,11 +24,11 @@ from dataclasses import dataclass, replace
 
 from ..text.marks import DISFLUENT, NO_MARKS, OTHER_SCRIPTS, Alphabet, Case, case_of, ends_sentence
 from ..text.spelling import is_lower_abbreviation, is_spoken, takes_capital
-from ..text.words import Word
+from ..text.words import QUOTES, Word
 
 Distribution = Mapping[str, float]  # outcome -> probability; they sum to 1
 _LONGEST_ACRONYM = 6  # letters
-_QUOTES = ('"', "“", "„", "«", "»", "‘")
+_OPEN_SPEECH = (*QUOTES, "‘")
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +89,7 @@ def apply_sentence_position(vote: Vote, word: Word, begins: bool | None) -> Vote
     None: that is not known, as at the start of a fragment and behind `Inc.`; then the vote stays as it is, as it does
     inside a sentence behind a quote.
     """
-    if begins is None or (not begins and word.text.startswith(_QUOTES)):
+    if begins is None or (not begins and word.text.startswith(_OPEN_SPEECH)):
         return vote
     core = word.core
     if not begins:

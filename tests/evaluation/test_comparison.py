@@ -37,8 +37,8 @@ def test_scores_are_those_of_each_system_alone_and_the_gain_is_their_difference(
     assert comparison.second.signature == evaluate_file(text, better).signature
     micro = comparison.of("micro")  # 2 and 0 commas, 3 and 2 full stops, 2 questions of 7 marks
     assert (micro.first, micro.second) == (pytest.approx(200 * 4 / (4 + 7)), pytest.approx(200 * 5 / (5 + 7)))
-    assert micro.gain is not None
-    assert micro.gain.score == pytest.approx(200 * 5 / 12 - 200 * 4 / 11)
+    assert micro.interval is not None
+    assert micro.interval.score == pytest.approx(200 * 5 / 12 - 200 * 4 / 11)
     assert micro.p_value == paired_test(comparison.second.counts, comparison.first.counts)
     assert (comparison.of("PERIOD").first, comparison.of("PERIOD").second) == (80.0, 100.0)
     assert (comparison.of("COMMA").first, comparison.of("QUESTION").second) == (0.0, 100.0)
@@ -47,13 +47,18 @@ def test_scores_are_those_of_each_system_alone_and_the_gain_is_their_difference(
 def test_a_system_gains_nothing_over_itself_and_one_document_has_no_test(tiny_model: Model, text: Path) -> None:
     system = Scripted(tiny_model, TEXT.replace(",", "."))
     for change in compare_file(text, system, system).differences:
-        assert change.gain is not None
-        assert (change.gain.low, change.gain.score, change.gain.high, change.p_value) == (0.0, 0.0, 0.0, 1.0)
+        assert change.interval is not None
+        assert (change.interval.low, change.interval.score, change.interval.high, change.p_value) == (
+            0.0,
+            0.0,
+            0.0,
+            1.0,
+        )
     text.write_text("We know, that. Right?\n")
     worse, better = Scripted(tiny_model, "we know that right"), Scripted(tiny_model, "We know, that. Right?")
     comparison = compare_file(text, worse, better)
     micro = comparison.of("micro")
-    assert (micro.first, micro.second, micro.gain, micro.p_value) == (0.0, 100.0, None, None)
+    assert (micro.first, micro.second, micro.interval, micro.p_value) == (0.0, 100.0, None, None)
     assert comparison_json(comparison)["differences"]["micro"]["gain"] == 100.0
 
 
