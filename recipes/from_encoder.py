@@ -27,7 +27,7 @@ from t5punct.model import Model, compute_alone_after_fork
 from t5punct.t5.encoder_t5 import EncoderT5, EncoderT5Config, start_decoder
 from t5punct.t5.task import CASE_TOKENS, ENCODER_TASK, PAUSES, SENTINEL, TaskConfig, task_token
 from t5punct.t5.tokenization import TaskTokenizer
-from t5punct.t5.weights import LOADING, broken_weights, kind_of, without_advice, without_bars
+from t5punct.t5.weights import LOADING_LOCK, broken_weights, kind_of, without_advice, without_bars
 from t5punct.text.marks import DISFLUENT
 
 _NOISE = 0.3  # of a new token's embedding, relative to the spread of all, so that those with one model differ
@@ -78,7 +78,7 @@ def read_encoder(folder: Path, dropout_rate: float) -> Any:
         for name in _DROPOUTS:
             setattr(config, name, dropout_rate)
         read["config"] = config
-        with LOADING, without_bars(), without_advice():
+        with LOADING_LOCK, without_bars(), without_advice():
             try:
                 encoder, info = AutoModel.from_pretrained(
                     str(folder), add_pooling_layer=False, output_loading_info=True, **read

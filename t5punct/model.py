@@ -1,9 +1,9 @@
-"""Models: load, save, make anew, and the one that ships inside the package.
+"""Models: loaded, saved, put on a device and converted; and those that ship inside the package.
 
 In: a folder, a hub id, a bundled model's name, or nothing (`large`).  Out: a `Model`, a T5 with its tokenizer and task.
 
-`load()` gives the bundled model; `load("runs/mine")` a folder; `load("google-t5/t5-small")` asks the hub, because a hub
-id was named and nothing here has that name.
+`load()` gives `large`, `load("runs/mine")` the model of a folder.  `load("google-t5/t5-small")` asks the hub, if there
+is no such folder here.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from .t5.folder import TAGGER_FILE, locate, remove_weights, writing_folder
 from .t5.precision import check_precision, fastest_precision, find_device, multiplies_bf16
 from .t5.task import TaskConfig
 from .t5.tokenization import TaskTokenizer
-from .t5.weights import KINDS, LOADING, convert_weights, kind_of, load_network, without_advice, without_bars
+from .t5.weights import KINDS, LOADING_LOCK, convert_weights, kind_of, load_network, without_advice, without_bars
 from .text.languages import LANGUAGES, guess_language
 from .text.spelling_table import NO_SPELLINGS, SpellingTable, read_table, write_table
 
@@ -41,6 +41,7 @@ BUNDLED_MODELS = Path(str(resources.files("t5punct"))) / "models"  # the folder 
 BUNDLED = "large"
 MODEL_LANGUAGES = {**dict.fromkeys(("large", "base", "small"), ("en",)), "multi": tuple(LANGUAGES)}
 _ALIAS = "bundled"  # another name of it, which says what it is
+_LARGEST_BLOCK_BYTES = 32 * 2**20 - 2**16  # just below 32 MiB, with what glibc adds to a block
 _FINGERPRINT = "t5punct_tokenizer"  # in config.json: which tokenizer the model was saved with
 _log = logging.getLogger(__name__)
 
@@ -55,6 +56,19 @@ def compute_alone_after_fork() -> None:
 
     if hasattr(os, "register_at_fork"):  # not on Windows
         os.register_at_fork(after_in_child=partial(torch.set_num_threads, 1))
+
+
+@cache
+def keep_freed_memory() -> None:
+    """Let this process keep the memory that a batch frees, for the next batch.
+
+    glibc gives large blocks back to the system, which fills their pages with zeros before it lends them again.  What
+    counts as large grows to the size of the largest block that was freed, up to 32 MiB, and of free memory twice that
+    much is kept (mallopt(3), M_MMAP_THRESHOLD).
+    """
+    import torch
+
+    torch.empty(_LARGEST_BLOCK_BYTES, dtype=torch.uint8)  # freed at once; none of its pages is touched
 
 
 @dataclass(frozen=True)
@@ -210,6 +224,7 @@ def load(
     from .t5.tagger import load_tagger
 
     compute_alone_after_fork()
+    keep_freed_memory()
     name = str(source) if source is not None else BUNDLED
     folder = find(source, revision=revision)
     has_config = (folder / "config.json").is_file()
@@ -325,12 +340,12 @@ def _read_tokenizer(folder: Path) -> Any:
     from transformers import AutoTokenizer, T5Tokenizer
 
     try:
-        with LOADING, without_advice():  # it looks at the model's config, whose kind it may not know
+        with LOADING_LOCK, without_advice():  # transformers would warn of a kind of model that it does not know
             return AutoTokenizer.from_pretrained(str(folder), trust_remote_code=False)
     except Exception:
         if not (folder / "spiece.model").is_file():
             raise
-        return T5Tokenizer.from_pretrained(str(folder))  # of umT5, transformers 5 reads no bare vocabulary by itself
+        return T5Tokenizer.from_pretrained(str(folder))  # a umT5's folder may hold this file alone
 
 
 def same_tokenizer(first: TaskTokenizer, second: TaskTokenizer) -> bool:

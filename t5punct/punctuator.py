@@ -75,16 +75,37 @@ class PunctuatorConfig:
 
 
 class SentencePosition(NamedTuple):
-    """Where a word stands in its sentence.  begins: whether one begins with it; None: that is not known, as at the
-    start of a fragment and behind `Inc.`.  opened: the mark that opened the sentence, `¿`; its end fits it.
-    quoted: whether a quotation that began with a sentence goes on.
-    unsure_case: that of the word before it, where another was nearly as likely and no mark stands between them.
+    """Where a word stands in its sentence.
+
+    begins: whether a sentence begins with it; None: that is not known, as at the start of a fragment and behind `Inc.`.
+    opened: the mark that opened the sentence, `¿`; the sentence's end must fit it.
+    quoted: whether the word is in a quotation that began with a sentence.
+    unsure_case: the case of the word before, if another was nearly as likely and no mark stands between the two.
     """
 
     begins: bool | None
     opened: str = NO_MARKS
     quoted: bool = False
     unsure_case: Case | None = None
+
+
+def _prepare_model(model: Model | str | Path | None, config: DecodingConfig, revision: str | None) -> Model:
+    """Return a model on its device and in its precision; one that is named is loaded (see `Punctuator`)."""
+    device = config.device
+    precision = config.precision
+    generates = config.decoder == "generate"  # only networks of transformers do, and these are loaded in float32
+    if isinstance(model, Model):
+        if generates:
+            model = with_precision(with_transformers(model), model.precision)
+    else:
+        device = device or "auto"
+        precision = precision or "auto"
+        if not generates:
+            return load(model, device, precision, revision=revision)
+        model = load(model, revision=revision)
+    if device is not None:
+        model = on_device(model, find_device(device))
+    return model if precision is None else with_precision(model, precision)
 
 
 class Punctuator:
@@ -100,11 +121,11 @@ class Punctuator:
         device: str | None = None,
         revision: str | None = None,
     ) -> None:
-        """Take a model, or load one: the default (None), one that ships, a folder or a hub id.
+        """Take a `Model`, or load one: the default (None), a bundled name, a folder or a hub id.
 
-        `style` and so on replace the config's.  Where neither says so, a model that is loaded here computes on a GPU if
-        there is one, in what `auto` takes, and a model that is given in what it does.  Raises ConfigError for what the
-        model cannot do, and ModelError where there is none.
+        `style`, `precision` and `device` replace the config's.  If neither names a device or a precision, a model that
+        is loaded takes what `auto` takes (a GPU if there is one), and a `Model` stays as it is.  Raises ConfigError for
+        what the model cannot do, and ModelError if there is none.
         """
         config = PunctuatorConfig() if config is None else config
         mistake, fix = f"a config that is {config!r}", "name settings, such as style='talk'"
@@ -112,29 +133,14 @@ class Punctuator:
         named = {"style": style, "precision": precision, "device": device}
         chosen: dict[str, Any] = {name: value for name, value in named.items() if value is not None}
         config = replace(config, decoding=replace(config.decoding, **chosen)) if chosen else config
-        device, precision = config.decoding.device, config.decoding.precision
-        generates = config.decoding.decoder == "generate"  # by a network of transformers, which comes in float32
-        if isinstance(model, Model):
-            if generates:
-                model = with_precision(with_transformers(model), model.precision)
-            if device is not None:
-                model = on_device(model, find_device(device))
-            if precision is not None:
-                model = with_precision(model, precision)
-        else:
-            device, precision = device or "auto", precision or "auto"
-            if generates:
-                model = load(model, revision=revision)
-                model = with_precision(on_device(model, find_device(device)), precision)
-            else:
-                model = load(model, device, precision, revision=revision)
-            if not model.tuned:
-                _log.warning(
-                    "%s has no t5punct.yaml; a T5 that was never trained to punctuate writes nonsense", model.name
-                )
-        self.config, self.model = config, model
+        is_loaded = not isinstance(model, Model)
+        model = _prepare_model(model, config.decoding, revision)
+        if is_loaded and not model.tuned:
+            _log.warning("%s has no t5punct.yaml; a T5 that was never trained to punctuate writes nonsense", model.name)
+        self.config = config
+        self.model = model
         self.decoding = allow_disfluency_sign(config.decoding, model, config.render.disfluencies)
-        model.task.prefix_for(config.decoding.style)  # an unknown style is said here, not at the first text
+        model.task.prefix_for(config.decoding.style)  # raises ConfigError for an unknown style, before the first text
         self._alphabet = self.decoding.alphabet(model.task)
         decoder = self.decoding.decoder_for(model)
         self._decoder: GeneratingDecoder | TagDecoder | SlotDecoder
@@ -146,8 +152,7 @@ class Punctuator:
             self._decoder = SlotDecoder(model, self.decoding)
         self._removes = config.render.disfluencies == REMOVE
         self._pool_words = _POOL_BATCHES * config.decoding.batch_tokens
-        # a text begins with a sentence, unless it is a fragment
-        self.first_sentence = SentencePosition(None if config.fragment else True)
+        self.first_sentence = SentencePosition(begins=None if config.fragment else True)
 
     def __repr__(self) -> str:
         style = self.model.task.style_or_default(self.config.decoding.style)
@@ -161,7 +166,7 @@ class Punctuator:
         return cls(source, config, **named)
 
     def __reduce__(self) -> tuple[type[Punctuator], tuple[Model, PunctuatorConfig]]:
-        """What is pickled, for worker processes: model and settings; what was kept of words is found anew."""
+        """Pickle the model and the settings, for worker processes; the decoder is made anew."""
         return type(self), (self.model, self.config)
 
     def with_config(self, **changes: object) -> Punctuator:
@@ -192,8 +197,8 @@ class Punctuator:
     ) -> str:
         """Return a transcript of any format with marks and capitals, in its own format or in that of `writer`.
 
-        `format`: what the file is; None: its name tells.  Raises InputError for a file that cannot be read or written
-        so.
+        `format`: that of the file; None: its name tells.  Raises InputError for a file that cannot be read, or cannot
+        be written in the format of `writer`.
         """
         writer = writer or WriterConfig()
         transcript = self.read_file(str(source), format, writer)
@@ -242,7 +247,7 @@ class Punctuator:
         views = [(number, view) for number, text in enumerate(texts) for view in views_of(text, self.config.windows)]
         waiting = dict[int, list[Vote]]()
         sentence = self.first_sentence
-        words = list[Word]()  # that are decided, and not written yet
+        words = list[Word]()  # decided, but not yielded yet
         decisions = list[Decision]()
         for pool in iter_pools(views, self._pool_words, lambda pair: len(pair[1].words), is_growing=is_hurried):
             for (number, view), votes in zip(pool, self.window_votes([view for _, view in pool]), strict=True):
@@ -259,7 +264,7 @@ class Punctuator:
                     sentence = self.first_sentence
 
     def window_input(self, words: Sequence[Word]) -> WindowInput:
-        """Return words as the model reads them; no more tokens than it can."""
+        """Return words as the model reads them: long ones are shortened where it could not read so many tokens."""
         pauses = [word.pause for word in words] if self.model.task.pause_ms else []
         kept = [word.given for word in words] if self.config.render.keep_marks else []
         cores = [readable(word.core) for word in words]
@@ -269,7 +274,7 @@ class Punctuator:
     def window_votes(self, views: Sequence[View[Word]], *, whole: bool = False) -> list[tuple[Vote, ...]]:
         """Return the votes of each window on its slots.
 
-        Masked slots on its right are left out, which saves time, unless the `whole` window is asked for.
+        `whole`: also of the masked slots at its right end, which are left out else, as that saves time.
         """
         windows = [self.window_input(view.words) for view in views]
         n_slots = None if whole else [view.window.keep_stop - view.window.start for view in views]
@@ -279,7 +284,7 @@ class Punctuator:
         ]
 
     def apply_known(self, view: View[Word], index: int, vote: Vote) -> Vote:
-        """Return the vote on a window's slot, given the marks that are kept there, or that the text ends there."""
+        """Return the vote on a window's slot: for the marks that are kept there, or for an end where the text ends."""
         kept = view.words[index].given if self.config.render.keep_marks else NO_MARKS
         if kept:
             return replace(vote, marks={kept: 1.0})
@@ -288,7 +293,7 @@ class Punctuator:
 
     @property
     def alignment(self) -> AlignmentCounts | None:
-        """How all that was generated so far matches its words; None for a decoder that writes nothing else."""
+        """How well all texts generated so far match their words; None for a decoder that does not generate."""
         return self._decoder.alignment if isinstance(self._decoder, GeneratingDecoder) else None
 
     def decide_words(
@@ -299,50 +304,55 @@ class Punctuator:
         combine: CombineConfig | None = None,
     ) -> tuple[list[Decision], SentencePosition]:
         """Decide words in order, the first one at `sentence`; return where the next word stands, too."""
-        combine = combine or self.config.combine
-        render = self.config.render
-        allowed = self.config.decoding.marks
-        alphabet = self.model.task.alphabet
         decisions = list[Decision]()
         for word, votes in zip(words, votes_of_slots, strict=True):
-            here = [apply_sentence_position(vote, word, sentence.begins) for vote in votes]
-            decision = decide(here, combine, render.alternatives)
-            if render.alternatives:
-                rivals = tuple(rival for rival in decision.alternatives if DISFLUENT not in rival.marks)
-                decision = replace(decision, alternatives=rivals)
-            if DISFLUENT in decision.marks:  # what nobody says, a dash or an emoji, is not disfluent
-                marks = decision.marks.replace(DISFLUENT, NO_MARKS)
-                decision = replace(decision, marks=marks, disfluent=is_spoken(word.text))
-            decision = agree_with_unsure(decision, sentence.unsure_case)
-            kept = word.given if render.keep_marks else NO_MARKS
-            ends = begins_next(sentence.begins, word, kept or decision.marks, alphabet)
-            if decision.opening and not is_spoken(word.text):  # an emoji opens no sentence
-                decision = replace(decision, opening=NO_MARKS)
-            # the opening mark of the input
-            stays = decision.opening is None or render.keep_marks or not word.has_slot
-            kept_opening = word.opening if stays else NO_MARKS
-            opened = sentence.opened or kept_opening
-            if opened or decision.opening:
-                decision = fit_opening(decision, opened, ends=ends is True)
-            begins_quoted = bool(sentence.begins or kept_opening or decision.opening)
-            is_over = ends and word.text not in OPENING  # behind a mark that stands apart, the sentence still begins
-            opened = NO_MARKS if is_over else opened or decision.opening or NO_MARKS
-            quoted = sentence.quoted or (word.opens_quote and begins_quoted)
-            if quoted and word.closes_quote:
-                quoted = False
-                decision = replace(decision, ends_quote=ends is True)
-            begins = ends
-            if allowed is not None:  # a reader sees no end where none may be written
-                decision = write_only(decision, allowed)
-                begins = begins_next(sentence.begins, word, kept or decision.marks, alphabet)
-            if decision.disfluent and self._removes and not begins:  # the sentence begins with the next word
-                begins = sentence.begins
-            sentence = SentencePosition(begins, opened, quoted, None if kept else unsure_case(decision))
+            decision, sentence = self._decide_word(word, votes, sentence, combine or self.config.combine)
             decisions.append(decision)
         return decisions, sentence
 
+    def _decide_word(
+        self, word: Word, votes: Sequence[Vote], sentence: SentencePosition, combine: CombineConfig
+    ) -> tuple[Decision, SentencePosition]:
+        """Decide a word that stands at `sentence`; return where the next word stands, too."""
+        render = self.config.render
+        alphabet = self.model.task.alphabet
+        decision = decide(
+            [apply_sentence_position(vote, word, sentence.begins) for vote in votes], combine, render.alternatives
+        )
+        if render.alternatives:
+            rivals = tuple(rival for rival in decision.alternatives if DISFLUENT not in rival.marks)
+            decision = replace(decision, alternatives=rivals)
+        if DISFLUENT in decision.marks:  # what nobody says, a dash or an emoji, is not disfluent
+            marks = decision.marks.replace(DISFLUENT, NO_MARKS)
+            decision = replace(decision, marks=marks, disfluent=is_spoken(word.text))
+        decision = agree_with_unsure(decision, sentence.unsure_case)
+        kept_marks = word.given if render.keep_marks else NO_MARKS
+        is_end = begins_next(sentence.begins, word, kept_marks or decision.marks, alphabet)
+        if decision.opening and not is_spoken(word.text):  # an emoji opens no sentence
+            decision = replace(decision, opening=NO_MARKS)
+        keeps_opening = decision.opening is None or render.keep_marks or not word.has_slot  # that of the input
+        kept_opening = word.opening if keeps_opening else NO_MARKS
+        opened = sentence.opened or kept_opening
+        if opened or decision.opening:
+            decision = fit_opening(decision, opened, ends=is_end is True)
+        begins_here = bool(sentence.begins or kept_opening or decision.opening)
+        is_over = is_end and word.text not in OPENING  # behind a mark that stands apart, the sentence still begins
+        opened = NO_MARKS if is_over else opened or decision.opening or NO_MARKS
+        quoted = sentence.quoted or (word.opens_quote and begins_here)
+        if quoted and word.closes_quote:
+            quoted = False
+            decision = replace(decision, ends_quote=is_end is True)
+        next_begins = is_end
+        if self.config.decoding.marks is not None:  # where no end may be written, a reader sees none
+            decision = write_only(decision, self.config.decoding.marks)
+            next_begins = begins_next(sentence.begins, word, kept_marks or decision.marks, alphabet)
+        if decision.disfluent and self._removes and not next_begins:  # the sentence begins with the next word
+            next_begins = sentence.begins
+        next_unsure = None if kept_marks else unsure_case(decision)
+        return decision, SentencePosition(next_begins, opened, quoted, next_unsure)
+
     def write_words(self, words: Iterable[Word], decisions: Iterable[Decision]) -> list[AnnotatedWord]:
-        """Return words as they are written once they are decided; marks of removed words are with those before them."""
+        """Return decided words as they are written; the marks of a removed word go to the word before it."""
         task = self.model.task
         config = self.config.render if task.cased else replace(self.config.render, case=False)
         if self._removes:
@@ -360,10 +370,10 @@ class Punctuator:
         terms: Terms | None = None,
         lines: Iterable[str] | None = None,
     ) -> Transcript:
-        """Return a transcript whose words know of pauses if the model does, and of the user's terms.
+        """Return a transcript, its words with the pauses behind them if the model knows pauses, and the user's terms.
 
-        `lines`: what is read in the place of the file `source`.  Raises InputError for a language without spaces, and
-        where the transcript cannot be written so.
+        `lines`: read instead of the file `source`.  Raises InputError for a language without spaces, and for a
+        transcript that cannot be written as `writer` says.
         """
         task = self.model.task
         if lines is None:
@@ -384,10 +394,10 @@ class Punctuator:
         writer: WriterConfig | None = None,
         source: str = "the text",
     ) -> Iterable[str]:
-        """Return the file that is to be written: as its words come, if nothing else is to change.
+        """Return the pieces of the file to be written.  They come as the words do, if nothing but words changes.
 
-        `words`: those of its texts, one text after the other.  Raises InputError where the format needs times that the
-        transcript does not have.
+        `words`: those of its texts, one text after the other.  Raises InputError if the format needs times and the
+        transcript has none.
         """
         writer = writer or WriterConfig()
         words = in_file_order(transcript.items, words)

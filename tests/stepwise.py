@@ -14,7 +14,7 @@ import torch
 from transformers.modeling_outputs import BaseModelOutput
 
 from t5punct.decoding.candidates import Candidates, TrieNode
-from t5punct.decoding.draft import ChoiceAccumulator
+from t5punct.decoding.draft import VoteBuilder
 from t5punct.decoding.inputs import DecodingConfig, WindowInput, encoder_input, sources_of
 from t5punct.model import Model
 from t5punct.t5.word_memory import embed_targets
@@ -26,7 +26,7 @@ class SlotWriter:
 
     def __init__(self, window: WindowInput, candidates: Candidates) -> None:
         self._window, self._candidates = window, candidates
-        self._accumulator = ChoiceAccumulator(len(window.words))
+        self._builder = VoteBuilder(len(window.words))
         self._rows: list[Sequence[float]] = []
         self._node: TrieNode
         if not self.done:
@@ -34,7 +34,7 @@ class SlotWriter:
 
     @property
     def done(self) -> bool:
-        return self._accumulator.done
+        return self._builder.done
 
     @property
     def allowed(self) -> tuple[int, ...]:
@@ -55,16 +55,16 @@ class SlotWriter:
             self._node = following
             return
         path = self._choice.paths[following]
-        self._accumulator.count(path, path.masses(self._rows))
+        self._builder.add(path, path.masses(self._rows))
         if not self.done:
             self._offer()
 
     def votes(self) -> tuple[Vote, ...]:
         """Return one vote a word, when done."""
-        return self._accumulator.votes()
+        return self._builder.votes()
 
     def _offer(self) -> None:
-        self._choice = self._candidates.choice(self._window, self._accumulator.place, self._accumulator.n_marks)
+        self._choice = self._candidates.choice(self._window, self._builder.place, self._builder.n_marks)
         self._node, self._rows = self._choice.root, []
 
 

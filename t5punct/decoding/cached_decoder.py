@@ -194,25 +194,31 @@ class CachedDecoder:
         return result
 
     def _make_room(self, n_tokens: int) -> None:
-        """Make room for windows of `n_tokens` tokens."""
+        """Lengthen keys and values for windows of `n_tokens` tokens, and compute the position biases anew."""
         if n_tokens <= self._targets[0].keys.shape[1]:
             return
         n_places = n_tokens + _SPARE_TOKENS
         for target in self._targets:
             target.lengthen(n_places)
-        self._n_words = pad(self._n_words, (0, n_places + 1 - self._n_words.shape[1]))
-        self._biases = []
-        places = torch.arange(n_places, device=self.encoded.device)
-        distances = places - places[:, None]  # of keys (n_places) from queries (n_places)
-        every_distance = torch.arange(1 - n_places, n_places, device=places.device)
-        for block in self._decoder.block:
-            attention = block.layer[0].SelfAttention
-            if attention.has_relative_attention_bias:  # T5 has one bias, the first layer's; umT5 one a layer
-                table, farthest = attention.relative_attention_bias, attention.relative_attention_max_distance
-                buckets = position_buckets(every_distance, table.num_embeddings, farthest, looks_back=True)
-                bias = table(buckets)[distances + n_places - 1].masked_fill((distances > 0)[..., None], float("-inf"))
-                bias = bias.transpose(1, 2).contiguous()
-            self._biases.append(bias)
+        n_counts = n_places + 1  # the words before token t + 1 are counted with token t
+        self._n_words = pad(self._n_words, (0, n_counts - self._n_words.shape[1]))
+        layers = [block.layer[0].SelfAttention for block in self._decoder.block]
+        self._biases = [_causal_bias(layers[0], n_places)]
+        for layer in layers[1:]:  # a umT5 has a bias in each layer; in a T5 all layers have the first one's
+            has_own = layer.has_relative_attention_bias
+            self._biases.append(_causal_bias(layer, n_places) if has_own else self._biases[0])
+
+
+def _causal_bias(attention: Any, n_places: int) -> torch.Tensor:
+    """Return a layer's position biases (n_queries, n_heads, n_keys) of `n_places` places: -inf for later keys."""
+    table = attention.relative_attention_bias
+    places = torch.arange(n_places, device=table.weight.device)
+    distances = places - places[:, None]  # (n_queries, n_keys)
+    every_distance = torch.arange(1 - n_places, n_places, device=places.device)
+    farthest = attention.relative_attention_max_distance
+    biases = table(position_buckets(every_distance, table.num_embeddings, farthest, looks_back=True))
+    bias: torch.Tensor = biases[distances + n_places - 1]  # row 0 is that of the least distance, 1 - n_places
+    return bias.masked_fill((distances > 0)[..., None], float("-inf")).transpose(1, 2).contiguous()
 
 
 def _heads(rows: torch.Tensor, n_heads: int) -> torch.Tensor:

@@ -1,13 +1,14 @@
 """A draft: one window as it would be written, and what a decoder pass says of it.
 
 In: a window, a guess at each slot and case, then the `SiteScores` of pass after pass.  Out: the window's votes, when
-every branch of the draft is settled.
+passes have settled every site of the draft.
 
-`slots` says why this is decoding: up to the first branch where the network disagrees the draft is what step-by-step
-decoding writes.
+A window of n words has n + 1 places: place i has the marks behind word i, then word i + 1 in some case (the last one
+has marks, then the end).  A site is a token of the draft where the network had a choice.  `slots` says why this is
+decoding: up to the first site where the network disagrees, the draft is what step-by-step decoding writes.
 
-E.g. `we know that right` is drafted as `we know that. Right?`; the network would write `,` after `that`, so this place
-becomes `, right`; the next pass disagrees nowhere, and the draft is the solution.
+E.g. `we know that right` is drafted as `we know that. Right?`.  The network would write `,` after `that`, so this place
+becomes `, right`.  The next pass disagrees nowhere, and the draft is the solution.
 """
 
 from __future__ import annotations
@@ -22,6 +23,8 @@ from ..windows.votes import Distribution, Vote, normalise
 from .candidates import Branch, Candidates, Choice, Path
 from .inputs import WindowInput
 
+ALL_TOKENS = 1 << 30  # more than any window has
+
 
 @dataclass(frozen=True, slots=True)
 class Solution:
@@ -33,7 +36,11 @@ class Solution:
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """Where in a draft a branch stands: path `step` of place `place`, predicted by decoder position `position`."""
+    """A token of a draft where others might stand.
+
+    It belongs to a branch of path number `step` of a place.  position: its number among the draft's tokens, and so the
+    decoder position that predicts it.
+    """
 
     place: int
     step: int
@@ -45,7 +52,7 @@ class Site:
 class SiteScores:
     """What one pass says about the open sites of one draft.
 
-    rows: for each site, the probabilities of its tokens (and zeros); best: the child that the network would take.
+    rows: for each site, the probabilities of the tokens that may stand there, then zeros; best: the likeliest's index.
     """
 
     rows: list[list[float]]
@@ -54,9 +61,10 @@ class SiteScores:
 
 @dataclass(frozen=True, slots=True)
 class Guess:
-    """A guess at the first mark of a slot, or none, and at the case of the word before it (None: its first form).
+    """A guess at a slot's first mark, or none, and at the form of the word before the slot.
 
-    inside: the case if the mark before the word ends no sentence, such as a comma.  opening: the mark before the word.
+    case: of the word (None: the first form that it has).  inside: its case if the mark before it ends no sentence, such
+    as a comma.  opening: the opening mark before it, or none.
     """
 
     mark: str = NO_MARKS
@@ -68,8 +76,11 @@ class Guess:
 class Draft:
     """One window as it would be written: for each place, marks, then the next word in some case, or the end."""
 
-    def __init__(self, window: WindowInput, candidates: Candidates, guesses: Sequence[Guess]) -> None:
-        """`guesses`: one for each slot to be decided, and the word before it."""
+    def __init__(
+        self, window: WindowInput, candidates: Candidates, guesses: Sequence[Guess], pass_tokens: int = ALL_TOKENS
+    ) -> None:
+        """Take a guess for each slot to be decided, and the word before it; pass_tokens: how many a pass decides."""
+        self._pass_tokens = pass_tokens
         self._window = window
         self._candidates = candidates
         pairs = pairwise([Guess(), *guesses, Guess()])  # a slot, then the word after it
@@ -77,20 +88,33 @@ class Draft:
         self._rows: list[list[float]] = []  # probabilities of the settled sites
         self._n_passes = 0
         self.n_settled = 0  # decoder positions that need not be computed again
-        self._lay_out()
+        self._tokens: list[int] = []
+        self._sites: list[Site] = []
+        self._join_places()
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether passes have confirmed the whole draft."""
+        return len(self._rows) == len(self._sites)
 
     @property
     def open_sites(self) -> list[Site]:
-        """The branches that no pass has confirmed yet."""
-        return self._sites[len(self._rows) :]
+        """The sites that the next pass decides: one at least."""
+        return [site for site in self._sites[len(self._rows) :] if site.position < self._pass_stop]
 
     @property
     def open_tokens(self) -> list[int]:
-        """The tokens from the last settled one on: the decoder reads all but the last, which it only predicts."""
-        return self._tokens[max(0, self.n_settled - 1) :]
+        """The next pass's tokens, from the last settled one on: it reads all but the last, which it only predicts."""
+        return self._tokens[max(0, self.n_settled - 1) : self._pass_stop]
+
+    @property
+    def _pass_stop(self) -> int:
+        """Where the next pass ends."""
+        first_site = self._sites[len(self._rows)]
+        return max(self.n_settled + self._pass_tokens, first_site.position + 1)
 
     def rewrite(self, scores: SiteScores) -> None:
-        """Settle everything up to the first disagreement; in each place, follow the network at its first one."""
+        """Settle the sites before the first disagreement.  In each place behind it, write what the network would."""
         self._n_passes += 1
         wrong = [
             (index, site, child)
@@ -98,6 +122,7 @@ class Draft:
             if child != site.branch.taken
         ]
         if not wrong:
+            self.n_settled = min(self._pass_stop, len(self._tokens))
             self._rows += scores.rows
             return
         first, site, _ = wrong[0]
@@ -108,21 +133,19 @@ class Draft:
             if site.place not in changed:
                 changed.add(site.place)
                 self._follow(site, child)
-        self._lay_out()
+        self._join_places()
 
     def solution(self) -> Solution:
         """Return the votes, when no site is open."""
-        accumulator = ChoiceAccumulator(len(self._window.words))
-        next_row = 0
+        votes = VoteBuilder(len(self._window.words))
+        rows = iter(self._rows)
         for paths in self._places:
             for path in paths:
-                end = next_row + len(path.branches)
-                accumulator.count(path, path.masses(self._rows[next_row:end]))
-                next_row = end
-        return Solution(accumulator.votes(), self._n_passes)
+                votes.add(path, path.masses([next(rows) for _ in path.branches]))
+        return Solution(votes.votes(), self._n_passes)
 
     def _draft_place(self, index: int, mark: str, word: Guess) -> list[Path]:
-        """`mark`: guessed before the word."""
+        """Return the paths of a place: a guessed mark, if there is one, then the next word."""
         case = word.inside if mark else word.case
         if index < len(self._window.words) and self._window.words[index][:1] in APOSTROPHES:
             case = Case.LOWER  # of `i 'm` the tagger gives both words a capital, as it has learned to do with `I'm`
@@ -133,13 +156,16 @@ class Draft:
         return [choice.form(case, word.opening)]
 
     def _word(self, index: int, n_marks: int, mark: str, case: Case | None, opening: str) -> Path:
-        """Return the next word, or the end, after a mark."""
+        """Return the path of the next word, or of the end, behind a mark; behind a sentence's end it has a capital."""
         begins = mark in ENDS_SENTENCE and case is not Case.UPPER
         choice = self._candidates.choice(self._window, index, n_marks)
         return choice.form(Case.CAPITALISED if begins else case, opening)
 
     def _follow(self, site: Site, child: int) -> None:
-        """Change the draft at a site.  The rest of the place is a guess, which the next pass checks."""
+        """Write at a site what the network would: child number `child` of its branch.
+
+        The rest of the place is a guess, which the next pass checks.
+        """
         paths = self._places[site.place]
         following = paths[site.step].choice.paths[site.branch.node.first_options[child]]
         mark = following.option.mark
@@ -150,19 +176,19 @@ class Draft:
         word = self._word(site.place, site.step + 1, mark, last.case, last.opening)
         self._places[site.place] = [*paths[: site.step], following, word]
 
-    def _lay_out(self) -> None:
-        """Number the draft's tokens and find its sites."""
-        self._tokens: list[int] = []
-        self._sites: list[Site] = []
-        for index, paths in enumerate(self._places):
+    def _join_places(self) -> None:
+        """Write the tokens of all places one after the other, and note the sites among them."""
+        self._tokens = []
+        self._sites = []
+        for place, paths in enumerate(self._places):
             for step, path in enumerate(paths):
-                for branch in path.branches:
-                    self._sites.append(Site(index, step, len(self._tokens) + branch.offset, branch))
+                begin = len(self._tokens)
+                self._sites += [Site(place, step, begin + branch.offset, branch) for branch in path.branches]
                 self._tokens += path.tokens
 
 
-class ChoiceAccumulator:
-    """Collects one window's choices, in order, for the votes that they are.
+class VoteBuilder:
+    """Collects the choices of one window, in order, and makes votes of them.
 
     A slot's distribution over marks is made of chain-rule products: if `!` was taken first (0.6) and then no further
     mark (0.9), `!` has 0.54, and marks that go on (`!!`, `!?`) share 0.06.  For a mark that was not taken, all marks
@@ -171,12 +197,18 @@ class ChoiceAccumulator:
 
     def __init__(self, n_words: int) -> None:
         self._n_words = n_words
-        self._slots: list[Distribution] = []
-        self._cases: list[Distribution] = []
-        self._insides: list[Distribution | None] = []
-        self._openings: list[Distribution | None] = []
-        self._inside: Distribution | None  # the next word's case if the slot were empty
-        self._open()
+        self._slots: list[Distribution] = []  # of each word that was written, the marks behind it
+        self._cases: list[Distribution] = []  # its case
+        self._cases_inside: list[Distribution | None] = []  # its case if no sentence began with it
+        self._openings: list[Distribution | None] = []  # the mark before it
+        self._begin_slot()
+
+    def _begin_slot(self) -> None:
+        """Begin the slot behind the word that was just written."""
+        self._marks = NO_MARKS  # of the slot, so far
+        self._mass = 1.0  # their probability
+        self._outcomes: dict[str, float] = {}
+        self._next_case_inside: Distribution | None = None  # of the word behind the slot, if it were empty
 
     @property
     def place(self) -> int:
@@ -185,46 +217,54 @@ class ChoiceAccumulator:
 
     @property
     def n_marks(self) -> int:
-        """How many marks stand in the open slot."""
+        """How many marks the slot has so far."""
         return len(self._marks)
 
     @property
     def done(self) -> bool:
         return len(self._slots) == self._n_words
 
-    def count(self, path: Path, masses: Sequence[float]) -> None:
-        """Count a path; `masses` are those of all options of its choice."""
+    def add(self, path: Path, masses: Sequence[float]) -> None:
+        """Add the path that was taken; `masses`: probabilities of all options of its choice."""
         choice = path.choice
-        forms = masses[: len(choice.forms)]
-        marks = masses[len(choice.forms) :]
-        stop = sum(forms)  # the slot stays as it is
-        if path.option.mark is None and not self._outcomes:  # nearly always: a slot in which nothing is written
-            slot = dict(zip(choice.outcomes, (stop, *marks), strict=True))
-        else:
-            if path.option.mark is not None:  # mentioned first, so that it wins a tie: it is the one that was taken
-                if not self._marks and not choice.is_end:
-                    self._inside = _cases(choice, forms)
-                self._outcomes.setdefault(self._marks + path.option.mark, 0.0)
-            for mark, mass in zip(choice.marks, marks, strict=True):
-                if mark != path.option.mark:
-                    self._outcomes[self._marks + mark] = self._mass * mass
-            self._outcomes[self._marks] = self._mass * stop
-            if path.option.mark is not None:
-                self._marks += path.option.mark
-                self._mass *= masses[path.index]
-                return
+        mark = path.option.mark
+        form_masses = masses[: len(choice.forms)]
+        mark_masses = masses[len(choice.forms) :]
+        if mark is not None:
+            self._add_mark(path, form_masses, mark_masses)
+            return
+        if self._outcomes:
+            self._add_outcomes(choice, form_masses, mark_masses)
             slot = normalise(self._outcomes)
+        else:  # nearly always: nothing is written in the slot
+            slot = dict(zip(choice.outcomes, (sum(form_masses), *mark_masses), strict=True))
         if self.place:
             self._slots.append(slot)
         if path.option.case is not None:
-            self._cases.append(_cases(choice, forms))
-            self._openings.append(_openings(choice, forms))
-            self._insides.append(self._inside if ends_sentence(self._marks) else None)
-            self._open()
+            self._cases.append(_cases(choice, form_masses))
+            self._openings.append(_openings(choice, form_masses))
+            self._cases_inside.append(self._next_case_inside if ends_sentence(self._marks) else None)
+            self._begin_slot()
+
+    def _add_mark(self, path: Path, form_masses: Sequence[float], mark_masses: Sequence[float]) -> None:
+        """Add a mark to the slot."""
+        if not self._marks and not path.choice.is_end:
+            self._next_case_inside = _cases(path.choice, form_masses)
+        marks = self._marks + str(path.option.mark)
+        self._outcomes.setdefault(marks, 0.0)  # the first outcome wins a tie: it is the one that was taken
+        self._add_outcomes(path.choice, form_masses, mark_masses)
+        self._marks = marks
+        self._mass = self._outcomes[marks]
+
+    def _add_outcomes(self, choice: Choice, form_masses: Sequence[float], mark_masses: Sequence[float]) -> None:
+        """Add what the slot may hold: no more than so far, or one more mark."""
+        for mark, mass in zip(choice.marks, mark_masses, strict=True):
+            self._outcomes[self._marks + mark] = self._mass * mass
+        self._outcomes[self._marks] = self._mass * sum(form_masses)
 
     def votes(self) -> tuple[Vote, ...]:
         """Return one vote for each slot that was decided; of the word after the last one, only the case is known."""
-        words = zip(self._slots, self._cases, self._insides, self._openings, strict=False)
+        words = zip(self._slots, self._cases, self._cases_inside, self._openings, strict=False)
         return tuple(
             Vote(
                 slot,
@@ -237,18 +277,11 @@ class ChoiceAccumulator:
             for index, (slot, cases, inside, openings) in enumerate(words)
         )
 
-    def _open(self) -> None:
-        """Begin the slot after the word just written."""
-        self._marks = NO_MARKS
-        self._mass = 1.0
-        self._outcomes: dict[str, float] = {}
-        self._inside = None
-
 
 def _cases(choice: Choice, masses: Sequence[float]) -> Distribution:
-    """Return the case of the word, given that it is written, of the masses of its forms.
+    """Return the distribution over the next word's cases; masses: probabilities of its forms.
 
-    All are 0 where the network is sure of a mark, and the slot is full.
+    They do not add up to 1, as marks may stand there too.  All are 0 where the network is sure of a mark.
     """
     weights = dict.fromkeys(choice.cases, 0.0)
     for (case, _), mass in zip(choice.forms, masses, strict=True):
@@ -258,7 +291,10 @@ def _cases(choice: Choice, masses: Sequence[float]) -> Distribution:
 
 
 def _openings(choice: Choice, masses: Sequence[float]) -> Distribution | None:
-    """Return the mark before the word, of the masses of its forms; None where the decoder writes no opening marks."""
+    """Return the distribution over the marks before the next word; masses: probabilities of its forms.
+
+    None: the decoder writes no opening marks.
+    """
     if len(choice.openings) == 1:
         return None
     weights = dict.fromkeys(choice.openings, 0.0)

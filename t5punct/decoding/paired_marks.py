@@ -1,17 +1,17 @@
 """The marks of sentences are chosen together: the one that opens a sentence, `¿`, and the one that closes it, `?`.
 
-In: what a tagger says of each word of a window, and of the slot behind it.  Out: the likeliest marks that fit.
+In: the tagger's scores of each word of a window.  Out: the likeliest marks that fit each other.
 
-The tagger decides each word and each slot alone, and often sees one half of a pair only.  A sentence is from one end to
-the next.  Of all ways to write the window this takes the one with the highest product of chances in which each opening
-mark has its closing mark at the end of its sentence, and each such end its opening mark, at any word of the sentence
-(`pero, ¿qué quieres?`).  It is found word by word (Viterbi 1967).
+The tagger decides each word and each slot alone, so it often sees only one half of a pair.  A sentence goes from one
+end to the next.  In the marks that fit, a sentence with an opening mark, at any of its words (`pero, ¿qué quieres?`),
+ends with the mark that closes it, and a sentence that ends with a closing mark has the opening one.  Of all ways to
+write the window that fit, the one with the highest product of probabilities is taken, word by word (Viterbi 1967).
 
-No language is named: a sentence in which no word may well be opened is of a language without opening marks, and ends
-with any mark.  A window may end inside a sentence, of whose end nothing is known then.
+No language is named.  A sentence in which no word is likely to be opened is taken for one of a language without opening
+marks, and may end with any mark.  A window may end inside a sentence; then nothing is known of that sentence's end.
 
 >>> pairs = Pairs(ends=(1, 2), closings={1: 2})  # none . ?, and none ¿
->>> que, hora = SaidOfWord((-0.1, -3.0, -3.0), (0.6, 0.4)), SaidOfWord((-2.3, -0.7, -0.9), (0.99, 0.01))
+>>> que, hora = WordScores((-0.1, -3.0, -3.0), (0.6, 0.4)), WordScores((-2.3, -0.7, -0.9), (0.99, 0.01))
 >>> [(choice.opening, choice.mark) for choice in pair_marks([que, hora], pairs)]
 [(1, 0), (0, 2)]
 """
@@ -25,11 +25,11 @@ from typing import NamedTuple
 
 # both chosen on Spanish speech and novels that are neither trained on nor scored (docs/results/languages.md)
 ODDS = 3.0  # how many times an opening mark counts against none
-LEAST = 0.02  # the chance from which a word may well have an opening mark; other languages stay below it
+LEAST = 0.02  # from this probability on an opening mark counts as likely; other languages stay below it
 
 Kind = int  # of a sentence so far: the class of its opening mark, or one of these
-UNOPENED = 0  # it has no opening mark, though a word of it may well have one
-ANY_END = -1  # no word of it may well have one, so it ends with any mark
+UNOPENED = 0  # it has no opening mark, though one is likely at some word
+ANY_END = -1  # an opening mark is likely at no word, so it ends with any mark
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,11 +49,11 @@ class Pairs:
 
 
 @dataclass(frozen=True, slots=True)
-class SaidOfWord:
+class WordScores:
     """What the tagger says of a word; in both, the first class is no mark.
 
-    marks: (n_mark_classes,), natural logarithms of the chances of each mark behind it.  openings: (n_opening_classes,),
-    the chances of each mark before it, 0 to 1.
+    marks: (n_mark_classes,), the natural logarithm of the probability of each mark behind the word.
+    openings: (n_opening_classes,), the probability of each mark before it, 0 to 1.
     """
 
     marks: Sequence[float]
@@ -66,7 +66,7 @@ class SaidOfWord:
 
 @dataclass(frozen=True, slots=True)
 class PairedMarks:
-    """The classes of a word's marks; `end`: the one with which its sentence would end here; None: it may not."""
+    """The classes of a word's marks; end: the mark with which its sentence would end here, None if it may not end."""
 
     opening: int
     mark: int
@@ -74,19 +74,19 @@ class PairedMarks:
 
 
 class _Path(NamedTuple):
-    """A way to write the first words; the score is the logarithm of its chance, but for a term that all share."""
+    """A way to write the first words; score: the logarithm of its probability, but for a term that all ways share."""
 
     score: float
     choices: tuple[_Path, PairedMarks] | None  # the way to the word before the last, and the last one's marks
 
 
-def pair_marks(words: Sequence[SaidOfWord], pairs: Pairs) -> list[PairedMarks]:
+def pair_marks(words: Sequence[WordScores], pairs: Pairs) -> list[PairedMarks]:
     """Return the likeliest marks of a window's words, of those that fit, one for each word (Viterbi 1967)."""
     paths: dict[Kind, _Path] = {ANY_END: _Path(0.0, None)}
     for word in words:
-        steps = [step for kind, path in paths.items() for step in _iter_steps(kind, path, word, pairs)]
+        longer_paths = [step for kind, path in paths.items() for step in _iter_steps(kind, path, word, pairs)]
         paths = {}
-        for kind, path in steps:
+        for kind, path in longer_paths:
             if kind not in paths or path.score > paths[kind].score:
                 paths[kind] = path
     path = max(paths.values(), key=lambda path: path.score)
@@ -97,7 +97,7 @@ def pair_marks(words: Sequence[SaidOfWord], pairs: Pairs) -> list[PairedMarks]:
     return choices[::-1]
 
 
-def _iter_steps(kind: Kind, path: _Path, word: SaidOfWord, pairs: Pairs) -> Iterable[tuple[Kind, _Path]]:
+def _iter_steps(kind: Kind, path: _Path, word: WordScores, pairs: Pairs) -> Iterable[tuple[Kind, _Path]]:
     """Yield each way to write one more word, with the kind of the sentence under way behind it.
 
     A way is an opening mark or none before the word, and behind it the likeliest mark that ends nothing, or the

@@ -35,13 +35,18 @@ from ..windows.votes import Vote
 from .batching import batch_by_length
 from .cached_decoder import NO_TOKEN, CachedDecoder, CandidateHead
 from .candidates import Candidates
-from .draft import Draft, Guess, SiteScores, Solution
+from .draft import ALL_TOKENS, Draft, Guess, SiteScores, Solution
 from .inputs import DecodingConfig, WindowInput, encoder_input, sources_of
 from .tagging import TagDecoder, Tagged, states_at_slots
 
 # The tagger gives a capital also for the chance that a sentence begins.  Behind a comma none does: there capitals have
 # half their odds (chosen on dev2012 and held-out text).  As it is only a draft, this changes only the speed.
 _BEGINS = torch.tensor([math.log(2.0) if case is Case.CAPITALISED else 0.0 for case in TAGGED_CASES])
+
+
+# A pass decides so many tokens.  What stands behind its first disagreement is decided again, so a pass that ends early
+# wastes less (docs/results/speed.md).  On a GPU a long pass takes as long as a short one, so there it decides them all.
+_PASS_TOKENS = 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +76,7 @@ class SlotDecoder:
         self._config = config or DecodingConfig()
         self._alphabet, self._odds = self._config.alphabet(model.task), self._config.odds(model.task)
         self._candidates = candidates or Candidates(model.tokenizer, self._alphabet, self._odds)
+        self._pass_tokens = _PASS_TOKENS if model.device.type == "cpu" else ALL_TOKENS
         self._head = CandidateHead(model)
         self._tagger = None if model.tagger is None else TagDecoder(model, self._config)
         # the bundled decoders learned no opening marks, so those of a tagger that did are taken
@@ -100,7 +106,8 @@ class SlotDecoder:
             passes = CachedDecoder(self._model, encoder_input([request.source for request in chosen], self._model))
             guesses = self._guess(passes.encoded, chosen)
             drafts = [
-                Draft(request.window, self._candidates, own) for request, own in zip(chosen, guesses, strict=True)
+                Draft(request.window, self._candidates, own, self._pass_tokens)
+                for request, own in zip(chosen, guesses, strict=True)
             ]
             self._settle(passes, drafts)
             for index, draft, own in zip(batch, drafts, guesses, strict=True):
@@ -134,7 +141,7 @@ class SlotDecoder:
         """Pass after pass over the drafts that are not confirmed yet."""
         active = list(drafts)
         while True:
-            left = [row for row, draft in enumerate(active) if draft.open_sites]
+            left = [row for row, draft in enumerate(active) if not draft.is_settled]
             if not left:
                 return
             if len(left) < len(active):

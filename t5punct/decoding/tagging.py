@@ -2,11 +2,13 @@
 
 In: windows of words.  Out: votes, one a slot, from one pass of the encoder.
 
-It is the fastest decoder, and the baseline for the others.  A slot has at most one mark.  Decisions do not depend on
-each other, with three exceptions: a capital that only a sentence start explains is removed if none is there
-(behind a comma, of all words that the spelling table has in small letters), a sentence
-that may end in either of two places ends once (`doubled_ends`), and has an opening mark where it has the closing one
-(`paired_marks`).
+It is the fastest decoder, and the baseline for the others.  A slot has at most one mark.  Each slot and each case is
+decided alone, with three exceptions:
+
+- A capital that only the start of a sentence explains is removed if no sentence starts there.
+- A sentence that may end in either of two places ends once (`doubled_ends`).
+- A sentence has an opening mark where it has the closing one (`paired_marks`).
+
 With `delay_words` no decision depends on a word that is farther to the right (`t5/delay.py`).
 
 `TagDecoder(model).votes([WindowInput.of(["we", "know"])])` gives the votes of one window, two of them.
@@ -27,16 +29,16 @@ from ..model import Model
 from ..t5.delay import NOBODY, Delay, delayed_states, token_words
 from ..t5.encoder import Encoder
 from ..t5.tagger import TAGGED_CASES, Tagger
+from ..t5.tokenization import Source
 from ..text.marks import DISFLUENT, NO_MARKS, OPENING, OTHER_SCRIPTS, Case, case_forms, ends_sentence
 from ..text.spelling import precedes_name
 from ..windows.votes import Distribution, Vote, normalise
 from .batching import batch_by_length
 from .inputs import DecodingConfig, WindowInput, encoder_input, sources_of
-from .paired_marks import Pairs, SaidOfWord, pair_marks
+from .paired_marks import Pairs, WordScores, pair_marks
 
 _log = logging.getLogger(__name__)
 _UNMARKED = {NO_MARKS: 1.0}
-_CASES = {case: case.value for case in TAGGED_CASES}  # their names as outcomes
 # chosen on dev2012 (docs/results/large.md)
 _NEAR_WORDS = 3
 _MOST_OF_ONE = 1.1  # the sum of chances up to which two ends are one; those that exclude each other add up to 1
@@ -60,11 +62,10 @@ class Tagged:
 
     def first_of(self, lengths: Sequence[int], n_slots: Sequence[int]) -> Tagged:
         """Return the first n_slots slots of each window; lengths: how many each has."""
-        rows = torch.tensor(
-            [index < n for length, n in zip(lengths, n_slots, strict=True) for index in range(length)], dtype=torch.bool
-        )
-        openings = None if self.openings is None else self.openings[rows]
-        return Tagged(self.marks[rows], self.ends[rows], self.cases[rows], openings)
+        windows = zip(lengths, n_slots, strict=True)
+        is_kept = torch.tensor([index < n for length, n in windows for index in range(length)], dtype=torch.bool)
+        openings = None if self.openings is None else self.openings[is_kept]
+        return Tagged(self.marks[is_kept], self.ends[is_kept], self.cases[is_kept], openings)
 
 
 class TagDecoder:
@@ -78,8 +79,8 @@ class TagDecoder:
         self._model = model
         self._tagger = model.tagger
         self._config = config or DecodingConfig()
-        words = self._config.delay_words
-        self.delay = None if words is None else delay_of(model, words)
+        n_words = self._config.delay_words
+        self.delay = None if n_words is None else delay_of(model, n_words)
         self._marks = self._config.alphabet(model.task).marks
         self._log_odds = self._tagger.log_odds(self._config.odds(model.task), self._marks)
         self.mark_classes = self._tagger.mark_classes
@@ -97,19 +98,23 @@ class TagDecoder:
         wanted = [len(window.words) for window in windows] if n_slots is None else n_slots
         votes: dict[int, tuple[Vote, ...]] = {}
         for batch in batch_by_length([len(source.ids) for source in sources], self._config.batch_tokens):
-            chosen = [windows[index] for index in batch]
-            own = [sources[index] for index in batch]
-            read = encoder_input(own, self._model)
-            if self.delay is None:
-                states = self._model.encode(read.input_ids, read.attention_mask)  # (n_batch, n_source, d_model)
-            else:
-                width = read.input_ids.shape[1]
-                words = [[*token_words(source), *(NOBODY,) * (width - len(source.ids))] for source in own]
-                words_of_tokens = torch.tensor(words, device=read.input_ids.device)
-                states = delayed_states(self._model.network.encoder, read.input_ids, words_of_tokens, self.delay)
-            tagged = self.tag(states_at_slots(states, [source.word_ends for source in own]), chosen)
-            votes.update(zip(batch, self.votes_of(chosen, [wanted[index] for index in batch], tagged), strict=True))
+            batch_windows = [windows[index] for index in batch]
+            batch_sources = [sources[index] for index in batch]
+            states = self._encode(batch_sources)
+            tagged = self.tag(states_at_slots(states, [source.word_ends for source in batch_sources]), batch_windows)
+            batch_votes = self.votes_of(batch_windows, [wanted[index] for index in batch], tagged)
+            votes.update(zip(batch, batch_votes, strict=True))
         return [votes[index] for index in range(len(windows))]
+
+    def _encode(self, sources: Sequence[Source]) -> torch.Tensor:
+        """Return the encoder's states (n_batch, n_source, d_model), with the delay if there is one."""
+        batch = encoder_input(sources, self._model)
+        if self.delay is None:
+            return self._model.encode(batch.input_ids, batch.attention_mask)
+        width = batch.input_ids.shape[1]
+        words = [[*token_words(source), *(NOBODY,) * (width - len(source.ids))] for source in sources]
+        words_of_tokens = torch.tensor(words, device=batch.input_ids.device)
+        return delayed_states(self._model.network.encoder, batch.input_ids, words_of_tokens, self.delay)
 
     @torch.inference_mode()
     def tag(self, states: torch.Tensor, windows: Sequence[WindowInput]) -> Tagged:
@@ -129,37 +134,39 @@ class TagDecoder:
         return marks.softmax(-1)[:, self._ends].sum(-1)
 
     def _end_once(self, tagged: Tagged, windows: Sequence[WindowInput]) -> Tagged:
-        """Return what is said of slots, with sentence ends that are said once and fit the opening marks."""
-        alone = tagged.marks
+        """Return what the tagger says, with each sentence end said once, and with ends that fit the opening marks."""
         has_slot = torch.tensor([*chain.from_iterable(window.has_slot for window in windows)], dtype=torch.bool)
-        is_end = self._ends[alone.argmax(-1)] & has_slot
+        is_end = self._ends[tagged.marks.argmax(-1)] & has_slot
         lengths = [len(window.words) for window in windows]
-        doubled = torch.zeros(len(alone), dtype=torch.bool)
-        doubled[doubled_ends(tagged.ends.tolist(), is_end.tolist(), lengths)] = True
-        marks = torch.where(doubled[:, None] & self._ends, alone.clamp(max=_NEVER), alone)
+        is_doubled = torch.zeros(len(tagged.marks), dtype=torch.bool)
+        is_doubled[doubled_ends(tagged.ends.tolist(), is_end.tolist(), lengths)] = True
+        marks = torch.where(is_doubled[:, None] & self._ends, tagged.marks.clamp(max=_NEVER), tagged.marks)
         openings = tagged.openings
         if openings is not None and self._pairs is not None:
             marks, openings = self._paired(self._pairs, marks, openings, windows)
-        # an end that nearly stood there explains more of the next word's capital
+        # an end that was dropped was likely, so it explains more of the next word's capital: its chance with the odds
         is_dropped = is_end & ~self._ends[marks.argmax(-1)]
-        ends = torch.where(is_dropped, self._chances_of_ends(alone), tagged.ends)
+        ends = torch.where(is_dropped, self._chances_of_ends(tagged.marks), tagged.ends)
         return Tagged(marks, ends, tagged.cases, openings)
 
     def _paired(
         self, pairs: Pairs, marks: torch.Tensor, openings: torch.Tensor, windows: Sequence[WindowInput]
     ) -> tuple[torch.Tensor, torch.Tensor]:
-        """Return marks' logits and chances of opening marks in which the classes that `pair_marks` chose are likeliest.
+        """Return logits of marks and chances of opening marks whose best classes are those that `pair_marks` chose.
 
         marks: (n_slots, n_mark_classes), openings: (n_slots, n_opening_classes), of one window after the other.
         """
-        logs = marks.log_softmax(-1).tolist()
-        chances = openings.tolist()
+        mark_logs = marks.log_softmax(-1).tolist()
+        opening_chances = openings.tolist()
+        marks = marks.clone()
+        openings = openings.clone()
         begin = 0
-        marks, openings = marks.clone(), openings.clone()
         for window in windows:
             rows = range(begin, begin + len(window.words))
             begin += len(window.words)
-            words = [self._said(window, index, logs[row], chances[row]) for index, row in enumerate(rows)]
+            words = [
+                self._word_scores(window, index, mark_logs[row], opening_chances[row]) for index, row in enumerate(rows)
+            ]
             if not any(word.may_open for word in words):
                 continue
             for row, choice in zip(rows, pair_marks(words, pairs), strict=True):
@@ -170,16 +177,21 @@ class TagDecoder:
                 _put_first(marks[row], choice.mark)
         return marks, openings
 
-    def _said(self, window: WindowInput, index: int, marks: Sequence[float], openings: Sequence[float]) -> SaidOfWord:
-        """Return the tagger's chances of a word, certain where it takes no marks or keeps its own."""
-        kept = window.given[index] if window.given else NO_MARKS
-        if kept or not window.has_slot[index]:
-            closing = [mark for mark in kept if mark in OPENING.values()]
-            certain = closing[0] if closing else kept[:1]
-            marks = [0.0 if mark == certain else _NEVER for mark in self.mark_classes]
+    def _word_scores(
+        self, window: WindowInput, index: int, mark_logs: Sequence[float], opening_chances: Sequence[float]
+    ) -> WordScores:
+        """Return what `pair_marks` may choose from at a word; mark_logs: logarithms, opening_chances: 0 to 1.
+
+        The mark behind a word is certain where the word takes no marks or keeps those of the input.
+        """
+        kept_marks = window.given[index] if window.given else NO_MARKS
+        if kept_marks or not window.has_slot[index]:
+            # of several (`!?`) the one that can close a pair counts, else the first; NO_MARKS where there is none
+            certain = next((mark for mark in kept_marks if mark in OPENING.values()), kept_marks[:1])
+            mark_logs = [0.0 if mark == certain else _NEVER for mark in self.mark_classes]
         if not window.has_slot[index]:
-            openings = [1.0] + [0.0] * (len(openings) - 1)
-        return SaidOfWord(marks, openings)
+            opening_chances = [1.0] + [0.0] * (len(opening_chances) - 1)
+        return WordScores(mark_logs, opening_chances)
 
     def votes_of(
         self, windows: Sequence[WindowInput], n_slots: Sequence[int], tagged: Tagged
@@ -199,21 +211,22 @@ class TagDecoder:
         votes = list[tuple[Vote, ...]]()
         begin = 0
         for window, n in zip(windows, n_slots, strict=True):
-            own = []
+            votes_of_window = []
             for index, row in enumerate(range(begin, begin + n)):
-                forms = case_forms(window.spellings[index]) if self._model.task.cased else (Case.LOWER,)
+                allowed = case_forms(window.spellings[index]) if self._model.task.cased else (Case.LOWER,)
                 inside = None
                 if index and not precedes_name(window.words[index - 1]):  # no sentence begins behind `mr`
                     lower, capitalised, upper = cases[row]
                     begins = ends[row - 1]  # the chance that a sentence begins with the word
-                    inside = restrict_case(forms, (lower, max(0.0, capitalised - begins), upper))
+                    inside = restrict_case(allowed, (lower, max(0.0, capitalised - begins), upper))
                     if is_link[row - 1] and self._model.spellings.has_small(window.words[index]):
                         inside = {Case.LOWER.value: 1.0}
                 slot = dict(zip(self.mark_classes, marks[row], strict=True)) if window.has_slot[index] else _UNMARKED
-                opened = dict(zip(self._tagger.opening_classes, openings[row], strict=True)) if openings else None
+                opening = dict(zip(self._tagger.opening_classes, openings[row], strict=True)) if openings else None
                 n_behind = len(window.words) - index - 1
-                own.append(Vote(slot, restrict_case(forms, cases[row]), 1.0, index, n_behind, inside, opened))
-            votes.append(tuple(own))
+                case = restrict_case(allowed, cases[row])
+                votes_of_window.append(Vote(slot, case, 1.0, index, n_behind, inside, opening))
+            votes.append(tuple(votes_of_window))
             begin += len(window.words)
         return votes
 
@@ -223,7 +236,8 @@ def states_at_slots(states: torch.Tensor, places: Sequence[Sequence[int]]) -> to
 
     states: (n_batch, n_source, d_model).
     """
-    return states[[row for row, own in enumerate(places) for _ in own], [*chain.from_iterable(places)]]
+    rows = [row for row, tokens in enumerate(places) for _ in tokens]
+    return states[rows, [*chain.from_iterable(places)]]
 
 
 def delay_of(model: Model, words: int) -> Delay:
@@ -284,8 +298,11 @@ def _put_first(row: torch.Tensor, chosen: int, among: Sequence[int] | None = Non
         row[[best, chosen]] = row[[chosen, best]]
 
 
-def restrict_case(forms: Collection[Case], cases: Sequence[float]) -> Distribution:
-    """Return the distribution over a word's forms; `cases` are the probabilities of `TAGGED_CASES`."""
-    if len(forms) == 1:
-        return dict.fromkeys(map(str, forms), 1.0)
-    return normalise({name: p for (case, name), p in zip(_CASES.items(), cases, strict=True) if case in forms})
+def restrict_case(allowed: Collection[Case], chances: Sequence[float]) -> Distribution:
+    """Return the distribution over the cases that a word can have.
+
+    chances: of `TAGGED_CASES`, in their order; they need not add up to 1.  If only one is allowed, it is certain.
+    """
+    if len(allowed) == 1:
+        return {case.value: 1.0 for case in allowed}
+    return normalise({case.value: p for case, p in zip(TAGGED_CASES, chances, strict=True) if case in allowed})

@@ -105,20 +105,21 @@ def delayed_states(encoder: Any, input_ids: torch.Tensor, words: torch.Tensor, d
     stack = Encoder(encoder)
     stack.check_delay()
     n_source = input_ids.shape[1]
-    hidden = stack.embed(input_ids, None)
+    hidden = stack.embed(input_ids, None)  # None: the mean position, where the encoder has absolute ones
     places = torch.arange(n_source, device=input_ids.device)
-    distances = (places - places[:, None]).clamp(-stack.farthest, stack.farthest) + stack.farthest
+    # a layer's biases are those of all distances in tokens, from `farthest` to the left to `farthest` to the right
+    bias_columns = (places - places[:, None]).clamp(-stack.farthest, stack.farthest) + stack.farthest
     look_aheads = delay.look_aheads(len(stack.layers))
     masks = dict[int, torch.Tensor]()  # added to attention's logits, (n_batch, 1, n_source, n_source)
     for look_ahead in look_aheads:
-        seen = keys_in_sight(words, words, look_ahead, delay.left_words)[:, None]
-        masks[look_ahead] = torch.zeros(seen.shape, device=seen.device).masked_fill(~seen, float("-inf"))
-    for layer, look_ahead, table in zip(stack.layers, look_aheads, stack.position_biases(), strict=True):
-        read = layer.read(hidden)
+        in_sight = keys_in_sight(words, words, look_ahead, delay.left_words)[:, None]
+        masks[look_ahead] = torch.zeros(in_sight.shape, device=in_sight.device).masked_fill(~in_sight, float("-inf"))
+    for layer, look_ahead, biases in zip(stack.layers, look_aheads, stack.position_biases(), strict=True):
+        inputs = layer.read(hidden)
         maps = (layer.queries, layer.keys, layer.values)  # each gives (n_batch, n_heads, n_source, d_kv)
-        queries, keys, values = (part(read).unflatten(-1, (layer.n_heads, -1)).transpose(1, 2) for part in maps)
+        queries, keys, values = (part(inputs).unflatten(-1, (layer.n_heads, -1)).transpose(1, 2) for part in maps)
         # going backwards on a CPU, this is a quarter faster than torch's own attention with dropout
-        logits = queries @ keys.transpose(-1, -2) * layer.scale + (table[:, distances] + masks[look_ahead])
+        logits = queries @ keys.transpose(-1, -2) * layer.scale + (biases[:, bias_columns] + masks[look_ahead])
         weights = dropout(logits.float().softmax(-1).type_as(logits), layer.attention_dropout)
         hidden = layer.finish(hidden, (weights @ values).transpose(1, 2).flatten(2))
     return stack.finish(hidden)

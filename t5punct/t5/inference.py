@@ -1,14 +1,14 @@
-"""A folder -> a network and a tokenizer for inference, without transformers, which takes longer to import than to use.
+"""Networks and tokenizers for inference, without transformers, whose import takes longer than loading both.
 
-In: a model's folder.  Out: an `InferenceT5` with its weights, in float32 or multiplying in int8, and a
-`PieceTokenizer`, which has what `tokenization` needs under transformers' names; or None where something does not fit.
+In: a model's folder.  Out: an `InferenceT5` with its weights, in float32 or multiplying in int8; a `PieceTokenizer`,
+which has what `tokenization` calls under transformers' names; or None for what this module cannot read.
 
-`read_network(folder)` is None for another kind of model, an older config, weights by other names, missing or broken
-ones: transformers may know what to do with them, or says what is wrong (`weights.load_network`).
-`read_tokenizer(folder)` is None where transformers makes the tokenizer of other files than `tokenizer.json`.
+`read_network(folder)` is None for another kind of model, an older config, and weights that are missing, broken or have
+other names.  Then transformers reads the folder, or says what is wrong with it (`weights.load_network`).
+`read_tokenizer(folder)` is None where transformers makes the tokenizer from other files than `tokenizer.json`.
 
-The modules of a network have the names that transformers gives them.  `encoder` and `decoding/cached_decoder` call them
-one by one:
+A network's modules have the names that transformers gives them.  `encoder` and `decoding/cached_decoder` call them one
+by one:
 
     .shared                                      embeddings of tokens
     .encoder.block[0].layer[0].SelfAttention.q   or, under a BERT's kind, .encoder.encoder.layer[0].attention ..
@@ -87,34 +87,39 @@ def read_network(folder: Path, *, in_int8: bool = False) -> InferenceT5 | None:
 
 
 class InferenceT5(nn.Module):
-    """A T5, umT5 or mT5, or another encoder under umT5's decoder; it has no forward, no dropout and no first weights.
+    """A T5, umT5 or mT5, or another encoder under umT5's decoder, without a forward, dropout or initialised weights.
 
-    output_scale: of its last states, before `lm_head`.  Raises AttributeError, KeyError or TypeError for a config that
-    lacks what is needed, or has what is not known here.
+    output_scale: what the decoder's last states are multiplied by before `lm_head`.  Raises AttributeError, KeyError or
+    TypeError for a config that lacks a setting, or has an unknown one.
     """
 
     def __init__(self, config: Any) -> None:
         super().__init__()
         self.config = config
-        scale = float(config.d_model**-0.5)
-        if config.model_type == "t5":  # what transformers 5 does, by the kind of model and what its config says
-            is_tied = getattr(config, "tie_word_embeddings", None) is not False
-            self.output_scale = scale if getattr(config, "scale_decoder_outputs", is_tied) else 1.0
-        else:
-            self.output_scale = {"mt5": 1.0, "umt5": scale, ENCODER_T5: scale}[config.model_type]
+        self.output_scale = _output_scale(config)
         self.shared = _table(config.vocab_size, config.d_model)
-        reading = SimpleNamespace(**config.encoder) if config.model_type == ENCODER_T5 else config
-        if hasattr(reading, "num_hidden_layers"):
-            self.encoder: nn.Module = _bert(reading, self.shared)
+        encoder_config = SimpleNamespace(**config.encoder) if config.model_type == ENCODER_T5 else config
+        is_bert = hasattr(encoder_config, "num_hidden_layers")  # a T5 has `num_layers`
+        if is_bert:
+            self.encoder: nn.Module = _bert(encoder_config, self.shared)
         else:
-            self.encoder = _t5_stack(reading, self.shared, reading.num_layers)
+            self.encoder = _t5_stack(encoder_config, self.shared, encoder_config.num_layers)
         self.decoder = _t5_stack(config, self.shared, config.num_decoder_layers, is_decoder=True)
         self.memory = memory_of(config)
         self.lm_head = nn.Linear(config.d_model, config.vocab_size, bias=False)
 
 
+def _output_scale(config: Any) -> float:
+    """Return the output scale of a kind of model, as transformers 5 has it; a T5's depends on two settings."""
+    scale = float(config.d_model**-0.5)
+    if config.model_type != "t5":
+        return {"mt5": 1.0, "umt5": scale, ENCODER_T5: scale}[config.model_type]
+    is_tied = getattr(config, "tie_word_embeddings", None) is not False
+    return scale if getattr(config, "scale_decoder_outputs", is_tied) else 1.0
+
+
 def _table(n_rows: int, n_channels: int, padding_idx: int | None = None) -> nn.Embedding:
-    """Return an embedding without first weights, which on the device `meta` cost a second of imports."""
+    """Return an embedding that is not initialised: on the device `meta` that costs a second of imports."""
     make: Callable[..., nn.Embedding] = nn.Embedding.from_pretrained
     return make(torch.empty(n_rows, n_channels), padding_idx=padding_idx)
 
@@ -196,8 +201,8 @@ def _bert(config: Any, words: nn.Embedding) -> nn.Module:
         if is_mpnet:
             attention = Parts({"attn": Parts(dict(zip("qkvo", maps, strict=True))), **closing})
         else:
-            reading = Parts(dict(zip(("query", "key", "value"), maps, strict=False)))
-            attention = Parts({"self": reading, "output": Parts({"dense": maps[-1], **closing})})
+            inputs = Parts(dict(zip(("query", "key", "value"), maps, strict=False)))
+            attention = Parts({"self": inputs, "output": Parts({"dense": maps[-1], **closing})})
         wide = nn.Linear(n_channels, config.intermediate_size)
         narrow = nn.Linear(config.intermediate_size, n_channels)
         between = Parts({"dense": wide, "intermediate_act_fn": ACTIVATIONS[config.hidden_act]()})
@@ -222,9 +227,9 @@ class PieceTokenizer:
     """The pieces of a vocabulary."""
 
     def __init__(self, pieces: Tokenizer, special: Mapping[str, str], more: Iterable[str] = ()) -> None:
-        """`special`: tokens by their roles; `more`: further tokens that are no text.
+        """Take a vocabulary; special: tokens by their roles; more: further tokens that stand for no text.
 
-        Raises KeyError for one that the vocabulary does not have.
+        Raises KeyError for a token that the vocabulary does not have.
         """
         self._pieces = pieces
         tokens = dict.fromkeys([*special.values(), *more])

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from torch import nn
 
 # transformers changes its own classes while it loads a model, which two threads must not do at once
-LOADING = threading.RLock()
+LOADING_LOCK = threading.RLock()
 _EXPECTED = "a T5 with model.safetensors"
 KINDS = ("t5", "mt5", "umt5", ENCODER_T5)  # as config.json names them; v1.1, flan and byT5 are of the first
 
@@ -51,7 +51,7 @@ def load_network(folder: Path) -> Any:
     from .int8 import read_int8
 
     try:
-        with LOADING, without_bars(), without_advice():
+        with LOADING_LOCK, without_bars(), without_advice():
             network, info = read_int8(folder) if int8_files(folder) else _read_float(folder)
     except Exception as error:  # a damaged file raises errors without a common base class
         raise ModelError(

@@ -10,7 +10,7 @@ from stepwise import SlotWriter
 from transformers import ByT5Tokenizer
 
 from t5punct.decoding.candidates import _KEPT_CHOICES, Candidates, Choice, Option, TrieNode
-from t5punct.decoding.draft import ChoiceAccumulator, Draft, Guess
+from t5punct.decoding.draft import Draft, Guess, VoteBuilder
 from t5punct.decoding.inputs import WindowInput
 from t5punct.model import Model
 from t5punct.t5.task import TaskConfig
@@ -234,14 +234,14 @@ def test_of_equal_marks_a_tally_s_vote_goes_to_the_one_that_was_taken() -> None:
     choice = Choice.of([Option((5,), case=Case.LOWER), *marks])
     end = Choice.of([Option((1,))])
     for taken, masses in ((",", [0.2, 0.4, 0.4, 0.0]), (".", [0.2, 0.4, 0.4, 0.0]), (None, [0.4, 0.2, 0.4, 0.0])):
-        accumulator = ChoiceAccumulator(1)
-        accumulator.count(Choice.of([Option((7,), case=Case.LOWER)]).paths[0], [1.0])
+        builder = VoteBuilder(1)
+        builder.add(Choice.of([Option((7,), case=Case.LOWER)]).paths[0], [1.0])
         path = choice.marks[taken] if taken else choice.form(Case.LOWER)
-        accumulator._cases.append({"lower": 1.0})
-        accumulator.count(path, masses)
+        builder._cases.append({"lower": 1.0})
+        builder.add(path, masses)
         if taken:
-            accumulator.count(end.paths[0], [1.0])
-        assert choose_marks([accumulator._slots[0]], [1.0])[0] == (taken or "")
+            builder.add(end.paths[0], [1.0])
+        assert choose_marks([builder._slots[0]], [1.0])[0] == (taken or "")
 
 
 def _second_place(model: Model, words: list[str], guesses: list[Guess]) -> list[Option]:

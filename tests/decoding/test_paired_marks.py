@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from t5punct.decoding.inputs import WindowInput
-from t5punct.decoding.paired_marks import LEAST, ODDS, PairedMarks, Pairs, SaidOfWord, pair_marks
+from t5punct.decoding.paired_marks import LEAST, ODDS, PairedMarks, Pairs, WordScores, pair_marks
 from t5punct.decoding.tagging import TagDecoder
 from t5punct.model import Model
 from t5punct.t5.tagger import Tagger
@@ -28,12 +28,12 @@ def shares(n: int, least: float = 0.0) -> st.SearchStrategy[list[float]]:
 
 
 @st.composite
-def said_of_words(draw: st.DrawFn) -> SaidOfWord:
+def said_of_words(draw: st.DrawFn) -> WordScores:
     unopened = st.sampled_from([[1.0, 0.0, 0.0], [0.99, 0.01, 0.0], [1.0 - LEAST, 0.0, LEAST]])
-    return SaidOfWord(list(map(math.log, draw(shares(5, 0.01)))), draw(shares(3, 0.01) | unopened))
+    return WordScores(list(map(math.log, draw(shares(5, 0.01)))), draw(shares(3, 0.01) | unopened))
 
 
-def fits(way: Way, words: Sequence[SaidOfWord]) -> bool:
+def fits(way: Way, words: Sequence[WordScores]) -> bool:
     """Whether each sentence has both marks of a pair or neither; where none may be opened, it ends with any mark."""
     begin = 0
     for place, (_, mark) in enumerate(way):
@@ -51,7 +51,7 @@ def fits(way: Way, words: Sequence[SaidOfWord]) -> bool:
     return True
 
 
-def score(way: Way, words: Sequence[SaidOfWord]) -> float:
+def score(way: Way, words: Sequence[WordScores]) -> float:
     """The logarithm of a way's chance, but for a term that all ways share."""
     total = 0.0
     for (opening, mark), word in zip(way, words, strict=True):
@@ -67,7 +67,7 @@ def way_of(choices: Sequence[PairedMarks]) -> Way:
 
 @settings(max_examples=60, deadline=None)
 @given(st.lists(said_of_words(), min_size=1, max_size=3))
-def test_no_way_that_fits_is_likelier(words: list[SaidOfWord]) -> None:
+def test_no_way_that_fits_is_likelier(words: list[WordScores]) -> None:
     chosen = way_of(pair_marks(words, PAIRS))
     assert fits(chosen, words)
     ways = product(product(range(3), range(5)), repeat=len(words))
@@ -75,9 +75,9 @@ def test_no_way_that_fits_is_likelier(words: list[SaidOfWord]) -> None:
     assert score(chosen, words) == pytest.approx(max(score(way, words) for way in possible if fits(way, words)))
 
 
-def said(marks: dict[int, float], openings: Sequence[float] = (1.0, 0.0, 0.0)) -> SaidOfWord:
+def said(marks: dict[int, float], openings: Sequence[float] = (1.0, 0.0, 0.0)) -> WordScores:
     left = (1.0 - sum(marks.values())) / (5 - len(marks))
-    return SaidOfWord([math.log(marks.get(mark, left)) for mark in range(5)], openings)
+    return WordScores([math.log(marks.get(mark, left)) for mark in range(5)], openings)
 
 
 SPOKEN, LAST = said({NONE: 0.95}), said({STOP: 0.5, QUESTION: 0.4})
@@ -96,7 +96,7 @@ SPOKEN, LAST = said({NONE: 0.95}), said({STOP: 0.5, QUESTION: 0.4})
     ([SPOKEN, said({NONE: 0.95}, (0.2, 0.8, 0.0)), SPOKEN], [(0, NONE), (1, NONE), (0, NONE)]),
     ([], []),
 ])  # fmt: skip
-def test_pairs(words: list[SaidOfWord], way: Way) -> None:
+def test_pairs(words: list[WordScores], way: Way) -> None:
     assert way_of(pair_marks(words, PAIRS)) == way
 
 
@@ -104,7 +104,7 @@ def test_an_end_fits_the_opening_mark_and_marks_that_are_not_written_are_not_cho
     opened = said({NONE: 0.95}, (0.2, 0.8, 0.0))
     choice = pair_marks([opened, said({NONE: 0.6, STOP: 0.3, QUESTION: 0.08})], PAIRS)[-1]
     assert (choice.mark, choice.end) == (NONE, QUESTION)
-    only_commas = SaidOfWord([math.log(0.6), math.log(0.4), *[-math.inf] * 3], (0.1, 0.9, 0.0))
+    only_commas = WordScores([math.log(0.6), math.log(0.4), *[-math.inf] * 3], (0.1, 0.9, 0.0))
     assert {choice.mark for choice in pair_marks([only_commas] * 3, PAIRS)} == {NONE}
 
 

@@ -93,6 +93,19 @@ def test_parallel_equals_step_by_step_for_every_shape_of_t5(tiny_model: Model, s
     assert_same_votes(_parallel(model, WINDOWS), decode_stepwise(model, WINDOWS))
 
 
+@pytest.mark.parametrize("pass_tokens", [1, 2, 5, 13])
+def test_passes_of_few_tokens_give_the_same_votes(
+    tiny_model: Model, pass_tokens: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of a long word without a slot a pass may decide nothing, and then goes on to the next site."""
+    monkeypatch.setattr("t5punct.decoding.slots._PASS_TOKENS", pass_tokens)
+    words = [*"we know".split(), *["https://example.org/" + "x9" * 20] * 2, *"that right".split()]
+    no_slots = WindowInput.of(words, [not word.startswith("https") for word in words])
+    for seed in range(3):
+        model = _shaped(tiny_model, seed, num_decoder_layers=1 + seed)
+        assert_same_votes(_parallel(model, [*WINDOWS, no_slots]), decode_stepwise(model, [*WINDOWS, no_slots]))
+
+
 def test_windows_that_outgrow_the_cache_are_given_room(tiny_model: Model, monkeypatch: pytest.MonkeyPatch) -> None:
     """Drafts without any mark, of windows that get many."""
     monkeypatch.setattr("t5punct.decoding.cached_decoder._SPARE_TOKENS", 0)
