@@ -1,0 +1,47 @@
+"""Give a model of several languages the names of products that another model's spelling table has.
+
+In: a model's folder, the folder of a model with more names, and texts in the first one's languages, packed or not.
+Out: `spellings.txt` in the first folder, with forms such as `iPhone` and `YouTube` from the second.
+
+A name is a word of five letters or more with a capital inside that no text has as a word in small letters.  Names of
+people (`DuPont`) are left out: other languages write them otherwise.
+
+    python recipes/product_names.py t5punct/models/multi t5punct/models/large CORPUS/de-*.txt.xz CORPUS/fr-*.txt.xz
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterable
+from itertools import chain
+from pathlib import Path
+
+from t5punct.text.io.files import read_lines
+from t5punct.text.spelling_table import SpellingTable, read_table, write_table
+
+_PRODUCT = re.compile(r"(?!(?:Da|De|Di|Du|La|Le|Mac|Mc|Saint|Van|Von)[A-Z])[^\W\d_]*[a-z][A-Z][^\W\d_]*")
+_SHORTEST = 5  # letters
+_SMALL_WORD = re.compile(r"\b[^\W\d_]+\b")
+
+
+def product_names(table: SpellingTable, lines: Iterable[str]) -> SpellingTable:
+    """Return the names of products in a table, but for those that lines of text have as words in small letters.
+
+    >>> product_names(SpellingTable(("DuPont", "NASA", "YouTube", "goTo", "OneDrive")), ["ein onedrive"]).forms
+    ('YouTube',)
+    """
+    names = {form.lower(): form for form in table.forms if len(form) >= _SHORTEST and _PRODUCT.fullmatch(form)}
+    for line in lines:
+        for word in names.keys() & _SMALL_WORD.findall(line):
+            del names[word]
+    return SpellingTable(tuple(names.values()))
+
+
+if __name__ == "__main__":
+    if len(sys.argv) < 4:
+        sys.exit(f"usage: python {sys.argv[0]} MODEL OTHER TEXT ..\n\n{__doc__}")
+    folder, other, *paths = sys.argv[1:]
+    own = read_table(Path(folder))
+    names = product_names(read_table(Path(other)), chain.from_iterable(map(read_lines, paths)))
+    write_table(names.including(own), Path(folder))
