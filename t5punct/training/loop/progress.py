@@ -38,6 +38,12 @@ _LOSSES = {  # of `Losses`, and what the log calls them
 }  # fmt: skip
 
 
+def log_of(output: Path) -> Path:
+    """Return the path of a run's log: beside the run's folder, which checkpoints replace."""
+    output = output.absolute()  # `.` has no name
+    return output.with_name(output.name + ".log.jsonl")
+
+
 class RunLog:
     """Collects losses between two lines of the log.
 
@@ -49,7 +55,7 @@ class RunLog:
         track: Callable[..., None] = lambda line, step: None,
     ) -> None:  # fmt: skip
         """Give each line of the log to `track`, with its step by name; `show` is for the first process."""
-        self.path = output.with_name(output.name + ".log.jsonl")  # beside: checkpoints replace the folder
+        self.path = log_of(output)
         self.path.parent.mkdir(parents=True, exist_ok=True)
         self.n_steps, self.show, self.track = n_steps, show, track
         columns = (BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[status]}"), TimeRemainingColumn())
