@@ -37,8 +37,8 @@ from ..model import bundled_names
 from ..punctuator import Punctuator, PunctuatorConfig
 from ..t5.task import TaskConfig
 from ..text.io.files import writing
-from .checkpoint import TRAIN_FILE
-from .config import PAGE, PICTURE, VALUES, TrainConfig
+from .checkpoint import PAGE, PICTURE, TRAIN_FILE, VALUES
+from .config import TrainConfig
 from .data.prepare import COUNTS, SETTINGS, PrepareConfig, markdown_table
 from .loop.progress import log_of
 

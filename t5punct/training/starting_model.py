@@ -55,7 +55,7 @@ def make_starting_model(config: TrainConfig) -> Model:
         if saved is not None:
             model = replace(model, tokenizer=saved.tokenizer, tagger=saved.tagger)
     delays = config.data.delays
-    if delays.any:
+    if delays.is_used:
         Encoder(model.network.encoder).check_delay()
         n_layers = model.network.config.num_layers
         mistake = f"look-ahead in layers {delays.layers} of an encoder with {n_layers}"
