@@ -298,7 +298,7 @@ def test_a_short_run_is_validated_and_saved_ten_times_unless_it_has_fewer_steps(
     folder = train(replace(eight_steps, validation=ValidationConfig(), checkpoint_every_steps=None))
     assert [line["step"] for line in log_lines(folder) if "validation_loss" in line] == saved == [*range(1, 9)]
     for n_steps, every in ((1, 1), (34, 3), (5000, 500), (9999, 999), (10**6, 1000)):
-        assert [step for step in range(1, 1001) if loop.is_due(step, None, n_steps)][0] == every
+        assert next(step for step in range(1, 1001) if loop.is_due(step, None, n_steps)) == every
     assert not loop.is_due(3, 0, 34) and not loop.is_due(3, 100, 34), "what the config says holds"
 
 

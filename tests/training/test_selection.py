@@ -114,7 +114,7 @@ def test_the_held_out_loss_is_the_mean_over_target_tokens(config: TrainConfig, t
     assert run.validator is not None
     with torch.no_grad():
         losses = run.objective(batch_of(run.model, load_from_disk(str(tiny_data))["validation"]))
-    line = run.validator.measure(run.model)
+    line = run.validator.line(run.model, 7)
     assert list(line) == ["step", "validation_loss", "validation_tag_loss"]
     assert line["step"] == 7
     assert line["validation_loss"] == pytest.approx(float(losses.text), abs=1e-4)
@@ -136,7 +136,7 @@ def test_a_file_is_scored_with_the_decoder_that_is_trained(
     loss = replace(config.loss, text_weight=text_weight, tagger_weight=1.0)
     run = build(replace(config, loss=loss, validation=ValidationConfig(ROWS, every_steps=1)))
     assert run.validator is not None
-    run.validator.measure(run.model)
+    run.validator.line(run.model, 1)
     assert chosen == [decoder]
 
 

@@ -1,7 +1,7 @@
 """The training loop: one process or many, by `accelerate`.
 
 `train(TrainConfig(output="runs/demo", init_from="small", data=DataConfig(path="prepared/data")))` fine-tunes a model.
-The folder `output` then holds the last checkpoint, which is a usable model; `OUTPUT.log.jsonl` beside it has the losses.
+Then the folder `output` has the last checkpoint, which is a usable model, and `OUTPUT.log.jsonl` beside it the losses.
 
 An interrupt (Ctrl-C) or a termination ends a run after the step that it falls in, and the run is saved.
 """
@@ -148,7 +148,7 @@ def validate(run: Run, progress: RunLog) -> bool:
 
     assert run.validator is not None  # noqa: S101  (made where steps are validated)
     model = run.plain(run.model, run.objective, to_use=True)
-    scores = run.validator.measure(model) if run.accelerator.is_main_process else None
+    scores = run.validator.line(model, run.state.step) if run.accelerator.is_main_process else None
     (scores,) = broadcast_object_list([scores])
     line = {"step": run.state.step, "words": run.state.words, **scores}
     progress.record(line)

@@ -65,13 +65,13 @@ class Validator:
             fix="set validation.score=micro_f1 or prepare with a holdout",
         )
 
-    def measure(self, model: Model) -> dict[str, float]:
-        """Return losses and scores by their names in the log.  Leaves the model in training mode."""
+    def line(self, model: Model, step: int) -> dict[str, float]:
+        """Return a line for the log: a step, losses and scores.  Leaves the model in training mode."""
         model.network.eval()
         with torch.no_grad():
             values = self._losses(model) | self._scores(model)
         model.network.train()
-        return values
+        return {"step": step, **values}
 
     def _losses(self, model: Model) -> dict[str, float]:
         """Return the mean cross-entropies in nats, of the text and of the tagger's marks; empty without chunks."""
