@@ -1,8 +1,9 @@
 """Corpora: which documents are for training, which for validation, and which share of each is taken.
 
-`iter_documents(CorpusConfig("talks.txt.xz", style="talk", words=1000), "train", seed=1)` yields stretches of talks that
-hold about 1,000 words together, none of them from the file's last lines, which are kept for validation.  A corpus is
-read once, into a table on the disk, and may be larger than the memory.
+`read_documents` reads a corpus once, into a table on the disk, so that it may be larger than the memory.  `plan_pieces`
+chooses by the lengths of documents: with a budget of words, every document gives one random stretch, in proportion to
+its length.  For validation are the last `holdout_percent` of the documents, or one in `holdout_every`, for files whose
+parts differ; of a single document it is the end.  `iter_texts` yields the text of what was chosen.
 """
 
 from __future__ import annotations
@@ -10,7 +11,6 @@ from __future__ import annotations
 import glob
 import random
 import re
-import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ from ...text.languages import is_unspaced
 from .readers import PREFERRED, READERS, CorpusConfig, ending_of, hub_documents, is_saved, read_text, saved_documents
 
 _ROWS_IN_MEMORY = 20  # documents that are written to the table at a time; each may be a book
-_SAMPLED_CHARACTERS = 1000  # of each document, to tell whether it has marks and capitals
+_SAMPLED_CHARACTERS = 1000  # of each document, its beginning, to tell whether it has marks and capitals
 _MARK = re.compile(r"[.,?!;:…](?=\s|$)")
 _COLUMNS = {
     "text": "string", "source": "string", "n_words": "int64", "sampled": "int64", "marks": "int64",
@@ -33,7 +33,7 @@ _COLUMNS = {
 
 
 def source_documents(corpus: CorpusConfig, pauses_ms: tuple[int, ...]) -> Iterator[tuple[str, str]]:
-    """Yield all documents of a corpus, "" for an empty row of a table, and the file or data set that each stands in."""
+    """Yield all documents of a corpus, "" for an empty row of a table, each with the name of its file or data set."""
     if corpus.dataset is not None:
         yield from ((text, corpus.dataset) for text in hub_documents(corpus))
     for path in find_sources(corpus)[0]:
@@ -43,10 +43,10 @@ def source_documents(corpus: CorpusConfig, pauses_ms: tuple[int, ...]) -> Iterat
 
 
 def find_sources(corpus: CorpusConfig) -> tuple[list[Path], list[str]]:
-    """Return the files that a corpus names, in order, and what a folder holds besides: how often, and why it is left.
+    """Return the files of a corpus that are read, in order, and notes on those of a folder that are not.
 
-    A file that is named itself is text if its ending is unknown.  Of several files of one recording, as Whisper writes
-    it in five formats, one is read: else it could be learned from and scored with at the same time.
+    A file with an unknown ending is read as text if the corpus names it.  Of several files of one recording, as Whisper
+    writes it in five formats, only one is read: else one could be learned from and another one scored with.
     """
     if corpus.dataset is not None:
         return [], []
@@ -62,20 +62,20 @@ def find_sources(corpus: CorpusConfig) -> tuple[list[Path], list[str]]:
         if not path.is_dir():
             check_source(path)
         return [path], []
-    else:
+    else:  # a pattern
         names = glob.glob(corpus.path, recursive=True)  # noqa: PTH207
         files = read = sorted(Path(name) for name in names if Path(name).is_file())
         mistake, expected = f"no file {corpus.path}", "a pattern that files fit"
         check(read, mistake, expected=expected, fix="check the path", kind=InputError)
-    recordings: dict[Path, Path] = {}  # by their names without an ending, the file that knows most
+    recordings: dict[Path, Path] = {}  # a path without its ending -> the file that is read
     for ending in PREFERRED:
         for file in read:
             if ending_of(file) == ending:
                 recordings.setdefault(file.with_name(Path(unpacked_name(file)).stem), file)
-    again = [file for file in read if ending_of(file) in PREFERRED and file not in recordings.values()]
+    copies = [file for file in read if ending_of(file) in PREFERRED and file not in recordings.values()]
     notes = _count_endings([file for file in files if file not in read], "no reader for it")
-    notes += _count_endings(again, "another format of a file that is read")
-    return [file for file in read if file not in again], notes
+    notes += _count_endings(copies, "another format of a file that is read")
+    return [file for file in read if file not in copies], notes
 
 
 def _count_endings(files: Sequence[Path], why: str) -> list[str]:
@@ -87,8 +87,8 @@ def _count_endings(files: Sequence[Path], why: str) -> list[str]:
 class Documents:
     """The documents of a corpus: `rows` of a `datasets.Dataset`, some of them empty.
 
-    Columns: text, source, n_words (pieces between white space), and of the first characters: sampled (their words),
-    marks, and whether they have capitals, nothing but capitals, and no spaces between words.
+    Columns: text; source, its file; n_words, the pieces between white space; and of its beginning: sampled, the number
+    of words; marks, their number; has_capitals; is_upper, nothing but capitals; is_unspaced, no spaces between words.
     """
 
     corpus: CorpusConfig
@@ -97,14 +97,14 @@ class Documents:
 
     @property
     def lengths(self) -> dict[int, int]:
-        """Return the words of each document that is not empty, by its row."""
-        counts = enumerate(self.rows["n_words"][:])  # read at once: by one it takes 0.1 ms
+        """Return the number of words of each document that is not empty, by its row."""
+        counts = enumerate(self.rows["n_words"][:])  # [:] reads them at once; one by one takes 0.1 ms each
         return {row: n_words for row, n_words in counts if n_words}
 
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """What is taken: documents by their rows, joined; of these some words from `start` on, or all (None)."""
+    """Some joined documents, by their rows: `n_words` words of them from `start` on, or all (None)."""
 
     rows: tuple[int, ...]
     n_words: int
@@ -131,7 +131,8 @@ def make_table(
 ) -> Any:  # fmt: skip
     """Return the rows of a generator as a `datasets.Dataset` in the folder `cache`; it may be empty.
 
-    `columns`: the type of each.  Raises the generator's own error, and not the one that `datasets` makes of it.
+    columns: name -> type; more: what `Dataset.from_generator` takes.  Raises the generator's own error, and not the
+    DatasetGenerationError that `datasets` makes of it.
     """
     from datasets import Dataset, Features, Value
     from datasets.exceptions import DatasetGenerationError
@@ -154,7 +155,7 @@ def make_table(
 
 
 def _rows(corpus: CorpusConfig, pauses_ms: tuple[int, ...], holdout_percent: float) -> Iterator[dict[str, Any]]:
-    """Yield the documents; of a stream as many as its budget needs for both splits."""
+    """Yield the documents as rows of the table; of a stream, as many as its budget needs for both splits."""
     n_left = sum(_budget(corpus, split, holdout_percent) or 0 for split in ("train", "validation"))
     for text, source in source_documents(corpus, pauses_ms):
         sample = text[:_SAMPLED_CHARACTERS]
@@ -169,24 +170,8 @@ def _rows(corpus: CorpusConfig, pauses_ms: tuple[int, ...], holdout_percent: flo
             return
 
 
-def iter_documents(
-    corpus: CorpusConfig, split: str, *, seed: int, holdout_percent: float = 1.0, pauses_ms: tuple[int, ...] = ()
-) -> Iterator[str]:
-    """Yield documents of one split: `validation` are the last `holdout_percent` of the corpus's documents, or one in
-    `holdout_every`, for files whose parts differ.  Of a single document it is the end.
-
-    With a budget of words, every document gives one random stretch, in proportion to its length.
-    """
-    with tempfile.TemporaryDirectory() as cache:
-        documents = read_documents(corpus, pauses_ms, cache, holdout_percent)
-        yield from iter_texts(documents, plan_pieces(documents, split, seed))
-
-
 def iter_texts(documents: Documents, pieces: Iterable[Piece]) -> Iterator[str]:
-    """Yield the text of each piece: its documents joined, and cut to `n_words` words from `start` on if it has one.
-
-    A cut without words is left out.
-    """
+    """Yield the text of each piece; pieces without words, of short documents under a small budget, are left out."""
     for piece in pieces:
         text = " ".join(documents.rows[row]["text"] for row in piece.rows)
         if piece.start is None:
@@ -201,15 +186,15 @@ def plan_pieces(documents: Documents, split: str, seed: int) -> Iterator[Piece]:
     lengths = documents.lengths
     rows = list(lengths)
     budget = _budget(corpus, split, documents.holdout_percent)
-    rng = random.Random(f"{seed} {corpus.name} {split}")
-    if len(rows) == 1:  # its beginning to train on, its end for validation
+    rng = random.Random(f"{seed} {corpus.seed_name} {split}")
+    if len(rows) == 1:  # its beginning is for training, its end for validation
         n_words = lengths[rows[0]]
         n_validation = round(n_words * documents.holdout_percent / 100)
-        n_learned = n_words - n_validation
-        n_whole = n_learned if split == "train" else n_validation
+        n_train = n_words - n_validation
+        n_whole = n_train if split == "train" else n_validation
         n_taken = n_whole if budget is None else min(budget, n_whole)
         if n_taken:
-            first = 0 if split == "train" else n_learned
+            first = 0 if split == "train" else n_train
             yield Piece(tuple(rows), n_taken, first + rng.randint(0, n_whole - n_taken))
         return
     heldout = _heldout(len(rows), corpus.holdout_every, documents.holdout_percent)
@@ -217,7 +202,7 @@ def plan_pieces(documents: Documents, split: str, seed: int) -> Iterator[Piece]:
     if corpus.join > 1:
         rng.shuffle(chosen)
     total = sum(lengths[row] for row in chosen)
-    owed = 0.0  # words of the budget that the documents so far have not given
+    owed = 0.0  # words of the documents' shares of the budget that were not taken yet, as shares are no whole numbers
     for first in range(0, len(chosen), corpus.join):
         joined = tuple(chosen[first : first + corpus.join])
         n_whole = sum(lengths[row] for row in joined)
@@ -231,7 +216,7 @@ def plan_pieces(documents: Documents, split: str, seed: int) -> Iterator[Piece]:
 
 
 def _budget(corpus: CorpusConfig, split: str, holdout_percent: float) -> int | None:
-    """Return how many words of a split to take; None for all."""
+    """Return how many words of a split to take; None: all."""
     if not corpus.words:
         return None
     percent = 100 / corpus.holdout_every if corpus.holdout_every else holdout_percent
@@ -239,7 +224,7 @@ def _budget(corpus: CorpusConfig, split: str, holdout_percent: float) -> int | N
 
 
 def _heldout(n_documents: int, every: int, percent: float) -> Sequence[int]:
-    """Return the documents that are kept for validation: at least one, if there are two; none if that is asked for."""
+    """Return the numbers of the documents for validation: at least one of two or more, unless `percent` is 0."""
     if every and n_documents >= every:
         return range(every - 1, n_documents, every)
     n_heldout = max(1, round(n_documents * percent / 100)) if n_documents > 1 and percent else 0
