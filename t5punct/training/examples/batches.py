@@ -29,7 +29,7 @@ from .example import ChunkExamples, Example
 from .history import IGNORED
 
 _HASHED_CHUNKS = 1000  # about so many, evenly spread: to read all of a large data set takes a while
-_POOL_BATCHES = 64  # batches whose examples are sorted by length together
+_POOL_BATCHES = 64  # batches made of one pool of examples, sorted by length
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ class Batch:
 
     int64 (n_batch, n_source): input_ids, attention_mask, token_words; (n_batch, n_target): targets, next_word_ids,
     written; (n_batch, n_words): word_ends, marks, cases, openings (None for a task without any), and, with a teacher,
-    slot_starts.  taught: uint8 (n_batch, n_words, n_codes), all 0 where the teacher has said nothing.
+    slot_starts.  taught: uint8 (n_batch, n_words, n_codes), all 0 where there is no label.
     """
 
     input_ids: torch.Tensor
@@ -64,27 +64,30 @@ class Batch:
 class BatchSampler(Sampler[list[int]]):
     """Batches of example indices under a budget of tokens, shuffled again in each epoch, resumable.
 
-    Several processes take turns.  Batches at the end that do not suffice for all of them are left out: a process with
+    Several processes take turns.  The last batches are left out if they are fewer than the processes: a process with
     one batch more than the others would wait for them forever.
     """
 
     def __init__(self, lengths: Sequence[int], batch_tokens: int, seed: int, n_processes: int = 1) -> None:
-        """Raises ConfigError if there is not a batch for each process."""
-        self.lengths, self.batch_tokens, self.seed, self.n_processes = lengths, batch_tokens, seed, n_processes
-        self.set_position(epoch=0)
+        """Begin with epoch 0.  Raises ConfigError if there is not a batch for each process."""
+        self.lengths = lengths
+        self.batch_tokens = batch_tokens
+        self.seed = seed
+        self.n_processes = n_processes
+        self._remaining = self._plan(epoch=0)
 
     def set_position(self, epoch: int, start_batch: int = 0) -> None:
-        """Choose the epoch, and how many of its batches to skip (they were seen before a resume)."""
-        self._left = self._plan(epoch)[start_batch:]
+        """Choose the epoch, and how many of its batches to skip, as they were seen before a resume."""
+        self._remaining = self._plan(epoch)[start_batch:]
 
     def __len__(self) -> int:
-        return len(self._left)
+        return len(self._remaining)
 
     def __iter__(self) -> Iterator[list[int]]:
-        return iter(self._left)
+        return iter(self._remaining)
 
     def _plan(self, epoch: int) -> list[list[int]]:
-        """Return the batches of an epoch: in each of many random pools, those of about one length; in random order."""
+        """Return the batches of an epoch: examples of about one length out of a random pool, and all in random order."""
         rng = random.Random(f"{self.seed} {epoch}")
         order = list(range(len(self.lengths)))
         rng.shuffle(order)
@@ -105,7 +108,7 @@ class BatchSampler(Sampler[list[int]]):
 
 
 def make_collator(pad_id: int) -> Callable[[Sequence[Example]], Batch]:
-    """Return a function that pads examples into a batch; with a teacher's labels it has `taught` and `slot_starts`."""
+    """Return a function that pads examples into a batch."""
 
     def make(examples: Sequence[Example]) -> Batch:
         n_words = max(len(example.word_ends) for example in examples)
@@ -129,7 +132,7 @@ def make_collator(pad_id: int) -> Callable[[Sequence[Example]], Batch]:
             written=pad("written", IGNORED),
             n_words=sum(len(example.word_ends) for example in examples),
             taught=_codes(examples, n_words, n_codes) if n_codes else None,
-            # as wide as `taught`: the longest example may be a question, which has no `slot_starts`
+            # as wide as `taught`, although the longest example may be a question, which has no `slot_starts`
             slot_starts=pad("slot_starts", 0, n_words) if n_codes else None,
             openings=pad("openings", IGNORED) if any(example.openings for example in examples) else None,
         )
@@ -138,7 +141,7 @@ def make_collator(pad_id: int) -> Callable[[Sequence[Example]], Batch]:
 
 
 def _codes(examples: Sequence[Example], n_words: int, n_codes: int) -> torch.Tensor:
-    """Return the teacher's codes of a batch, uint8 (n_batch, n_words, n_codes), 0 where it says nothing of a word."""
+    """Return the teacher's codes of a batch, uint8 (n_batch, n_words, n_codes), 0 for words without a label."""
     codes = bytearray()
     for example in examples:
         row = b"".join(code.ljust(n_codes, b"\0") for code in example.taught)
@@ -147,7 +150,10 @@ def _codes(examples: Sequence[Example], n_words: int, n_codes: int) -> torch.Ten
 
 
 def load_data(config: TrainConfig, model: Model, n_processes: int) -> tuple[BatchSampler, DataLoader[Any]]:
-    """Return the sampler of a run's batches, and the loader that reads them."""
+    """Return the sampler of a run's batches, and the loader that makes them.
+
+    Raises InputError for a data set without chunks or labels, and ConfigError for labels of another data set.
+    """
     path = config.data.path
     rows = load_split(path, "train")
     if rows is None:
@@ -163,25 +169,25 @@ def load_data(config: TrainConfig, model: Model, n_processes: int) -> tuple[Batc
         batch_sampler=sampler,
         collate_fn=make_collator(model.tokenizer.pad_id),
         num_workers=config.data.workers,
-        generator=torch.Generator(),  # its own: after a resume, a restarted epoch must not change dropout's numbers
+        generator=torch.Generator(),  # its own, since restarting an epoch after a resume must not change dropout
     )
     return sampler, loader
 
 
 def chunks_fingerprint(examples: ChunkExamples) -> str:
-    """Return a hash of the number of chunks and of an even sample of them: other text has another one."""
+    """Return a hash of the number of chunks and of an even sample of them, to know a data set by."""
     rows = examples.rows
-    some = rows[:: max(1, len(rows) // _HASHED_CHUNKS)]
-    return hashlib.sha256(json.dumps([len(rows), some], sort_keys=True).encode()).hexdigest()[:16]
+    sample = rows[:: max(1, len(rows) // _HASHED_CHUNKS)]
+    return hashlib.sha256(json.dumps([len(rows), sample], sort_keys=True).encode()).hexdigest()[:16]
 
 
 def load_split(path: str, split: str) -> Any:
-    """Load the chunks of one split; None if there are none."""
+    """Return the chunks of one split; None if there are none.  Raises InputError if the folder has no data set."""
     from datasets import load_from_disk
 
     if not (Path(path) / "dataset_dict.json").is_file():
         raise InputError(f"no data set in {path}", expected="a folder made by `t5punct prepare`", fix="prepare first")
-    folder = Path(path) / split  # alone: with one empty split `datasets` does not load the other
+    folder = Path(path) / split  # not the whole: if one split is empty, `datasets` does not load the other
     if not folder.is_dir():
         return None
     try:
