@@ -33,7 +33,7 @@ OnWords = Callable[[int, int], None]  # called with how many words have labels s
 
 def label(
     data: str, teacher: str, output: str | None = None, *,
-    batch_tokens: int = 4096, precision: str = "auto", tell: OnWords | None = None,
+    batch_tokens: int = 4096, precision: str = "auto", tell: OnWords = lambda n_done, n_words: None,
 ) -> Path:  # fmt: skip
     """Label the split `train` of a data set, and return the folder: beside the data set, unless `output` names one.
 
@@ -74,8 +74,7 @@ def label(
             with whole_file(file) as partial:
                 save_file({"codes": torch.cat(codes), "ends": ends}, partial)
         n_done += sum(chunks["n_words"])
-        if tell is not None:
-            tell(n_done, n_words)
+        tell(n_done, n_words)
     take_place(unfinished_file, finished_file)
     return folder
 

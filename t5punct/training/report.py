@@ -328,23 +328,18 @@ def _public_name(source: str) -> str:
 
 
 def _name_and_licence(source: str) -> tuple[str, str]:
-    """Return the public name of a model, and the licence that its card states.  Nothing is downloaded for it."""
-    from huggingface_hub import ModelCard, try_to_load_from_cache
+    """Return the public name of a model, and the licence that the card in its folder states."""
+    from huggingface_hub import ModelCard
 
     folder = Path(source).expanduser()
-    if folder.is_dir():
-        name = folder.name
-        path: Any = folder / CARD
-    elif source in bundled_names():  # whose cards name the licences of their parents only
-        return f"{source}, which ships with t5punct {__version__}", "not known"
-    else:
-        name = _public_name(source)
-        path = try_to_load_from_cache(name, CARD)  # neither a string nor a path if there is none
+    if not folder.is_dir():
+        if source in bundled_names():
+            return f"{source}, which ships with t5punct {__version__}", "see its card"
+        return _public_name(source), "see its card" if _HUB_ID.fullmatch(source) else "not known"
     licence = None
-    if isinstance(path, str | Path):
-        with suppress(Exception):  # no card, one without metadata, or with some that cannot be read
-            licence = ModelCard.load(str(path)).data.license if Path(path).is_file() else None
-    return name, licence or "not known"
+    with suppress(Exception):  # no card, one without metadata, or with some that cannot be read
+        licence = ModelCard.load(str(folder / CARD)).data.license if (folder / CARD).is_file() else None
+    return folder.name, licence or "not known"
 
 
 def _load_settings(kind: type[Settings], file: Path) -> Settings | None:

@@ -225,15 +225,18 @@ def test_the_card_tells_parent_licences_data_scores_and_use_and_no_path(run: Pat
 
 @pytest.mark.parametrize(
     ("init_from", "row", "base_model"),
-    [("google/flan-t5-small", "google/flan-t5-small", "google/flan-t5-small"), ("/secret/gone", "gone", None)],
+    [
+        ("google/flan-t5-small", "| google/flan-t5-small | see its card |", "google/flan-t5-small"),
+        ("/secret/gone", "| gone | not known |", None),
+    ],
 )
 def test_a_card_names_a_parent_that_is_not_here_but_no_path(
     run: Path, init_from: str, row: str, base_model: str | None
 ) -> None:
     settings.save(TrainConfig(init_from=init_from, data=DataConfig("gone")), run / "train.yaml")
     text = compose_card(run, models.read_task(run), HUB_ID)
-    assert f"| {row} | not known |" in text and "secret" not in text
-    assert (f"base_model: {base_model}" in text) == (base_model is not None)
+    assert row in text and "secret" not in text
+    assert ("base_model" in text) == (base_model is not None)
 
 
 def test_nothing_is_sent_unasked(run: Path, tmp_path: Path, calls: list[tuple[str, object]], invoke: Invoke) -> None:

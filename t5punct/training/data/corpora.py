@@ -55,27 +55,32 @@ def find_sources(corpus: CorpusConfig) -> tuple[list[Path], list[str]]:
     if path.is_dir() and not is_saved(path):
         visible = [file for file in path.rglob("*") if "/." not in f"/{file.relative_to(path).as_posix()}"]
         files = sorted(file for file in visible if file.is_file())
-        read = [file for file in files if ending_of(file) in READERS]
+        readable = [file for file in files if ending_of(file) in READERS]
         mistake, expected = f"folder {path} holds no text", f"files that end with {', '.join(READERS)}"
-        check(read, mistake, expected=expected, fix="name the files", kind=InputError)
+        check(readable, mistake, expected=expected, fix="name the files", kind=InputError)
     elif path.exists() or not glob.has_magic(corpus.path):
         if not path.is_dir():
             check_source(path)
         return [path], []
     else:  # a pattern
         names = glob.glob(corpus.path, recursive=True)  # noqa: PTH207
-        files = read = sorted(Path(name) for name in names if Path(name).is_file())
+        files = readable = sorted(Path(name) for name in names if Path(name).is_file())
         mistake, expected = f"no file {corpus.path}", "a pattern that files fit"
-        check(read, mistake, expected=expected, fix="check the path", kind=InputError)
-    recordings: dict[Path, Path] = {}  # a path without its ending -> the file that is read
-    for ending in PREFERRED:
-        for file in read:
-            if ending_of(file) == ending:
-                recordings.setdefault(file.with_name(Path(unpacked_name(file)).stem), file)
-    copies = [file for file in read if ending_of(file) in PREFERRED and file not in recordings.values()]
-    notes = _count_endings([file for file in files if file not in read], "no reader for it")
-    notes += _count_endings(copies, "another format of a file that is read")
-    return [file for file in read if file not in copies], notes
+        check(readable, mistake, expected=expected, fix="check the path", kind=InputError)
+    chosen = _one_of_each_recording(readable)
+    notes = _count_endings([file for file in files if file not in readable], "no reader for it")
+    notes += _count_endings([file for file in readable if file not in chosen], "another format of a file that is read")
+    return chosen, notes
+
+
+def _one_of_each_recording(files: Sequence[Path]) -> list[Path]:
+    """Return the files without those whose name, but for the ending, is that of a file in a preferred format."""
+    recordings = [file for file in files if ending_of(file) in PREFERRED]
+    chosen: dict[Path, Path] = {}  # a path without its ending -> the file in the first format of `PREFERRED`
+    for file in sorted(recordings, key=lambda file: PREFERRED.index(ending_of(file))):
+        chosen.setdefault(file.with_name(Path(unpacked_name(file)).stem), file)
+    copies = {*recordings} - {*chosen.values()}
+    return [file for file in files if file not in copies]
 
 
 def _count_endings(files: Sequence[Path], why: str) -> list[str]:
@@ -187,32 +192,37 @@ def plan_pieces(documents: Documents, split: str, seed: int) -> Iterator[Piece]:
     rows = list(lengths)
     budget = _budget(corpus, split, documents.holdout_percent)
     rng = random.Random(f"{seed} {corpus.seed_name} {split}")
-    if len(rows) == 1:  # its beginning is for training, its end for validation
-        n_words = lengths[rows[0]]
-        n_validation = round(n_words * documents.holdout_percent / 100)
-        n_train = n_words - n_validation
-        n_whole = n_train if split == "train" else n_validation
-        n_taken = n_whole if budget is None else min(budget, n_whole)
-        if n_taken:
-            first = 0 if split == "train" else n_train
-            yield Piece(tuple(rows), n_taken, first + rng.randint(0, n_whole - n_taken))
+    if len(rows) == 1:
+        yield from _plan_single(rows[0], lengths[rows[0]], documents.holdout_percent, split, budget, rng)
         return
     heldout = _heldout(len(rows), corpus.holdout_every, documents.holdout_percent)
     chosen = [row for number, row in enumerate(rows) if (number in heldout) == (split != "train")]
     if corpus.join > 1:
         rng.shuffle(chosen)
     total = sum(lengths[row] for row in chosen)
-    owed = 0.0  # words of the documents' shares of the budget that were not taken yet, as shares are no whole numbers
+    owed = 0.0  # the shares of the budget so far, less the words taken, as shares are no whole numbers
     for first in range(0, len(chosen), corpus.join):
         joined = tuple(chosen[first : first + corpus.join])
-        n_whole = sum(lengths[row] for row in joined)
+        n_words = sum(lengths[row] for row in joined)
         if budget is None or total <= budget:
-            yield Piece(joined, n_whole)
+            yield Piece(joined, n_words)
             continue
-        owed += budget / total * n_whole
-        n_taken = min(int(owed), n_whole)
+        owed += budget / total * n_words
+        n_taken = min(int(owed), n_words)
         owed -= n_taken
-        yield Piece(joined, n_taken, rng.randint(0, n_whole - n_taken))
+        yield Piece(joined, n_taken, rng.randint(0, n_words - n_taken))
+
+
+def _plan_single(
+    row: int, n_words: int, holdout_percent: float, split: str, budget: int | None, rng: random.Random
+) -> Iterator[Piece]:
+    """Yield the piece that a split takes of a single document: of its beginning to train on, of its end to validate."""
+    n_validation = round(n_words * holdout_percent / 100)
+    n_train = n_words - n_validation
+    start, n_split = (0, n_train) if split == "train" else (n_train, n_validation)
+    n_taken = n_split if budget is None else min(budget, n_split)
+    if n_taken:
+        yield Piece((row,), n_taken, start + rng.randint(0, n_split - n_taken))
 
 
 def _budget(corpus: CorpusConfig, split: str, holdout_percent: float) -> int | None:

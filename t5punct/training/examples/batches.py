@@ -87,7 +87,7 @@ class BatchSampler(Sampler[list[int]]):
         return iter(self._remaining)
 
     def _plan(self, epoch: int) -> list[list[int]]:
-        """Return the batches of an epoch: examples of about one length out of a random pool, and all in random order."""
+        """Return the batches of an epoch in random order, each of examples of about one length of a random pool."""
         rng = random.Random(f"{self.seed} {epoch}")
         order = list(range(len(self.lengths)))
         rng.shuffle(order)

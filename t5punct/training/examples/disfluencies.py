@@ -144,7 +144,8 @@ def add_disfluencies(
 ) -> list[Written]:
     """Return the words with disfluencies whose marks are `sign`.
 
-    other_words: of another chunk, for repairs and restarts.  Of words that are said twice, the second ones have the marks.  Fillers come behind words without marks.
+    other_words: of another chunk, for repairs and restarts.  Of words that are said twice, the second ones have the
+    marks.  Fillers come behind words without marks.
     """
     heard: list[Written] = []
     for index, word in enumerate(words):

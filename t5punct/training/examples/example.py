@@ -1,8 +1,8 @@
 """Training examples: chunks of a prepared data set, encoded on demand.
 
-A row with the source `we know right` and the target `We know, right?` usually becomes this window.  Some rows get errors
-or disfluencies, and some become questions about one slot (see `DataConfig`).  The same index in the same epoch gives the
-same example in every process.
+A row with the source `we know right` and the target `We know, right?` usually becomes just this window.  Some rows get
+errors or disfluencies, and some become questions about one slot (see `DataConfig`).  The same index in the same epoch
+gives the same example in every process.
 """
 
 from __future__ import annotations
@@ -173,7 +173,7 @@ class ChunkExamples(Dataset[Example]):
         return words
 
     def _fitting(self, words: list[Written], style: str) -> tuple[list[Written], Source]:
-        """Return as many words as the model can read at once, and their source; some encoders have no more positions."""
+        """Return the words that fit into the model, whose positions may be limited, and their source."""
         source = self.tokenizer.source([word.read for word in words], style, pauses=[word.pause for word in words])
         longest = self.tokenizer.task.max_tokens
         if len(source.ids) + 1 <= longest:  # with the sentinel, if it becomes a question

@@ -19,7 +19,6 @@ from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from datetime import timedelta
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 from rich.console import Console
@@ -51,9 +50,8 @@ class RunLog:
     """
 
     def __init__(
-        self, output: Path, n_steps: int, state: TrainState, *, show: bool,
-        track: Callable[..., None] = lambda line, step: None,
-    ) -> None:  # fmt: skip
+        self, output: Path, n_steps: int, state: TrainState, *, show: bool, track: Callable[..., None]
+    ) -> None:
         """track: is called with each line of the log, and its step; show: whether this is the first process."""
         self.path = log_of(output)
         self.path.parent.mkdir(parents=True, exist_ok=True)
@@ -77,9 +75,7 @@ class RunLog:
         self.bar.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.report()
         self.bar.stop()
 
