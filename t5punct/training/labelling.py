@@ -17,13 +17,13 @@ from .. import config as settings
 from .. import model as models
 from ..config import check
 from ..decoding.batching import batch_by_length
-from ..errors import ConfigError, InputError
+from ..errors import ConfigError
 from ..model import Model, known_languages, with_precision
-from ..t5.tagger import TAGGED_CASES, states_at_words
+from ..t5.tagger import TAGGED_CASES, Tagger, states_at_words
 from ..t5.weights import weights_fingerprint
 from ..text.io.files import take_place, whole_file
 from ..text.languages import guess_language
-from .examples.batches import chunks_fingerprint, load_split, make_collator
+from .examples.batches import chunks_fingerprint, load_train, make_collator
 from .examples.example import ChunkExamples, Example
 from .labels import LABELS_FILE, ROWS_IN_PART, LabelsInfo, codes_of, part_name
 
@@ -41,9 +41,7 @@ def label(
     """
     check(batch_tokens >= 1, f"batch_tokens {batch_tokens}", expected="1 or more", fix="check --batch-tokens")
     folder = Path(output or Path(data) / f"labels-{Path(teacher).name}")
-    rows = load_split(data, "train")
-    if rows is None:
-        raise InputError(f"no examples in {data}", expected="a split `train`", fix="prepare more text")
+    rows = load_train(data)
     model = models.load(teacher)
     tagger = model.tagger
     if tagger is None:
@@ -69,7 +67,8 @@ def label(
         if not file.is_file():
             sources = chunks["source"]
             is_known = [languages is None or guess_language(source.split()) in languages for source in sources]
-            codes = _codes(model, [examples[first + index] for index in range(len(sources))], is_known, batch_tokens)
+            examples_of_part = [examples[first + index] for index in range(len(sources))]
+            codes = _codes(model, tagger, examples_of_part, is_known, batch_tokens)
             ends = torch.tensor([len(codes_of_chunk) for codes_of_chunk in codes]).cumsum(0)
             with whole_file(file) as partial:
                 save_file({"codes": torch.cat(codes), "ends": ends}, partial)
@@ -81,12 +80,10 @@ def label(
 
 @torch.inference_mode()
 def _codes(
-    model: Model, examples: Sequence[Example], is_known: Sequence[bool], batch_tokens: int
+    model: Model, tagger: Tagger, examples: Sequence[Example], is_known: Sequence[bool], batch_tokens: int
 ) -> list[torch.Tensor]:
     """Return the codes of each example's words, uint8 (n_words, n_codes), all 0 if the example is not `is_known`."""
     make = make_collator(model.tokenizer.pad_id)
-    tagger = model.tagger
-    assert tagger is not None  # noqa: S101  (the caller has checked it)
     n_codes = len(tagger.mark_classes) + len(TAGGED_CASES)
     codes = [torch.zeros(len(example.word_ends), n_codes, dtype=torch.uint8) for example in examples]
     known = [index for index in range(len(examples)) if is_known[index]]

@@ -42,28 +42,11 @@ _log = logging.getLogger(__name__)
 def make_starting_model(config: TrainConfig) -> Model:
     """Return the model of `init_from`, or of the checkpoint if the run is resumed, set up for what it will learn.
 
-    A resumed run with adapters takes the network of `init_from`, which it does not change, and the checkpoint's tagger.
-
     Raises ConfigError for settings that do not fit the model or the data set.
     """
-    saved = models.load(config.output) if config.resume else None
-    if saved is not None and not config.lora.r:
-        model = match_disfluencies(saved, config.data.disfluencies)
-    else:
-        model = models.load(config.init_from, revision=config.revision)
-        if config.task:
-            model = with_marks_of(model, change_task(model.task, config.task))
-        model = match_disfluencies(model, config.data.disfluencies)
-        if saved is not None:
-            model = replace(model, tokenizer=saved.tokenizer, tagger=saved.tagger)
-    delays = config.data.delays
-    if delays.is_used:
-        Encoder(model.network.encoder).check_delay()
-        n_layers = model.network.config.num_layers
-        mistake = f"look-ahead in layers {delays.layers} of an encoder with {n_layers}"
-        is_possible = all(0 <= layer < n_layers for layer in delays.layers)
-        check(is_possible, mistake, expected=f"some of 0 to {n_layers - 1}", fix="check data.delays.layers")
-        model = model.with_task(delay_left_words=LEFT_WORDS, delay_layers=delays.layers)
+    model = _load(config)
+    if config.data.delays.is_used:
+        model = _with_delays(model, config.data.delays.layers)
     model = replace(model, spellings=model.spellings.including(read_table(Path(config.data.path))))
     data = read_prepare_config(config.data.path)
     if data is None:
@@ -73,6 +56,32 @@ def make_starting_model(config: TrainConfig) -> Model:
         expected="both with or both without", fix="set task.cased=false or prepare with cased=true",
     )  # fmt: skip
     return model.with_task(pause_ms=data.pause_ms, long_pause_ms=data.long_pause_ms) if data.pause_ms else model
+
+
+def _load(config: TrainConfig) -> Model:
+    """Return the model of the checkpoint or of `init_from`, with the marks of the run's task.
+
+    A resumed run with adapters takes the network of `init_from`, which it does not change, and the checkpoint's tagger.
+    """
+    saved = models.load(config.output) if config.resume else None
+    if saved is not None and not config.lora.r:
+        return match_disfluencies(saved, config.data.disfluencies)
+    model = models.load(config.init_from, revision=config.revision)
+    if config.task:
+        model = with_marks_of(model, change_task(model.task, config.task))
+    model = match_disfluencies(model, config.data.disfluencies)
+    return model if saved is None else replace(model, tokenizer=saved.tokenizer, tagger=saved.tagger)
+
+
+def _with_delays(model: Model, layers: list[int]) -> Model:
+    """Return the model with a task that says which layers look ahead."""
+    Encoder(model.network.encoder).check_delay()
+    n_layers = model.network.config.num_layers
+    check(
+        all(0 <= layer < n_layers for layer in layers), f"look-ahead in layers {layers} of an encoder with {n_layers}",
+        expected=f"some of 0 to {n_layers - 1}", fix="check data.delays.layers",
+    )  # fmt: skip
+    return model.with_task(delay_left_words=LEFT_WORDS, delay_layers=layers)
 
 
 def match_disfluencies(model: Model, config: DisfluencyConfig) -> Model:

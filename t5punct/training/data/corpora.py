@@ -122,7 +122,7 @@ def read_documents(corpus: CorpusConfig, pauses_ms: tuple[int, ...], cache: str,
     With `pauses_ms`, a token stands at every silence between words with times, another one for each of these lengths.
     """
     arguments = {"corpus": corpus, "pauses_ms": pauses_ms, "holdout_percent": holdout_percent}
-    rows = make_table(_rows, _COLUMNS, arguments, cache, writer_batch_size=_ROWS_IN_MEMORY)
+    rows = make_table(_document_rows, _COLUMNS, arguments, cache, writer_batch_size=_ROWS_IN_MEMORY)
     check(len(rows), f"no text in {corpus.title}", expected="a file with text", fix="check the path", kind=InputError)
     documents = Documents(corpus, rows, holdout_percent)
     mistake = f"no text in {corpus.title}, {len(rows):,} empty rows"
@@ -159,7 +159,9 @@ def make_table(
         raise
 
 
-def _rows(corpus: CorpusConfig, pauses_ms: tuple[int, ...], holdout_percent: float) -> Iterator[dict[str, Any]]:
+def _document_rows(
+    corpus: CorpusConfig, pauses_ms: tuple[int, ...], holdout_percent: float
+) -> Iterator[dict[str, Any]]:
     """Yield the documents as rows of the table; of a stream, as many as its budget needs for both splits."""
     n_left = sum(_budget(corpus, split, holdout_percent) or 0 for split in ("train", "validation"))
     for text, source in source_documents(corpus, pauses_ms):

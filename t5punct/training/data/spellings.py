@@ -44,7 +44,7 @@ def learn_table(texts: Iterable[str], lower_words: Collection[str] = ()) -> Spel
     counts = Counter[str]()  # form -> texts that have it inside a sentence
     beginnings = Counter[str]()  # word in small letters -> texts in which it begins a sentence
     for text in texts:
-        if not text.islower():  # else its writer uses no capitals
+        if not text.islower():  # such a writer uses no capitals
             counts.update(set(_INSIDE.findall(text)))
             beginnings.update({word.lower() for word in _BEGINNING.findall(text)})
     forms_by_word = defaultdict[str, Counter[str]](Counter)  # word in small letters -> form -> texts
@@ -61,17 +61,15 @@ def learn_table(texts: Iterable[str], lower_words: Collection[str] = ()) -> Spel
     small = list[str]()
     for word, forms in forms_by_word.items():
         form, n_texts = forms.most_common(1)[0]
-        is_mixed = any(case_of(part) is Case.VERBATIM for part in _JOIN.split(form))
-        least_share = _LEAST_SHARE_OF_MIXED if is_mixed else _LEAST_SHARE
-        if n_texts < max(_LEAST_TEXTS, least_share * forms.total()) or _NO_NAME.search(form):
+        if not _is_usual(form, n_texts, forms.total()):
             continue
         if form != word:
             frequent[form] = n_texts
         elif beginnings[word] >= _LEAST_BEGINNINGS:
             small.append(form)
-    parts = SpellingTable(tuple(form for form in frequent if not _JOIN.search(form)))
     ordered = sorted(frequent, key=lambda form: (-frequent[form], form))
     # a word of several parts is needed only if its parts do not give it
+    parts = SpellingTable(tuple(form for form in frequent if not _JOIN.search(form)))
     needed = [form for form in ordered if not _JOIN.search(form) or parts.spell(form.lower()) != form]
     capitalised = [form for form in needed if form == form.capitalize()]
     names = [form for form in capitalised if in_compounds[form] >= _LEAST_COMPOUNDS][:_MOST_FORMS]
@@ -79,3 +77,10 @@ def learn_table(texts: Iterable[str], lower_words: Collection[str] = ()) -> Spel
         names += [form for form in capitalised if len(form) >= _SHORTEST_NAME and form.lower() not in lower_words]
     others = [form for form in needed if form != form.capitalize()]
     return SpellingTable(tuple(sorted({*others[:_MOST_FORMS], *names, *small})))
+
+
+def _is_usual(form: str, n_texts: int, n_all: int) -> bool:
+    """Return whether a word nearly always has a form: in `n_texts` of the `n_all` texts that have the word."""
+    is_mixed = any(case_of(part) is Case.VERBATIM for part in _JOIN.split(form))
+    least_share = _LEAST_SHARE_OF_MIXED if is_mixed else _LEAST_SHARE
+    return n_texts >= max(_LEAST_TEXTS, least_share * n_all) and not _NO_NAME.search(form)

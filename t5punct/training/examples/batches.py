@@ -115,9 +115,10 @@ def make_collator(pad_id: int) -> Callable[[Sequence[Example]], Batch]:
         n_codes = max((len(code) for example in examples for code in example.taught), default=0)  # bytes a word
 
         def pad(field: str, value: int, width: int = 0) -> torch.Tensor:
-            rows = [getattr(example, field) for example in examples]
+            """Return a field of the examples, int64 (n_batch, the longest or `width`), padded with a value."""
+            rows = [list(getattr(example, field)) for example in examples]
             width = max(width, *map(len, rows))
-            return torch.tensor([[*row, *(value,) * (width - len(row))] for row in rows], dtype=torch.long)
+            return torch.tensor([row + [value] * (width - len(row)) for row in rows], dtype=torch.long)
 
         lengths = torch.tensor([len(example.source) for example in examples])
         return Batch(
@@ -155,9 +156,7 @@ def load_data(config: TrainConfig, model: Model, n_processes: int) -> tuple[Batc
     Raises InputError for a data set without chunks or labels, and ConfigError for labels of another data set.
     """
     path = config.data.path
-    rows = load_split(path, "train")
-    if rows is None:
-        raise InputError(f"no examples in {path}", expected="a split `train` with chunks", fix="prepare more text")
+    rows = load_train(path)
     labels = None if config.data.labels is None else Labels(config.data.labels, (NO_MARKS, *model.task.slot_marks))
     lengths = stored_lengths(Path(path), rows, model.tokenizer, config.data.workers)
     examples = ChunkExamples(rows, model.tokenizer, config.data, config.seed, labels, lengths)
@@ -179,6 +178,14 @@ def chunks_fingerprint(examples: ChunkExamples) -> str:
     rows = examples.rows
     sample = rows[:: max(1, len(rows) // _HASHED_CHUNKS)]
     return hashlib.sha256(json.dumps([len(rows), sample], sort_keys=True).encode()).hexdigest()[:16]
+
+
+def load_train(path: str) -> Any:
+    """Return the chunks to train on.  Raises InputError if there are none."""
+    rows = load_split(path, "train")
+    expected = "a split `train` with chunks"
+    check(rows is not None, f"no examples in {path}", expected=expected, fix="prepare more text", kind=InputError)
+    return rows
 
 
 def load_split(path: str, split: str) -> Any:

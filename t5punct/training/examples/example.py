@@ -101,7 +101,8 @@ class ChunkExamples(Dataset[Example]):
         if rng.random() < self.config.noise.share:
             other_words = self._other_words(rng)
             words = add_noise(words, self.config.noise, rng, lambda: rng.choice(other_words))
-        words, source = self._fitting(self._with_disfluencies(words, rng), row["style"])
+        words = self._with_disfluencies(words, rng)
+        words, source = self._fitting(words, row["style"])
         if rng.random() < self.config.questions.share:
             return self._question(words, row["style"], rng)
         task = self.tokenizer.task
@@ -118,12 +119,12 @@ class ChunkExamples(Dataset[Example]):
             target=history.target,
             next_word_ids=history.next_word_ids,
             word_ends=source.word_ends,
-            marks=tuple(1 + task.slot_marks.index(own[0]) if own else 0 for own in marks),
+            marks=tuple(1 + task.slot_marks.index(of_word[0]) if of_word else 0 for of_word in marks),
             cases=tuple(TAGGED_CASES.index(inline_case_of(form)) for form in forms),
             token_words=token_words(source),
             written=history.written,
             taught=taught,
-            openings=tuple(1 + task.opening.find(own) if own else 0 for own in openings) if task.opening else (),
+            openings=tuple(1 + task.opening.find(mark) if mark else 0 for mark in openings) if task.opening else (),
             slot_starts=history.slot_starts if taught else (),
         )
 

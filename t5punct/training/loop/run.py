@@ -92,9 +92,13 @@ def build(config: TrainConfig) -> Run:
             "is shorter than the run; lower optim.warmup_steps", config.optim.warmup_steps, n_steps,
         )  # fmt: skip
     objective, loader, optimiser = accelerator.prepare(objective, loader, optimiser)
-    run = Run(config, accelerator, model, objective, optimiser, None, sampler, loader, n_steps, state, validator, plain)
+    run = Run(
+        config, accelerator, model, objective, optimiser, schedule=None, sampler=sampler, loader=loader,
+        n_steps=n_steps, state=state, validator=validator, plain=plain,
+    )  # fmt: skip
     if config.resume:
         _resume(run)
+    # only now is it known how many steps are done
     run.schedule = build_schedule(config.optim, run.optimiser.optimizer, n_steps, run.state.step)
     return run
 
