@@ -162,11 +162,10 @@ def check_resumed(config: TrainConfig) -> None:
     now = flatten_settings(asdict(config))
     for name in began | now:
         may_change = name in MAY_CHANGE or any(name.startswith(f"{section}.") for section in MAY_CHANGE)
-        check(
-            may_change or began.get(name) == now.get(name),
-            f"{name} {now.get(name)!r} for a run that began with {began.get(name)!r}",
-            expected="the settings that it began with", fix="resume with these, or start a new run in another output",
-        )  # fmt: skip
+        mistake = f"{name} {now.get(name)!r} for a run that began with {began.get(name)!r}"
+        fix = "resume with these, or start a new run in another output"
+        is_possible = may_change or began.get(name) == now.get(name)
+        check(is_possible, mistake, expected="the settings that it began with", fix=fix)
 
 
 def check_same_run(began: TrainState, now: TrainState, data: str) -> None:
@@ -174,15 +173,12 @@ def check_same_run(began: TrainState, now: TrainState, data: str) -> None:
 
     Then the batches of an epoch would be others, and the run's position among them would mean something else.
     """
-    check(
-        began.processes == now.processes,
-        f"{now.processes} processes for a run that began with {began.processes}",
-        expected=f"{began.processes} processes", fix=f"launch {began.processes}, or start a new run in another output",
-    )  # fmt: skip
-    check(
-        began.data == now.data, f"other chunks in {data} than the run began with",
-        expected="the data set that it began with", fix="put it back, or start a new run in another output",
-    )  # fmt: skip
+    n_wanted, n_processes = began.processes, now.processes
+    mistake, fix = f"{n_processes} processes for a run that began with {n_wanted}", f"launch {n_wanted}"
+    other = ", or start a new run in another output"
+    check(n_wanted == n_processes, mistake, expected=f"{n_wanted} processes", fix=fix + other)
+    mistake, expected = f"other chunks in {data} than the run began with", "the data set that it began with"
+    check(began.data == now.data, mistake, expected=expected, fix="put it back" + other)
 
 
 def check_same_base(merged: Any, folder: Path) -> None:
@@ -194,15 +190,11 @@ def check_same_base(merged: Any, folder: Path) -> None:
     import torch
 
     saved = models.load(folder).network.state_dict()
-    is_same = all(
-        torch.allclose(saved[name].cpu(), value.cpu(), rtol=1e-3, atol=1e-4)
-        for name, value in merged.state_dict().items()
-    )
-    check(
-        is_same, "init_from, which has changed since the run began",
-        expected="the model that the adapters were trained on",
-        fix="put it back, or start a new run from this checkpoint's folder",
-    )  # fmt: skip
+    weights = merged.state_dict().items()
+    is_same = all(torch.allclose(saved[name].cpu(), value.cpu(), rtol=1e-3, atol=1e-4) for name, value in weights)
+    mistake = "init_from, which has changed since the run began"
+    expected = "the model that the adapters were trained on"
+    check(is_same, mistake, expected=expected, fix="put it back, or start a new run from this checkpoint's folder")
 
 
 def flatten_settings(values: dict[str, Any], prefix: str = "") -> dict[str, Any]:

@@ -140,14 +140,11 @@ class LossConfig:
     def __post_init__(self) -> None:
         check_range(self, "loss.", 0, "text_weight", "tagger_weight", "slot_weight")
         check_range(self, "loss.", 0, "sampled_pieces", "kept_states")
-        check(
-            self.text_weight or self.tagger_weight,
-            "no loss", expected="a text_weight or tagger_weight above 0", fix="set loss.text_weight",
-        )  # fmt: skip
-        check(
-            self.text_weight or not self.slot_weight,
-            "a loss of slots without one of text", expected="a text_weight above 0", fix="set loss.text_weight",
-        )  # fmt: skip
+        fix = "set loss.text_weight"
+        has_loss = self.text_weight or self.tagger_weight
+        check(has_loss, "no loss", expected="a text_weight or tagger_weight above 0", fix=fix)
+        has_text = self.text_weight or not self.slot_weight
+        check(has_text, "a loss of slots without one of text", expected="a text_weight above 0", fix=fix)
 
     @property
     def decoder(self) -> str:
@@ -172,11 +169,9 @@ class ValidationConfig:
         check_range(self, "validation.", 0, "every_steps")
         check_range(self, "validation.", 1, "patience")
         check_choice(self, "validation.", "score", _SCORES)
-        check(
-            self.file is not None or self.score not in ("micro_f1", "macro_f1"),
-            f"validation.score {self.score} without a file",
-            expected="a file to score", fix="set validation.file or validation.score=loss",
-        )  # fmt: skip
+        mistake, fix = f"validation.score {self.score} without a file", "set validation.file or validation.score=loss"
+        can_score = self.file is not None or self.score not in ("micro_f1", "macro_f1")
+        check(can_score, mistake, expected="a file to score", fix=fix)
         for name, value in (("patience", self.patience), ("file", self.file)):
             check(
                 value is None or self.every_steps != 0, f"validation.{name} {value} without validations",
@@ -238,14 +233,11 @@ class TrainConfig:
             "data.delays": self.data.delays.is_used,
         }
         for name, is_set in needs_tagger.items():
-            check(
-                not is_set or self.loss.tagger_weight > 0, f"{name} without a tagger's loss",
-                expected="loss.tagger_weight above 0", fix=f"set it, or drop {name}",
-            )  # fmt: skip
-        check(
-            not self.lora.r or self.optim.embeddings == "all", "lora.r with optim.embeddings=task",
-            expected="adapters and a tagger that learn alone", fix="set optim.embeddings=all",
-        )  # fmt: skip
+            mistake, fix = f"{name} without a tagger's loss", f"set it, or drop {name}"
+            check(not is_set or self.loss.tagger_weight > 0, mistake, expected="loss.tagger_weight above 0", fix=fix)
+        mistake, expected = "lora.r with optim.embeddings=task", "adapters and a tagger that learn alone"
+        is_possible = not self.lora.r or self.optim.embeddings == "all"
+        check(is_possible, mistake, expected=expected, fix="set optim.embeddings=all")
 
 
 @dataclass(frozen=True)

@@ -19,12 +19,8 @@ from ..config import check
 from ..errors import ConfigError
 
 _log = logging.getLogger(__name__)
-_RANKS = (
-    "RANK",
-    "OMPI_COMM_WORLD_RANK",
-    "PMI_RANK",
-    "MV2_COMM_WORLD_RANK",
-)  # how torchrun and MPI tell a process its number
+# what torchrun and MPI call the number of a process
+_RANKS = ("RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "MV2_COMM_WORLD_RANK")
 
 
 def is_first() -> bool:

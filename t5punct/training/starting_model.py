@@ -164,11 +164,12 @@ def check_suitable(examples: ChunkExamples, name: str) -> list[str]:
     tokenizer = examples.tokenizer
     task = tokenizer.task
     lost_marks = [mark for mark in task.marks if not _gives_mark_back(tokenizer, mark)]
-    check(
-        not lost_marks, f"the tokenizer of {name} has no {' '.join(lost_marks)}",
-        expected="one that gives back every mark of the task",
-        fix="set task.marks to the others, or take an mT5, umT5 or byT5", kind=ModelError,
-    )  # fmt: skip
+    if lost_marks:
+        raise ModelError(
+            f"the tokenizer of {name} has no {' '.join(lost_marks)}",
+            expected="one that gives back every mark of the task",
+            fix="set task.marks to the others, or take an mT5, umT5 or byT5",
+        )
     sources = examples.rows[:_SAMPLED_CHUNKS]["source"]
     words = list(dict.fromkeys(word for source in sources for word in source.split() if word not in PAUSES))
     lost_words = [word for word in words if not _gives_word_back(tokenizer, word)]

@@ -29,9 +29,7 @@ from .disfluencies import Written, add_disfluencies, add_noise, sign_natural_dis
 from .history import IGNORED, draw_marks, make_history
 
 _COUNTED_EXAMPLES = 4000  # to estimate how often slots have no mark
-_KEPT_UNMARKED = (
-    0.3  # how often a question about a drawn slot without marks stays there, and is not about a marked slot
-)
+_KEPT_UNMARKED = 0.3  # how often a question stays at a drawn slot without marks; else it moves to a marked slot
 _DRAWN_HISTORIES = 0.5  # with a teacher, the share of examples whose decoder reads marks that are drawn from its labels
 _SILENCE_KNOWN = 0.5  # how often a question shows the silence after its last word
 

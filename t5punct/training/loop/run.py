@@ -130,9 +130,7 @@ def _ready_model(config: TrainConfig, model: models.Model, examples: ChunkExampl
                 _log.warning("%s", warning)
     network: Any = model.network
     network.decoder.set_attn_implementation("eager")  # as in EncoderT5
-    if (
-        accelerator.device.type == "cpu"
-    ):  # where eager attention with gradients is a quarter faster than fused attention
+    if accelerator.device.type == "cpu":  # with gradients a quarter faster there than fused attention
         with without_advice():  # of MPNet, which has eager attention only
             network.set_attn_implementation("eager")
     if config.gradient_checkpointing:
@@ -177,10 +175,8 @@ def _freeze_words(model: models.Model) -> None:
     Otherwise an encoder soon loses what it knows of rare words: whenever a word comes, Adam moves its row by the whole
     rate.
     """
-    check(
-        model.tokenizer.task_ids, "a tokenizer without tokens of the task",
-        expected="tokens for styles or marks", fix="set optim.embeddings=all",
-    )  # fmt: skip
+    mistake, expected = "a tokenizer without tokens of the task", "tokens for styles or marks"
+    check(model.tokenizer.task_ids, mistake, expected=expected, fix="set optim.embeddings=all")
     weight: torch.Tensor = model.network.shared.weight
     mask = torch.zeros(len(weight), 1, device=weight.device)  # 1 for the rows that learn
     mask[list(model.tokenizer.task_ids)] = 1.0

@@ -51,19 +51,15 @@ class Validator:
             mistake = f"{path} holds no words"
             check(words, mistake, expected="punctuated text", fix="check validation.file", kind=InputError)
         every = config.validation.every_steps
-        check(
-            self.rows is not None or path is not None or not every,
-            f"validation every {every} steps, and nothing to validate with",
-            expected="a data set with a split `validation`, or a file",
-            fix="name a validation.file or set validation.every_steps=0",
-        )
+        mistake = f"validation every {every} steps, and nothing to validate with"
+        expected = "a data set with a split `validation`, or a file"
+        fix = "name a validation.file or set validation.every_steps=0"
+        check(self.rows is not None or path is not None or not every, mistake, expected=expected, fix=fix)
         score = deciding_score(config)
-        check(
-            self.rows is not None or not score.endswith("loss"),
-            f"validation.score {score} without a split `validation`",
-            expected="held-out chunks, or a score of the file",
-            fix="set validation.score=micro_f1 or prepare with a holdout",
-        )
+        mistake = f"validation.score {score} without a split `validation`"
+        fix = "set validation.score=micro_f1 or prepare with a holdout"
+        can_score = self.rows is not None or not score.endswith("loss")
+        check(can_score, mistake, expected="held-out chunks, or a score of the file", fix=fix)
 
     def line(self, model: Model, step: int) -> dict[str, float]:
         """Return a line for the log: a step, losses and scores.  Leaves the model in training mode."""
