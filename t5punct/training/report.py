@@ -85,15 +85,7 @@ def write_report(run: Path, config: TrainConfig, on_progress: OnWords = lambda n
     """
     log = read_log(log_of(run))
     report, comparison, notes = _score(run, config, on_progress)
-    lines = [f"# {run.name}", ""]
-    seconds = seconds_of(log)
-    if seconds:
-        words = log[-1]["words"]
-        lines.append(
-            f"- {log[-1]['step']:,} steps on {words:,} words in {seconds / 3600:.1f} hours ({seconds / 60:.1f} "
-            f"minutes), without validation and saving: {words / seconds:,.0f} words a second."
-        )
-    lines += [*(f"- {note}" for note in notes), ""]
+    lines = [f"# {run.name}", "", *_iter_speed(log), *(f"- {note}" for note in notes), ""]
     if draw_curves(log, run / PICTURE):
         lines += [f"![losses and scores]({PICTURE})", ""]
     elif log:
@@ -192,14 +184,20 @@ def _affordable_words(file: str, systems: Sequence[Punctuator], max_words: int) 
     return max(_TRIED_WORDS, min(max_words, int(_MAX_SECONDS / seconds_per_word)))
 
 
-def seconds_of(log: Sequence[Mapping[str, Any]]) -> float:
-    """Return the seconds of training, without validation and saving: words by words a second, line by line."""
-    seconds = before = 0.0
+def _iter_speed(log: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """Yield a line about the length and the speed of a run, if its log has any steps."""
+    seconds = 0.0  # of training, without validation and saving
+    words_before = 0
     for line in log:
         if line.get("words_per_second"):
-            seconds += (line["words"] - before) / line["words_per_second"]
-            before = float(line["words"])
-    return seconds
+            seconds += (line["words"] - words_before) / line["words_per_second"]
+            words_before = line["words"]
+    if seconds:
+        words = log[-1]["words"]
+        yield (
+            f"- {log[-1]['step']:,} steps on {words:,} words in {seconds / 3600:.1f} hours ({seconds / 60:.1f} "
+            f"minutes), without validation and saving: {words / seconds:,.0f} words a second."
+        )
 
 
 def draw_curves(log: Sequence[Mapping[str, Any]], path: Path) -> bool:

@@ -181,8 +181,8 @@ def check_text(documents: Documents, *, cased: bool) -> list[str]:
             judged.is_upper & cased,
     }  # fmt: skip
     warnings = []
-    for problem, has_problem in problems.items():
-        files = judged.source[has_problem]
+    for problem, mask in problems.items():
+        files = judged.source[mask]
         if len(files) > _FEW_DOCUMENTS * n_documents:
             names = [Path(file).name for file in files.unique()]
             listed = ", ".join(names[:_NAMED] + ["..."] * (len(names) > _NAMED))

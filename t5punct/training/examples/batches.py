@@ -99,11 +99,9 @@ class BatchSampler(Sampler[list[int]]):
             for batch in batch_by_length([self.lengths[index] for index in pool], self.batch_tokens):
                 batches.append([pool[place] for place in batch])
         rng.shuffle(batches)
-        check(
-            not batches or len(batches) >= self.n_processes,
-            f"a data set of {len(batches)} batches for {self.n_processes} processes", expected="a batch for each",
-            fix="lower data.batch_tokens, prepare more text or launch fewer processes",
-        )  # fmt: skip
+        mistake = f"a data set of {len(batches)} batches for {self.n_processes} processes"
+        fix = "lower data.batch_tokens, prepare more text or launch fewer processes"
+        check(not batches or len(batches) >= self.n_processes, mistake, expected="a batch for each", fix=fix)
         return batches[: len(batches) - len(batches) % self.n_processes]
 
 

@@ -166,21 +166,25 @@ class ChunkExamples(Dataset[Example]):
             sign = DISFLUENT
             words = sign_natural_disfluencies(words)
         if config.share and rng.random() < config.share:
-            draws_others = config.rates["repair"] or config.rates["restart"]
-            other_words = self._words(self.rows[rng.randrange(len(self.rows))]) if draws_others else ()
+            needs_others = config.rates["repair"] or config.rates["restart"]
+            other_words = self._words(self.rows[rng.randrange(len(self.rows))]) if needs_others else ()
             words = add_disfluencies(words, config, rng, other_words, sign)
         return words
 
     def _fitting(self, words: list[Written], style: str) -> tuple[list[Written], Source]:
         """Return the words that fit into the model, whose positions may be limited, and their source."""
-        source = self.tokenizer.source([word.read for word in words], style, pauses=[word.pause for word in words])
+        source = self._source(words, style)
         longest = self.tokenizer.task.max_tokens
         if len(source.ids) + 1 <= longest:  # with the sentinel, if it becomes a question
             return words, source
         # a text up to a word has `end + 1` tokens; behind it may come a sentinel, a silence and the end
         n_fitting = sum(end + 1 + 3 <= longest for end in source.word_ends)
         words = words[: max(1, n_fitting)]
-        return words, self.tokenizer.source([word.read for word in words], style, pauses=[word.pause for word in words])
+        return words, self._source(words, style)
+
+    def _source(self, words: Sequence[Written], style: str, slot: int | None = None) -> Source:
+        """Return the tokens of words and silences, with a sentinel at a slot if there is one."""
+        return self.tokenizer.source([word.read for word in words], style, slot, [word.pause for word in words])
 
     def _other_words(self, rng: random.Random) -> list[Written]:
         """Return the words of a random chunk that do not begin sentences; of several, frequent words come often."""
@@ -196,12 +200,11 @@ class ChunkExamples(Dataset[Example]):
         marked = [index for index in slots if words[index].marks]
         if not words[slot].marks and marked and rng.random() >= _KEPT_UNMARKED:
             slot = rng.choice(marked)
-        heard = words[: slot + lookahead + 1]
-        pauses = [word.pause for word in heard]
+        heard = [*words[: slot + lookahead + 1]]
         # a silence is known when the next word begins, or when a stream is flushed during it
         if rng.random() >= _SILENCE_KNOWN:
-            pauses[-1] = 0
-        source = self.tokenizer.source([word.read for word in heard], style, slot, pauses)
+            heard[-1] = replace(heard[-1], pause=0)
+        source = self._source(heard, style, slot)
         ignored = (IGNORED,) * len(source.word_ends)
         answer = self.tokenizer.answer(words[slot].marks)
         return Example(

@@ -15,12 +15,11 @@ import torch
 from ...config import check
 from ...decoding.batching import batch_by_length
 from ...decoding.inputs import DecodingConfig
-from ...errors import InputError
 from ...evaluation.evaluate import evaluate_file
+from ...evaluation.references import read_references
 from ...model import Model
 from ...punctuator import Punctuator, PunctuatorConfig
-from ...text.io.files import read_lines
-from ...text.io.iwslt import is_iwslt, read_rows
+from ...text.marks import Alphabet
 from ..checkpoint import TrainState
 from ..config import LossConfig, TrainConfig
 from ..examples.batches import make_collator
@@ -38,18 +37,15 @@ class Validator:
     def __init__(self, config: TrainConfig, rows: Any) -> None:
         """Read the file once, so that a bad one is reported before training.
 
-        rows: the data set's split `validation`; None without one.  Raises InputError for a file without words, and
-        ConfigError for a validation or a score that there is no text for.
+        rows: the data set's split `validation`; None without one.  Raises InputError for a file that cannot be scored,
+        and ConfigError for a validation or a score that there is no text for.
         """
         self.config = config
-        self.rows = None
-        if rows is not None and len(rows):
-            self.rows = rows.select(range(min(_MAX_CHUNKS, len(rows))))
+        self.rows = None if rows is None else rows.select(range(min(_MAX_CHUNKS, len(rows))))
         path = config.validation.file
-        if path is not None:  # read as the evaluation reads it
-            words = read_rows(path) if is_iwslt(path) else [line for line in read_lines(path) if line.strip()]
-            mistake = f"{path} holds no words"
-            check(words, mistake, expected="punctuated text", fix="check validation.file", kind=InputError)
+        if path is not None:
+            for _ in read_references(path, Alphabet(), max_words=_MAX_WORDS):
+                pass
         every = config.validation.every_steps
         mistake = f"validation every {every} steps, and nothing to validate with"
         expected = "a data set with a split `validation`, or a file"
