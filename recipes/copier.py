@@ -202,7 +202,7 @@ def _set_copied_logit(model: Model, examples: ChunkExamples) -> None:
         batch.input_ids,
     )
     written = network.decoder(
-        inputs_embeds=embed_targets(network, network._shift_right(batch.written)),
+        inputs_embeds=embed_targets(network, network._shift_right(batch.decoder_ids)),
         encoder_hidden_states=memory,
         encoder_attention_mask=batch.attention_mask,
         use_cache=False,

@@ -45,7 +45,7 @@ class LabelsInfo:
 
 
 @dataclass(frozen=True, slots=True)
-class Taught:
+class WordLabel:
     """A word's code, with form and marks of the word in the data.  Once noise changes these, the code is void."""
 
     code: bytes
@@ -71,7 +71,7 @@ class Labels:
         )  # fmt: skip
         self._mark_columns = [teachers.index(mark) for mark in pupils]
 
-    def check(self, data: str, n_rows: int) -> None:
+    def check_data(self, data: str, n_rows: int) -> None:
         """Raise ConfigError unless the labels belong to the data set with this fingerprint and number of chunks."""
         is_own = (self.info.data, self.info.rows) == (data, n_rows)
         mistake = f"labels {self._folder} of another data set"

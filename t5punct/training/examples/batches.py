@@ -37,8 +37,8 @@ class Batch:
     """Padded examples, as `Example` has them.
 
     int64 (n_batch, n_source): input_ids, attention_mask, token_words; (n_batch, n_target): targets, next_word_ids,
-    written; (n_batch, n_words): word_ends, marks, cases, openings (None for a task without any), and, with a teacher,
-    slot_starts.  taught: uint8 (n_batch, n_words, n_codes), all 0 where there is no label.
+    decoder_ids; (n_batch, n_words): word_ends, marks, cases, openings (None for a task without any), and, with a
+    teacher, slot_starts.  teacher_codes: uint8 (n_batch, n_words, n_codes), all 0 where there is no label.
     """
 
     input_ids: torch.Tensor
@@ -49,9 +49,9 @@ class Batch:
     marks: torch.Tensor
     cases: torch.Tensor
     token_words: torch.Tensor
-    written: torch.Tensor
+    decoder_ids: torch.Tensor
     n_words: int
-    taught: torch.Tensor | None = None
+    teacher_codes: torch.Tensor | None = None
     slot_starts: torch.Tensor | None = None
     openings: torch.Tensor | None = None
 
@@ -110,7 +110,7 @@ def make_collator(pad_id: int) -> Callable[[Sequence[Example]], Batch]:
 
     def make(examples: Sequence[Example]) -> Batch:
         n_words = max(len(example.word_ends) for example in examples)
-        n_codes = max((len(code) for example in examples for code in example.taught), default=0)  # bytes a word
+        n_codes = max((len(code) for example in examples for code in example.teacher_codes), default=0)  # bytes a word
 
         def pad(field: str, value: int, width: int = 0) -> torch.Tensor:
             """Return a field of the examples, int64 (n_batch, the longest or `width`), padded with a value."""
@@ -128,10 +128,10 @@ def make_collator(pad_id: int) -> Callable[[Sequence[Example]], Batch]:
             marks=pad("marks", IGNORED),
             cases=pad("cases", IGNORED),
             token_words=pad("token_words", NOBODY),
-            written=pad("written", IGNORED),
+            decoder_ids=pad("decoder_ids", IGNORED),
             n_words=sum(len(example.word_ends) for example in examples),
-            taught=_codes(examples, n_words, n_codes) if n_codes else None,
-            # as wide as `taught`, although the longest example may be a question, which has no `slot_starts`
+            teacher_codes=_codes(examples, n_words, n_codes) if n_codes else None,
+            # as wide as `teacher_codes`, although the longest example may be a question, which has no `slot_starts`
             slot_starts=pad("slot_starts", 0, n_words) if n_codes else None,
             openings=pad("openings", IGNORED) if any(example.openings for example in examples) else None,
         )
@@ -143,7 +143,7 @@ def _codes(examples: Sequence[Example], n_words: int, n_codes: int) -> torch.Ten
     """Return the teacher's codes of a batch, uint8 (n_batch, n_words, n_codes), 0 for words without a label."""
     codes = bytearray()
     for example in examples:
-        row = b"".join(code.ljust(n_codes, b"\0") for code in example.taught)
+        row = b"".join(code.ljust(n_codes, b"\0") for code in example.teacher_codes)
         codes += row.ljust(n_words * n_codes, b"\0")
     return torch.frombuffer(codes, dtype=torch.uint8).view(len(examples), n_words, n_codes)
 
@@ -159,7 +159,7 @@ def load_data(config: TrainConfig, model: Model, n_processes: int) -> tuple[Batc
     lengths = stored_lengths(Path(path), rows, model.tokenizer, config.data.workers)
     examples = ChunkExamples(rows, model.tokenizer, config.data, config.seed, labels, lengths)
     if labels is not None:
-        labels.check(chunks_fingerprint(examples), len(rows))
+        labels.check_data(chunks_fingerprint(examples), len(rows))
     sampler = BatchSampler(examples.lengths, config.data.batch_tokens, config.seed, n_processes)
     loader = DataLoader(
         examples,

@@ -24,7 +24,7 @@ from itertools import takewhile
 from ...config import check, check_range
 from ...text.marks import DISFLUENT, NO_MARKS, capitalise, ends_sentence
 from ...text.spelling import is_first_person
-from ..labels import Taught
+from ..labels import WordLabel
 
 KINDS_OF_NOISE = ("substitute", "delete", "insert")
 FILLERS = (("um",), ("uh",), ("er",), ("like",), ("you", "know"), ("i", "mean"))
@@ -67,26 +67,26 @@ def rates_of_all(name: str, rates: Mapping[str, float], kinds: Sequence[str]) ->
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class ChunkWord:
     """A word of a chunk."""
 
     read: str  # as it is in the source
     form: str  # as it is in the target
     marks: str  # behind it
     pause: int = 0  # the silence behind it: 0 for none, else 1 + its index in `PAUSES`
-    taught: Taught | None = None  # a teacher's label
+    label: WordLabel | None = None  # a teacher's
     opening: str = ""  # the mark before it, `¿` or `¡`
 
 
 def add_noise(
-    words: Sequence[Written], config: NoiseConfig, rng: random.Random, draw: Callable[[], Written]
-) -> list[Written]:
+    words: Sequence[ChunkWord], config: NoiseConfig, rng: random.Random, draw: Callable[[], ChunkWord]
+) -> list[ChunkWord]:
     """Return the words with errors; at least one word is left.  `draw` returns a word to put in.
 
     A deleted word leaves its pause to the word before it.  It leaves its marks too if that word has none, or if they
     end a sentence and those of that word do not.  It leaves its capital and opening mark to the next word.
     """
-    heard: list[Written] = []
+    heard: list[ChunkWord] = []
     substitute, delete, insert = (config.rates[kind] for kind in KINDS_OF_NOISE)
     # what deleted words have left to the next word of their sentence
     owes_capital = False
@@ -136,18 +136,18 @@ class DisfluencyConfig:
 
 
 def add_disfluencies(
-    words: Sequence[Written],
+    words: Sequence[ChunkWord],
     config: DisfluencyConfig,
     rng: random.Random,
-    other_words: Sequence[Written] = (),
+    other_words: Sequence[ChunkWord] = (),
     sign: str = NO_MARKS,
-) -> list[Written]:
+) -> list[ChunkWord]:
     """Return the words with disfluencies whose marks are `sign`.
 
     other_words: of another chunk, for repairs and restarts.  Of words that are said twice, the second ones have the
     marks.  Fillers come behind words without marks.
     """
-    heard: list[Written] = []
+    heard: list[ChunkWord] = []
     for index, word in enumerate(words):
         is_first = index == 0 or ends_sentence(words[index - 1].marks)
         # the first word of a sentence loses its capital when it is repeated, so it must be known to be no name
@@ -165,9 +165,9 @@ def add_disfluencies(
 
 
 def _disfluency_before(
-    words: Sequence[Written], is_first: bool, rates: Mapping[str, float], rng: random.Random,
-    other_words: Sequence[Written],
-) -> list[Written]:  # fmt: skip
+    words: Sequence[ChunkWord], is_first: bool, rates: Mapping[str, float], rng: random.Random,
+    other_words: Sequence[ChunkWord],
+) -> list[ChunkWord]:  # fmt: skip
     """Return a restart, a phrase or a repair before the first of some words; mostly nothing.
 
     is_first: whether it is the first word of a sentence.
@@ -190,7 +190,7 @@ def _disfluency_before(
     return []
 
 
-def _false_start(rng: random.Random, other_words: Sequence[Written]) -> list[Written]:
+def _false_start(rng: random.Random, other_words: Sequence[ChunkWord]) -> list[ChunkWord]:
     """Return a filler, or the beginning of another sentence up to its first mark, with a capital."""
     spoken = _as_written(rng.choice(FILLERS))  # drawn even if it is not used, as the order of draws must not change
     starts = [index for index in range(1, len(other_words)) if ends_sentence(other_words[index - 1].marks)]
@@ -201,8 +201,8 @@ def _false_start(rng: random.Random, other_words: Sequence[Written]) -> list[Wri
     return [replace(spoken[0], form=capitalise(spoken[0].form)), *spoken[1:]]
 
 
-def _as_written(words: Sequence[str]) -> list[Written]:
-    return [Written(word, "I" if word == "i" else word, NO_MARKS) for word in words]
+def _as_written(words: Sequence[str]) -> list[ChunkWord]:
+    return [ChunkWord(word, "I" if word == "i" else word, NO_MARKS) for word in words]
 
 
 def _happens(rate: float, rng: random.Random) -> bool:
@@ -217,7 +217,7 @@ _LINKS = frozenset(("and", "or", "by", "to"))  # on and on and on
 _LONGEST_REPETITION = 2  # words
 
 
-def sign_natural_disfluencies(words: Sequence[Written]) -> list[Written]:
+def sign_natural_disfluencies(words: Sequence[ChunkWord]) -> list[ChunkWord]:
     """Return the words with the sign before the marks of those that are fillers, repetitions or markers."""
     left_out = set[int]()
     for index, word in enumerate(words):
@@ -232,7 +232,7 @@ def sign_natural_disfluencies(words: Sequence[Written]) -> list[Written]:
     ]
 
 
-def _is_said_twice(words: Sequence[Written], n_words: int) -> bool:
+def _is_said_twice(words: Sequence[ChunkWord], n_words: int) -> bool:
     """Return whether `2 * n_words` words are `n_words` words said twice by mistake; False if there are fewer."""
     first = [word.read for word in words[:n_words]]
     second = [word.read for word in words[n_words:]]
@@ -242,7 +242,7 @@ def _is_said_twice(words: Sequence[Written], n_words: int) -> bool:
     return first[0] in FUNCTION_WORDS and not is_on_purpose
 
 
-def _count_marker_words(words: Sequence[Written], index: int) -> int:
+def _count_marker_words(words: Sequence[ChunkWord], index: int) -> int:
     """Return the length of the marker that begins at an index, if marks set it off; 0 if there is none."""
     # what is before a chunk's first word is not known, but a capital shows that a sentence begins
     is_set_off = bool(words[index - 1].marks) if index else words[0].form != words[0].read

@@ -24,8 +24,8 @@ from ...text.marks import DISFLUENT, NO_MARKS, ends_sentence
 from ...text.words import split
 from ..config import DataConfig
 from ..data.chunks import count_tokens, without_pauses
-from ..labels import Labels, Taught
-from .disfluencies import Written, add_disfluencies, add_noise, sign_natural_disfluencies
+from ..labels import Labels, WordLabel
+from .disfluencies import ChunkWord, add_disfluencies, add_noise, sign_natural_disfluencies
 from .history import IGNORED, draw_marks, make_history
 
 _COUNTED_EXAMPLES = 4000  # to estimate how often slots have no mark
@@ -39,14 +39,14 @@ class Example:
     """One encoded example; IGNORED stands where nothing is decided, or asked for."""
 
     source: tuple[int, ...]  # tokens
-    target: tuple[int, ...]  # with written and next_word_ids: see `History`
+    target: tuple[int, ...]  # with decoder_ids and next_word_ids: see `History`
     next_word_ids: tuple[int, ...]
     word_ends: tuple[int, ...]  # of each word, the index of its last token in the source
     marks: tuple[int, ...]  # of each word, the class of its first mark: 0 for none, else 1 + its index in `slot_marks`
     cases: tuple[int, ...]  # of each word, the index of its case in `TAGGED_CASES`
     token_words: tuple[int, ...]  # of each source token, its word (see `delay`); NOBODY in questions
-    written: tuple[int, ...]
-    taught: tuple[bytes, ...] = ()  # with a teacher: of each word its code (see `labels`), b"" without a label
+    decoder_ids: tuple[int, ...]
+    teacher_codes: tuple[bytes, ...] = ()  # with a teacher: of each word its code (see `labels`), b"" without a label
     openings: tuple[int, ...] = ()  # of each word, the class of its opening mark; empty for a task without any
     slot_starts: tuple[int, ...] = ()  # with a teacher: see `History`
 
@@ -107,10 +107,10 @@ class ChunkExamples(Dataset[Example]):
         marks = [word.marks for word in words]
         openings = [word.opening for word in words]
         forms = [word.form if task.cased else word.form.lower() for word in words]
-        taught = () if self.labels is None else tuple(_code(word) for word in words)
+        teacher_codes = () if self.labels is None else tuple(_code(word) for word in words)
         read_marks = marks
-        if taught and rng.random() < _DRAWN_HISTORIES:
-            read_marks = draw_marks(marks, taught, task.slot_marks, rng)
+        if teacher_codes and rng.random() < _DRAWN_HISTORIES:
+            read_marks = draw_marks(marks, teacher_codes, task.slot_marks, rng)
         history = make_history(self.tokenizer, forms, marks, openings, read_marks)
         return Example(
             source=source.ids,
@@ -120,10 +120,10 @@ class ChunkExamples(Dataset[Example]):
             marks=tuple(1 + task.slot_marks.index(of_word[0]) if of_word else 0 for of_word in marks),
             cases=tuple(TAGGED_CASES.index(inline_case_of(form)) for form in forms),
             token_words=token_words(source),
-            written=history.written,
-            taught=taught,
+            decoder_ids=history.decoder_ids,
+            teacher_codes=teacher_codes,
             openings=tuple(1 + task.opening.find(mark) if mark else 0 for mark in openings) if task.opening else (),
-            slot_starts=history.slot_starts if taught else (),
+            slot_starts=history.slot_starts if teacher_codes else (),
         )
 
     def unmarked_odds(self) -> float:
@@ -146,19 +146,19 @@ class ChunkExamples(Dataset[Example]):
         fraction = times % 1
         return int(times) + bool(fraction and random.Random(f"times {self.seed} {index}").random() < fraction)
 
-    def _words(self, row: Any, codes: Sequence[bytes] | None = None) -> list[Written]:
+    def _words(self, row: Any, codes: Sequence[bytes] | None = None) -> list[ChunkWord]:
         """Return the words of a chunk, with the teacher's codes of each if there are any."""
         alphabet = self.tokenizer.task.alphabet  # the data may have more marks than the task
         words, pauses = without_pauses(row["source"])
-        written = list[Written]()
+        chunk_words = list[ChunkWord]()
         for index, (read, word, pause) in enumerate(zip(words, split(row["target"]).words, pauses, strict=True)):
             form = word.with_opening(NO_MARKS).text
             marks = alphabet.marks_in(word.marks)
-            taught = None if codes is None else Taught(codes[index], form, marks)
-            written.append(Written(read, form, marks, pause, taught, word.opening))
-        return written
+            label = None if codes is None else WordLabel(codes[index], form, marks)
+            chunk_words.append(ChunkWord(read, form, marks, pause, label, word.opening))
+        return chunk_words
 
-    def _with_disfluencies(self, words: list[Written], rng: random.Random) -> list[Written]:
+    def _with_disfluencies(self, words: list[ChunkWord], rng: random.Random) -> list[ChunkWord]:
         """Return a chunk with disfluencies, if chance has it, and with signs, also of those that were there before."""
         config = self.config.disfluencies
         sign = NO_MARKS
@@ -171,7 +171,7 @@ class ChunkExamples(Dataset[Example]):
             words = add_disfluencies(words, config, rng, other_words, sign)
         return words
 
-    def _fitting(self, words: list[Written], style: str) -> tuple[list[Written], Source]:
+    def _fitting(self, words: list[ChunkWord], style: str) -> tuple[list[ChunkWord], Source]:
         """Return the words that fit into the model, whose positions may be limited, and their source."""
         source = self._source(words, style)
         longest = self.tokenizer.task.max_tokens
@@ -182,16 +182,16 @@ class ChunkExamples(Dataset[Example]):
         words = words[: max(1, n_fitting)]
         return words, self._source(words, style)
 
-    def _source(self, words: Sequence[Written], style: str, slot: int | None = None) -> Source:
+    def _source(self, words: Sequence[ChunkWord], style: str, slot: int | None = None) -> Source:
         """Return the tokens of words and silences, with a sentinel at a slot if there is one."""
         return self.tokenizer.source([word.read for word in words], style, slot, [word.pause for word in words])
 
-    def _other_words(self, rng: random.Random) -> list[Written]:
+    def _other_words(self, rng: random.Random) -> list[ChunkWord]:
         """Return the words of a random chunk that do not begin sentences; of several, frequent words come often."""
         words = self._words(self.rows[rng.randrange(len(self.rows))])
         return [word for before, word in pairwise(words) if not ends_sentence(before.marks)] or words
 
-    def _question(self, words: Sequence[Written], style: str, rng: random.Random) -> Example:
+    def _question(self, words: Sequence[ChunkWord], style: str, rng: random.Random) -> Example:
         """Return a question about one slot of a chunk, which ends a few words later (Minixhofer 2021, section 3.2)."""
         questions = self.config.questions
         lookahead = min(rng.randint(0, questions.l_max), len(words) - 1)
@@ -215,12 +215,12 @@ class ChunkExamples(Dataset[Example]):
             marks=ignored,
             cases=ignored,
             token_words=(NOBODY,) * len(source.ids),
-            written=answer,
+            decoder_ids=answer,
             openings=ignored if self.tokenizer.task.opening else (),
         )
 
 
-def _code(word: Written) -> bytes:
+def _code(word: ChunkWord) -> bytes:
     """Return the teacher's code of a word; b"" if there is none, or if noise has changed the word's form or marks."""
-    taught = word.taught
-    return taught.code if taught is not None and (word.form, word.marks) == (taught.form, taught.marks) else b""
+    label = word.label
+    return label.code if label is not None and (word.form, word.marks) == (label.form, label.marks) else b""

@@ -25,7 +25,7 @@ IGNORED = -100  # target positions that the loss leaves out
 class History:
     """The tokens of a target; all but slot_starts have one at each place."""
 
-    written: tuple[int, ...]  # what the decoder reads, up to the place before
+    decoder_ids: tuple[int, ...]  # what the decoder reads, up to the place before
     target: tuple[int, ...]  # what it must write at a place; IGNORED: nothing is asked
     # what would end the slot, the first token of the next word in lower case, or the end; IGNORED where nothing is
     # decided: inside a word or a mark, and behind a case token
@@ -46,7 +46,7 @@ def make_history(
     # the first token of each word in lower case, and the end
     next_words = [tokenizer.word_ids(form.lower(), first=index == 0)[0] for index, form in enumerate(read_forms)]
     next_words.append(tokenizer.eos_id)
-    written = list[int]()
+    decoder_ids = list[int]()
     next_word_ids = list[int]()
     word_starts = list[int]()  # the place at which a word's tokens begin, behind its opening mark and case
     slot_starts = list[int]()
@@ -55,17 +55,17 @@ def make_history(
         # places at which something is decided: an opening mark or none, a case or none
         n_deciding = 2 if openings[index] in tokenizer.opening_ids else 1
         next_word_ids += [next_words[index]] * n_deciding + [IGNORED] * (len(ids) - n_deciding)
-        written += ids
-        word_starts.append(len(written) - len(tokenizer.word_ids(form.lower(), first=index == 0)))
-        slot_starts.append(len(written))
+        decoder_ids += ids
+        word_starts.append(len(decoder_ids) - len(tokenizer.word_ids(form.lower(), first=index == 0)))
+        slot_starts.append(len(decoder_ids))
         for mark in drawn[index]:
             ids = tokenizer.mark_ids[mark]
             next_word_ids += [next_words[index + 1]] + [IGNORED] * (len(ids) - 1)
-            written += ids
-    word_starts.append(len(written))
-    written.append(tokenizer.eos_id)
+            decoder_ids += ids
+    word_starts.append(len(decoder_ids))
+    decoder_ids.append(tokenizer.eos_id)
     next_word_ids.append(tokenizer.eos_id)
-    target = list(written)
+    target = list(decoder_ids)
     for index, start in enumerate(slot_starts):
         is_last = index + 1 == len(forms)
         if drawn[index] == marks[index] and (is_last or read_forms[index + 1] == forms[index + 1]):
@@ -78,8 +78,9 @@ def make_history(
         else:
             target[start] = tokenizer.form_ids(forms[index + 1], opening=openings[index + 1])[0]
         for place in range(start + 1, word_starts[index + 1] + 1):
-            target[place] = next_word_ids[place] = IGNORED
-    return History(tuple(written), tuple(target), tuple(next_word_ids), tuple(slot_starts))
+            target[place] = IGNORED
+            next_word_ids[place] = IGNORED
+    return History(tuple(decoder_ids), tuple(target), tuple(next_word_ids), tuple(slot_starts))
 
 
 def draw_marks(marks_of_words: Sequence[str], codes: Sequence[bytes], classes: str, rng: random.Random) -> list[str]:

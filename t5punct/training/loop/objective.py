@@ -110,8 +110,8 @@ class Objective(nn.Module):
             cases = _mean_loss(case_logits, batch.cases)
             if self.tagger.openings is not None and batch.openings is not None:
                 tags = tags + _mean_loss(self.tagger.openings(word_states), batch.openings)
-            if batch.taught is not None:
-                teacher = teacher + label_loss(batch.taught, mark_logits, case_logits, batch.marks != IGNORED)
+            if batch.teacher_codes is not None:
+                teacher = teacher + label_loss(batch.teacher_codes, mark_logits, case_logits, batch.marks != IGNORED)
         decoder_loss = self.config.text_weight * text + self.config.slot_weight * slots
         case_weight = _CASE_WEIGHT if self.model.task.cased else 0.0  # a text without capitals teaches no case
         tagger_loss = self.config.tagger_weight * (tags + case_weight * cases)
@@ -141,7 +141,7 @@ class Objective(nn.Module):
 
         states: (n_batch, n_source, d_model).
         """
-        inputs = self.network._shift_right(batch.written)  # the start, then all tokens but the last
+        inputs = self.network._shift_right(batch.decoder_ids)  # the start, then all tokens but the last
         outputs = self.network.decoder(
             inputs_embeds=embed_targets(self.network, inputs),
             encoder_hidden_states=self.model.remember(states, batch.input_ids),
@@ -183,17 +183,17 @@ class Objective(nn.Module):
         logits: float32 (n_tokens, n_pieces), a column for each of `pieces`; is_target: bool (n_batch, n_target), the
         places that the rows of the logits belong to.
         """
-        if batch.taught is None or batch.slot_starts is None:
+        if batch.teacher_codes is None or batch.slot_starts is None:
             return logits.new_zeros(())
-        is_taught = (batch.taught > 0).any(-1)  # (n_batch, n_words)
+        is_labelled = (batch.teacher_codes > 0).any(-1)  # (n_batch, n_words)
         row_at_place = is_target.flatten().cumsum(0).view_as(is_target) - 1  # (n_batch, n_target)
-        rows = row_at_place.gather(1, batch.slot_starts)[is_taught]  # (n_taught,)
-        choices = self._choices(logits, pieces, rows, batch.next_word_ids.gather(1, batch.slot_starts)[is_taught])
+        rows = row_at_place.gather(1, batch.slot_starts)[is_labelled]  # (n_labelled,)
+        choices = self._choices(logits, pieces, rows, batch.next_word_ids.gather(1, batch.slot_starts)[is_labelled])
         is_mark = torch.zeros(choices.shape[1], dtype=torch.bool, device=choices.device)
         is_mark[self._mark_columns] = True
         no_mark = choices[:, ~is_mark].logsumexp(-1, keepdim=True)
-        marks = torch.cat([no_mark, choices[:, self._mark_columns]], -1)  # (n_taught, n_classes)
-        return divergence(marks, batch.taught[is_taught][:, : marks.shape[1]])
+        marks = torch.cat([no_mark, choices[:, self._mark_columns]], -1)  # (n_labelled, n_classes)
+        return divergence(marks, batch.teacher_codes[is_labelled][:, : marks.shape[1]])
 
     def _choices(
         self, logits: torch.Tensor, pieces: torch.Tensor, rows: torch.Tensor, next_word_ids: torch.Tensor
