@@ -173,12 +173,12 @@ def check_same_run(began: TrainState, now: TrainState, data: str) -> None:
 
     Then the batches of an epoch would be others, and the run's position among them would mean something else.
     """
-    n_wanted, n_processes = began.processes, now.processes
-    mistake, fix = f"{n_processes} processes for a run that began with {n_wanted}", f"launch {n_wanted}"
-    other = ", or start a new run in another output"
-    check(n_wanted == n_processes, mistake, expected=f"{n_wanted} processes", fix=fix + other)
+    new_run = "start a new run in another output"
+    mistake = f"{now.processes} processes for a run that began with {began.processes}"
+    fix = f"launch {began.processes}, or {new_run}"
+    check(began.processes == now.processes, mistake, expected=f"{began.processes} processes", fix=fix)
     mistake, expected = f"other chunks in {data} than the run began with", "the data set that it began with"
-    check(began.data == now.data, mistake, expected=expected, fix="put it back" + other)
+    check(began.data == now.data, mistake, expected=expected, fix=f"put it back, or {new_run}")
 
 
 def check_same_base(merged: Any, folder: Path) -> None:
