@@ -29,7 +29,7 @@ from t5punct.text.marks import DISFLUENT
 from t5punct.text.render import RenderConfig
 from t5punct.text.words import Word, split
 from t5punct.training.config import TrainConfig
-from t5punct.training.examples.disfluencies import SOUNDS, DisfluencyConfig, Written, add_disfluencies
+from t5punct.training.examples.disfluencies import SOUNDS, ChunkWord, DisfluencyConfig, add_disfluencies
 
 ROOT = Path(__file__).parents[1]
 FILLERS = (*((sound,) for sound in sorted(SOUNDS)), ("you", "know"), ("i", "mean"))
@@ -82,8 +82,8 @@ def synthetic(path: Path, settings: DisfluencyConfig, max_words: int) -> Said:
     return Said(tuple(word.read for word in words), tuple(word.marks == DISFLUENT for word in words))
 
 
-def _written(line: str) -> Iterator[Written]:
-    return (Written(word.normal, word.core, word.marks) for word in split(line).words if word.has_slot)
+def _written(line: str) -> Iterator[ChunkWord]:
+    return (ChunkWord(word.normal, word.core, word.marks) for word in split(line).words if word.has_slot)
 
 
 def row(name: str, said: Said, is_disfluent: Sequence[bool]) -> str:

@@ -8,6 +8,7 @@ them and with them.
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
@@ -27,7 +28,7 @@ from t5punct.model import BUNDLED
 from t5punct.punctuator import Punctuator
 from t5punct.text.words import Word
 from t5punct.training.data.chunks import words_with_silences
-from t5punct.training.data.corpora import iter_documents
+from t5punct.training.data.corpora import iter_texts, plan_pieces, read_documents
 from t5punct.training.data.prepare import PrepareConfig
 from t5punct.training.data.readers import CorpusConfig
 
@@ -112,7 +113,9 @@ def score_texts(punctuator: Punctuator, texts: Iterable[str], max_words: int) ->
 def held_out(corpus: CorpusConfig, data: PrepareConfig, pauses_ms: tuple[int, ...] = ()) -> Iterator[str]:
     """Yield the documents that are kept for validation; with `pauses_ms` a token stands at each silence."""
     percent = data.holdout_percent
-    return iter_documents(corpus, "validation", seed=data.seed, holdout_percent=percent, pauses_ms=pauses_ms)
+    with tempfile.TemporaryDirectory() as cache:
+        documents = read_documents(corpus, pauses_ms, cache, percent)
+        yield from iter_texts(documents, plan_pieces(documents, "validation", data.seed))
 
 
 def _references(texts: Iterable[str], max_words: int) -> Iterator[tuple[Word, ...]]:

@@ -12,7 +12,8 @@ import argparse
 from dataclasses import dataclass
 from pathlib import Path
 
-from t5punct.training.report import log_of, read_log
+from t5punct.training.loop.progress import log_of
+from t5punct.training.report import read_log
 
 
 @dataclass(frozen=True)

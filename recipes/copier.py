@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from fit_tagger import first_examples
 from from_encoder import decoder_shape
 
 from t5punct import model as models
@@ -193,7 +194,7 @@ def _look_up(attention: Any, codes: _Tensors, parts: _Tensors, clean: torch.Tens
 
 def _set_copied_logit(model: Model, examples: ChunkExamples) -> None:
     """Scale the last norm so that the right word's logit is `_COPIED_LOGIT` on an average."""
-    network, some = model.network, examples.first(1000)
+    network, some = model.network, first_examples(examples, 1000)
     batch = make_collator(model.tokenizer.pad_id)(some)
     network.decoder.final_layer_norm.weight.fill_(1.0)
     memory = model.remember(
@@ -201,7 +202,7 @@ def _set_copied_logit(model: Model, examples: ChunkExamples) -> None:
         batch.input_ids,
     )
     written = network.decoder(
-        inputs_embeds=embed_targets(network, network._shift_right(batch.written)),
+        inputs_embeds=embed_targets(network, network._shift_right(batch.decoder_ids)),
         encoder_hidden_states=memory,
         encoder_attention_mask=batch.attention_mask,
         use_cache=False,
@@ -234,13 +235,13 @@ def _orthonormal(n_rows: int, against: torch.Tensor) -> torch.Tensor:
 @torch.no_grad()
 def _states(model: Model, examples: ChunkExamples, n_words: int) -> tuple[torch.Tensor, torch.Tensor]:
     """Return states of source tokens (n_tokens, d_model), and how often each token stands in more of the text."""
-    some, make = examples.first(n_words), make_collator(model.tokenizer.pad_id)
+    some, make = first_examples(examples, n_words), make_collator(model.tokenizer.pad_id)
     states = []
     for places in batch_by_length([len(example.source) for example in some], _BATCH_TOKENS):
         batch = make([some[place] for place in places])
         encoded = model.encode(batch.input_ids, batch.attention_mask)
         states.append(encoded[batch.attention_mask.bool()].float())
-    counted = [number for example in examples.first(_WORDS_COUNTED * n_words) for number in example.source]
+    counted = [number for example in first_examples(examples, _WORDS_COUNTED * n_words) for number in example.source]
     return torch.cat(states), torch.bincount(torch.tensor(counted), minlength=len(model.network.shared.weight)).float()
 
 

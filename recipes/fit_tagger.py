@@ -39,7 +39,7 @@ _BATCH_TOKENS = 2048
 
 def fit_tagger(model: Model, examples: ChunkExamples, n_words: int) -> Tagger:
     """Fit a tagger on the first examples that hold `n_words` words; the network does not change."""
-    states, marks, cases, openings = _states(model, examples.first(n_words))
+    states, marks, cases, openings = _states(model, first_examples(examples, n_words))
     tagger = Tagger(states.shape[-1], model.task.slot_marks, model.task.opening)
     mean, std = states.mean(0), states.std(0)
     std = std.clamp(min=float(std.median()))  # a channel that hardly varies must not get huge weights
@@ -52,6 +52,18 @@ def fit_tagger(model: Model, examples: ChunkExamples, n_words: int) -> Tagger:
             head.weight.div_(std)
             head.bias.sub_(head.weight @ mean)
     return tagger
+
+
+def first_examples(examples: ChunkExamples, n_words: int) -> list[Example]:
+    """Return the first examples in which marks of `n_words` words are decided, or all that there are."""
+    chosen = list[Example]()
+    n_decided = 0
+    for index in range(len(examples)):
+        if n_decided >= n_words:
+            break
+        chosen.append(examples[index])
+        n_decided += sum(mark != IGNORED for mark in chosen[-1].marks)
+    return chosen
 
 
 def _fit(head: torch.nn.Linear, states: torch.Tensor, classes: torch.Tensor) -> None:

@@ -39,7 +39,7 @@ from t5punct.training.data.chunks import ChunkConfig, chunk_of
 from t5punct.training.data.prepare import PrepareConfig, prepare
 from t5punct.training.data.readers import CorpusConfig
 from t5punct.training.examples.batches import load_split
-from t5punct.training.examples.disfluencies import NoiseConfig, Written, add_noise
+from t5punct.training.examples.disfluencies import ChunkWord, NoiseConfig, add_noise
 from t5punct.training.examples.example import ChunkExamples
 from t5punct.training.loop.train import train
 from t5punct.training.starting_model import make_starting_model
@@ -253,11 +253,11 @@ def test_a_chunk_has_them_they_are_counted_and_places_of_a_recording_get_them() 
 
 
 def test_errors_keep_an_opening_mark_with_its_sentence() -> None:
-    said = [Written("qué", "Qué", "", opening="¿"), Written("hora", "hora", ""), Written("es", "es", "?")]
+    said = [ChunkWord("qué", "Qué", "", opening="¿"), ChunkWord("hora", "hora", ""), ChunkWord("es", "es", "?")]
     for seed in range(200):
         heard = add_noise(
             said, NoiseConfig(1.0, {"substitute": 0.2, "delete": 0.3, "insert": 0.2}), random.Random(seed),
-            lambda: Written("x", "x", "", opening="¡"),
+            lambda: ChunkWord("x", "x", "", opening="¡"),
         )  # fmt: skip
         assert [word.opening for word in heard] == ["¿", *[""] * (len(heard) - 1)]
 
@@ -311,7 +311,7 @@ def test_examples_have_their_classes(data: Path, trained: Path) -> None:
         assert example.openings == tuple(("", "¿", "¡").index(word.opening) for word in words)
         pairs = zip(example.target, example.next_word_ids, strict=True)
         target, next_word_ids = zip(*(pair for pair in pairs if pair[0] not in tokens), strict=True)
-        without = replace(example, target=target, written=target, next_word_ids=next_word_ids, openings=())
+        without = replace(example, target=target, decoder_ids=target, next_word_ids=next_word_ids, openings=())
         assert plain[index] == without
         assert len(example.target) - len(target) == sum(map(bool, example.openings))
         n_openings += sum(example.openings)

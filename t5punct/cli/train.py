@@ -89,8 +89,10 @@ def label(
     from ..training.labelling import label as run
 
     with progress_bar("labelling", None) as advance:
-        tell = (lambda done, total: advance(done, done, total)) if is_shown() else None
-        folder = run(data, model, output, batch_tokens=batch_tokens, precision=precision, tell=tell)
+        folder = run(
+            data, model, output, batch_tokens=batch_tokens, precision=precision,
+            tell=lambda done, total: advance(done, done, total),
+        )  # fmt: skip
     typer.echo(f"{folder}: labelled")
 
 

@@ -18,20 +18,19 @@ from ..t5.delay import Delay
 from ..t5.task import TaskConfig
 from .examples.disfluencies import DisfluencyConfig, NoiseConfig
 
-# of transformers' get_scheduler those that need no more than a warm-up and a length
+# the schedules of transformers' get_scheduler that need no more than a warm-up and a length
 SCHEDULES = (
     "linear", "cosine", "cosine_with_restarts", "polynomial", "constant", "constant_with_warmup", "inverse_sqrt",
 )  # fmt: skip
-SCORES = ("micro_f1", "macro_f1", "loss", "tag_loss")  # of validation
-PAGE, PICTURE, VALUES = "report.md", "report.png", "report.json"  # in the run's folder
+_SCORES = ("micro_f1", "macro_f1", "loss", "tag_loss")  # of validation
 
 
 @dataclass(frozen=True)
 class QuestionConfig:
-    """Examples of the sentinel task among the others: one slot asked about, with little right context."""
+    """Examples that ask about one slot, marked by a sentinel, with few words behind it."""
 
-    share: float = 0.0  # of all examples; 0 has none
-    l_max: int = 8  # words behind the slot that the model sees, at most; drawn evenly from 0 on
+    share: float = 0.0  # of all examples, those that become questions; 0: none
+    l_max: int = 8  # at most so many words behind the slot are seen; their number is drawn evenly from 0 on
 
     def __post_init__(self) -> None:
         check_range(self, "data.questions.", 0, "share", most=1)
@@ -40,26 +39,26 @@ class QuestionConfig:
 
 @dataclass(frozen=True)
 class DelayConfig:
-    """The delays of a run (Chen 2020); layers are saved with the model, which must be used as it was trained."""
+    """The delays that a model learns (Chen 2020).  The layers are saved with it, since it must be used as trained."""
 
-    # one is drawn for each batch (null: the whole context); what stands here twice comes twice as often
+    # words that are seen ahead; one is drawn for each batch, null is the whole context: [0, 2, null]
     words: list[int | None] = field(default_factory=list)
-    layers: list[int] = field(default_factory=list)  # those that look ahead, in turn, from 0; empty: all, evenly
+    layers: list[int] = field(default_factory=list)  # layers that look ahead, in turn, from 0; empty: all, evenly
 
     def __post_init__(self) -> None:
         for words in self.words:
             Delay(words or 0, layers=tuple(self.layers))  # raises ConfigError if they are wrong
 
     @property
-    def any(self) -> bool:
+    def is_used(self) -> bool:
         """Return whether some batches have a delay."""
         return any(words is not None for words in self.words)
 
-    def draw(self, *place: int) -> Delay | None:
-        """Draw the delay of a batch; None for the whole context.  A resumed run draws the same at the same place."""
-        if not self.any:
+    def draw(self, *position: int) -> Delay | None:
+        """Draw the delay of a batch; None is the whole context.  The same position in a run gives the same delay."""
+        if not self.is_used:
             return None
-        words = random.Random(" ".join(map(str, ("delay", *place)))).choice(self.words)
+        words = random.Random(" ".join(map(str, ("delay", *position)))).choice(self.words)
         return None if words is None else Delay(words, layers=tuple(self.layers))
 
 
@@ -69,14 +68,14 @@ class DataConfig:
 
     path: str = ""  # a folder made by `t5punct prepare`
     batch_tokens: int = 3072  # source tokens of one batch on one process, padding included
-    labels: str | None = None  # of data.path, by a larger model that a tagger learns from too (`t5punct label`)
-    workers: int = 0  # processes that make batches; 0: the training itself does
+    labels: str | None = None  # a folder that `t5punct label` made of data.path: what a larger model says of its words
+    workers: int = 0  # processes that make batches; 0: the training makes them itself
     questions: QuestionConfig = field(default_factory=QuestionConfig)
     noise: NoiseConfig = field(default_factory=NoiseConfig)
     disfluencies: DisfluencyConfig = field(default_factory=DisfluencyConfig)
-    # of the examples with silences, how many hide them, so that texts without times lose nothing
+    # of the examples with silences, those that hide them, so that the model also learns texts without times
     silent_share: float = 0.0
-    # how often a style's chunks come in an epoch, else once; of a fraction, the same chunks every time
+    # how often the chunks of a style come in an epoch, if not once; 0.5 takes the same half of them in every epoch
     styles: dict[str, float] = field(default_factory=dict)
     delays: DelayConfig = field(default_factory=DelayConfig)
 
@@ -92,12 +91,13 @@ class OptimConfig:
     """The optimiser, AdamW, and the schedule of its learning rate."""
 
     lr: float = 1e-3  # the learning rate after the warm-up
-    # times `lr`, for parameters with this part in their names: {decoder.: 4} for a fresh decoder; the first that fits
+    # rates of some parameters, by a part of their names: {decoder.: 4} trains the decoder at 4 times `lr`; of several
+    # parts that fit, the first counts
     factors: dict[str, float] = field(default_factory=dict)
-    # parameters that stay: parts of their names, or `words`, the embeddings of whatever model: [words, decoder]
+    # parameters that do not learn, by a part of their names; `words` are the embeddings of any model: [words, decoder]
     frozen: list[str] = field(default_factory=list)
-    embeddings: str = "all"  # `task`: of the embeddings only those of styles, marks, case and sentinels learn
-    schedule: str = "linear"  # of the rate, as transformers has them: linear, cosine, constant_with_warmup, ..
+    embeddings: str = "all"  # the embeddings that learn; `task`: only those of styles, marks, case and sentinels
+    schedule: str = "linear"  # of the rate, by its name in transformers: linear, cosine, constant_with_warmup, ..
     warmup_steps: int = 200  # over which the rate rises from 0 to `lr`
     max_steps: int = 0  # the length of the run; 0: as many steps as `epochs` need
     epochs: int = 1  # how often the data are read
@@ -115,10 +115,10 @@ class OptimConfig:
 
 @dataclass(frozen=True)
 class LoraConfig:
-    """The adapters, in the words of peft's LoraConfig; the tagger is trained as a whole beside them."""
+    """The adapters, by the names of peft's LoraConfig.  All weights of the tagger are trained beside them."""
 
-    r: int = 0  # their rank; 0 has no adapters and trains all weights
-    # the linear layers that get one, by the last part of their names: attention's and the feed-forward's
+    r: int = 0  # the rank of the adapters; 0: no adapters, and all weights are trained
+    # the linear layers that get an adapter, by the last part of their names: attention's and the feed-forward's
     target_modules: list[str] = field(default_factory=lambda: ["q", "k", "v", "o", "wi", "wi_0", "wi_1", "wo"])
 
     def __post_init__(self) -> None:
@@ -130,27 +130,25 @@ class LossConfig:
     """What is minimised: the loss of the text, and that of a tagger on the encoder."""
 
     text_weight: float = 1.0  # of the loss of what the decoder writes; 0 trains encoder and tagger only
-    tagger_weight: float = 0.0  # of the tagger's loss; 0 has no tagger
-    sampled_pieces: int | None = None  # pieces drawn at random beside the batch's own; null takes the whole vocabulary
-    slot_weight: float = 0.0  # of the text loss taken over what slot decoding may write, where that is a choice
-    # states of a frozen encoder that each process keeps in memory, in tokens: later epochs do not encode them again
+    tagger_weight: float = 0.0  # of the tagger's loss; 0: there is no tagger
+    # the text loss is taken over the batch's own pieces and so many others drawn at random; null: over all pieces
+    sampled_pieces: int | None = None
+    slot_weight: float = 0.0  # of the text loss among the tokens that slot decoding chooses from, where it has a choice
+    # so many tokens' states of a frozen encoder stay in the memory of each process, for later epochs
     kept_states: int = 0
 
     def __post_init__(self) -> None:
         check_range(self, "loss.", 0, "text_weight", "tagger_weight", "slot_weight")
         check_range(self, "loss.", 0, "sampled_pieces", "kept_states")
-        check(
-            self.text_weight or self.tagger_weight,
-            "no loss", expected="a text_weight or tagger_weight above 0", fix="set loss.text_weight",
-        )  # fmt: skip
-        check(
-            self.text_weight or not self.slot_weight,
-            "a loss of slots without one of text", expected="a text_weight above 0", fix="set loss.text_weight",
-        )  # fmt: skip
+        fix = "set loss.text_weight"
+        has_loss = self.text_weight or self.tagger_weight
+        check(has_loss, "no loss", expected="a text_weight or tagger_weight above 0", fix=fix)
+        has_text = self.text_weight or not self.slot_weight
+        check(has_text, "a loss of slots without one of text", expected="a text_weight above 0", fix=fix)
 
     @property
     def decoder(self) -> str:
-        """Return the decoder that is trained, which a run is scored with."""
+        """Return the name of the decoder that is trained.  A run is scored with it."""
         return "slots" if self.text_weight else "tagger"
 
 
@@ -162,20 +160,18 @@ class ValidationConfig:
     file: str | None = None
     # null: ten times in a run, and every 1,000 steps of a long one, where there is something to validate with; 0: never
     every_steps: int | None = None
-    # which of them tells the best model: micro_f1, macro_f1 (of the file), loss or tag_loss (of the split); null takes
+    # what decides which model is the best: micro_f1, macro_f1 (of the file), loss or tag_loss (of the split); null:
     # micro_f1 where there is a file, else the loss that is trained
     score: str | None = None
-    patience: int | None = None  # stop after so many validations in a row without a better score; null never stops
+    patience: int | None = None  # stop after so many validations in a row without a better score; null: never
 
     def __post_init__(self) -> None:
         check_range(self, "validation.", 0, "every_steps")
         check_range(self, "validation.", 1, "patience")
-        check_choice(self, "validation.", "score", SCORES)
-        check(
-            self.file is not None or self.score not in ("micro_f1", "macro_f1"),
-            f"validation.score {self.score} without a file",
-            expected="a file to score", fix="set validation.file or validation.score=loss",
-        )  # fmt: skip
+        check_choice(self, "validation.", "score", _SCORES)
+        mistake, fix = f"validation.score {self.score} without a file", "set validation.file or validation.score=loss"
+        can_score = self.file is not None or self.score not in ("micro_f1", "macro_f1")
+        check(can_score, mistake, expected="a file to score", fix=fix)
         for name, value in (("patience", self.patience), ("file", self.file)):
             check(
                 value is None or self.every_steps != 0, f"validation.{name} {value} without validations",
@@ -187,9 +183,9 @@ class ValidationConfig:
 class ReportConfig:
     """What report.md compares when a run ends."""
 
-    file: str | None = None  # IWSLT rows or punctuated text to score; null takes validation.file
-    against: str | None = None  # a model to compare with, folder or hub id; null takes init_from
-    # of the file, the first ones; 0 scores nothing.  Fewer are scored where all would take more than ten minutes
+    file: str | None = None  # IWSLT rows or punctuated text to score; null: validation.file
+    against: str | None = None  # a model to compare with, a folder or hub id; null: init_from
+    # so many first words of the file are scored, or fewer where they would take more than ten minutes; 0: nothing is
     max_words: int = 20000
 
     def __post_init__(self) -> None:
@@ -203,25 +199,25 @@ class TrainConfig:
     output: str = "runs/model"  # the folder of checkpoints, the last of which is the trained model
     init_from: str = ""  # a folder, a hub id of a T5, or a model that ships with t5punct: `base`, `large`, ..
     revision: str | None = None  # of the hub id: a branch, tag or commit
-    task: dict[str, Any] | None = None  # what changes in the task of `init_from`: {cased: false}; null keeps it
+    task: dict[str, Any] | None = None  # settings of init_from's task that change: {cased: false}; null: none
     data: DataConfig = field(default_factory=DataConfig)
     optim: OptimConfig = field(default_factory=OptimConfig)
     lora: LoraConfig = field(default_factory=LoraConfig)
     loss: LossConfig = field(default_factory=LossConfig)
     validation: ValidationConfig = field(default_factory=ValidationConfig)
     report: ReportConfig = field(default_factory=ReportConfig)
-    # null: ten times in a run, and every 1,000 steps of a long one; 0: only at its end.  An interrupt saves as well
+    # null: ten times in a run, and every 1,000 steps of a long one; 0: only at its end.  An interrupt saves too
     checkpoint_every_steps: int | None = None
     log_every_steps: int = 50  # steps that a line of the log is the mean of
-    report_to: str | None = None  # trackers of accelerate that get the log as well: tensorboard, or tensorboard,wandb
-    gradient_checkpointing: bool = False  # less memory and a third slower: layers are computed again going backwards
+    report_to: str | None = None  # trackers of accelerate that get the log too: tensorboard, or tensorboard,wandb
+    gradient_checkpointing: bool = False  # less memory, a third slower: the backward pass computes layers again
     mixed_precision: str = "no"  # `bf16` where the processor has it; fp16 overflows in T5
     resume: bool = False  # go on from the last checkpoint in `output`
     seed: int = 1  # of everything that is drawn at random
 
     def __post_init__(self) -> None:
         unknown = [name for name in self.task or {} if name not in settings.valid_keys(TaskConfig)]
-        if unknown:
+        if unknown:  # the values can only be checked beside those of init_from
             change_task(TaskConfig(), dict.fromkeys(unknown))  # raises ConfigError with the nearest name
         if self.mixed_precision == "False":  # YAML reads a bare `no` as false
             object.__setattr__(self, "mixed_precision", "no")
@@ -230,17 +226,18 @@ class TrainConfig:
         mistake = f"mixed_precision {self.mixed_precision!r}"
         check(self.mixed_precision in ("no", "bf16"), mistake, expected="no or bf16", fix="T5 overflows in fp16")
         check(self.data.path, "no training data", expected="data.path=FOLDER", fix="run `t5punct prepare` first")
-        for name, is_set, fix in (
-            ("validation.score tag_loss", self.validation.score == "tag_loss", "set validation.score=loss"),
-            ("data.labels", self.data.labels is not None, "set it"),
-            ("data.delays", self.data.delays.any, "set it"),
-        ):
-            is_possible = self.loss.tagger_weight > 0 or not is_set
-            check(is_possible, f"{name} without a tagger's loss", expected="loss.tagger_weight above 0", fix=fix)
         check(self.init_from, "no model to start from", expected="init_from=FOLDER or NAME", fix="try init_from=base")
-        mistake = "lora.r with optim.embeddings=task"
-        fits = not self.lora.r or self.optim.embeddings == "all"
-        check(fits, mistake, expected="adapters and a tagger that learn alone", fix="set optim.embeddings=all")
+        needs_tagger = {
+            "validation.score tag_loss": self.validation.score == "tag_loss",
+            "data.labels": self.data.labels is not None,
+            "data.delays": self.data.delays.is_used,
+        }
+        for name, is_set in needs_tagger.items():
+            mistake, fix = f"{name} without a tagger's loss", f"set it, or drop {name}"
+            check(not is_set or self.loss.tagger_weight > 0, mistake, expected="loss.tagger_weight above 0", fix=fix)
+        mistake, expected = "lora.r with optim.embeddings=task", "adapters and a tagger that learn alone"
+        is_possible = not self.lora.r or self.optim.embeddings == "all"
+        check(is_possible, mistake, expected=expected, fix="set optim.embeddings=all")
 
 
 @dataclass(frozen=True)
@@ -249,12 +246,9 @@ class _WithTask:
 
 
 def change_task(task: TaskConfig, changes: Mapping[str, Any] | None) -> TaskConfig:
-    """Return a task with some settings changed; mappings are merged, an empty one empties.  Odds go with marks.
-
-    Raises ConfigError as `config.load` does.
-    """
+    """Return a task with some settings changed.  Mappings are merged as `config.load` does, with its errors."""
     values = asdict(task)
-    if changes and "marks" in changes:
+    if changes and "marks" in changes:  # marks that go take their odds along
         values["mark_odds"] = {mark: odds for mark, odds in task.mark_odds.items() if mark in str(changes["marks"])}
     overrides = [f"task={json.dumps(changes)}"] if changes else []
     return settings.load(_WithTask, overrides=overrides, current={"task": values}).task

@@ -1,8 +1,8 @@
-"""`t5punct label`: a teacher reads a data set once, and what it says of every word is stored (`labels`).
+"""`t5punct label`: a teacher predicts the marks and cases of a data set once, and they are stored (see `labels`).
 
 `label("prepared/pupils", "large")` writes `prepared/pupils/labels-large`, which `data.labels` of a config names.
-Labelling that was stopped goes on where it was: a file of labels is written whole or not at all.
-A bundled model says nothing of a chunk that is not clearly in a language that it knows.
+Labelling that was stopped goes on where it was, since a file of labels is written whole or not at all.
+Chunks that are not clearly in a language of a bundled teacher get no labels.
 """
 
 from __future__ import annotations
@@ -17,23 +17,23 @@ from .. import config as settings
 from .. import model as models
 from ..config import check
 from ..decoding.batching import batch_by_length
-from ..errors import ConfigError, InputError
+from ..errors import ConfigError
 from ..model import Model, known_languages, with_precision
-from ..t5.tagger import TAGGED_CASES, states_at_words
+from ..t5.tagger import TAGGED_CASES, Tagger, states_at_words
 from ..t5.weights import weights_fingerprint
 from ..text.io.files import take_place, whole_file
 from ..text.languages import guess_language
-from .examples.batches import chunks_fingerprint, load_split, make_collator
+from .examples.batches import chunks_fingerprint, load_train, make_collator
 from .examples.example import ChunkExamples, Example
 from .labels import LABELS_FILE, ROWS_IN_PART, LabelsInfo, codes_of, part_name
 
 _BEGUN = "labels-begun.yaml"  # of a folder whose labels are not finished
-Tell = Callable[[int, int], None]  # words of which labels are known, of how many
+OnWords = Callable[[int, int], None]  # called with how many words have labels so far, and how many there are
 
 
 def label(
     data: str, teacher: str, output: str | None = None, *,
-    batch_tokens: int = 4096, precision: str = "auto", tell: Tell | None = None,
+    batch_tokens: int = 4096, precision: str = "auto", tell: OnWords = lambda n_done, n_words: None,
 ) -> Path:  # fmt: skip
     """Label the split `train` of a data set, and return the folder: beside the data set, unless `output` names one.
 
@@ -41,9 +41,7 @@ def label(
     """
     check(batch_tokens >= 1, f"batch_tokens {batch_tokens}", expected="1 or more", fix="check --batch-tokens")
     folder = Path(output or Path(data) / f"labels-{Path(teacher).name}")
-    rows = load_split(data, "train")
-    if rows is None:
-        raise InputError(f"no examples in {data}", expected="a split `train`", fix="prepare more text")
+    rows = load_train(data)
     model = models.load(teacher)
     tagger = model.tagger
     if tagger is None:
@@ -52,15 +50,15 @@ def label(
     weights = weights_fingerprint(model.network.encoder, tagger)
     info = LabelsInfo(teacher, weights, chunks_fingerprint(examples), len(rows), list(tagger.mark_classes))
     model = with_precision(model, precision)
-    begun = folder / _BEGUN
-    finished = folder / LABELS_FILE
-    for file in (finished, begun):
+    unfinished_file = folder / _BEGUN
+    finished_file = folder / LABELS_FILE
+    for file in (finished_file, unfinished_file):
         is_own = not file.is_file() or settings.load_plain(LabelsInfo, file) == info
         check(is_own, f"{folder}, which holds labels of another model or data set", expected="its own", fix="remove it")
     folder.mkdir(parents=True, exist_ok=True)
-    settings.save(info, begun)
-    finished.unlink(missing_ok=True)
-    known = known_languages(teacher)
+    settings.save(info, unfinished_file)
+    finished_file.unlink(missing_ok=True)
+    languages = known_languages(teacher)
     n_words = sum(rows["n_words"][:])
     n_done = 0
     for number, first in enumerate(range(0, len(rows), ROWS_IN_PART)):
@@ -68,35 +66,34 @@ def label(
         file = folder / part_name(number)
         if not file.is_file():
             sources = chunks["source"]
-            is_known = [known is None or guess_language(source.split()) in known for source in sources]
-            codes = _codes(model, [examples[first + index] for index in range(len(sources))], is_known, batch_tokens)
-            ends = torch.tensor([len(words) for words in codes]).cumsum(0)
+            is_known = [languages is None or guess_language(source.split()) in languages for source in sources]
+            examples_of_part = [examples[first + index] for index in range(len(sources))]
+            codes = _codes(model, tagger, examples_of_part, is_known, batch_tokens)
+            ends = torch.tensor([len(codes_of_chunk) for codes_of_chunk in codes]).cumsum(0)
             with whole_file(file) as partial:
                 save_file({"codes": torch.cat(codes), "ends": ends}, partial)
         n_done += sum(chunks["n_words"])
-        if tell is not None:
-            tell(n_done, n_words)
-    take_place(begun, finished)
+        tell(n_done, n_words)
+    take_place(unfinished_file, finished_file)
     return folder
 
 
 @torch.inference_mode()
 def _codes(
-    model: Model, examples: Sequence[Example], is_known: Sequence[bool], batch_tokens: int
+    model: Model, tagger: Tagger, examples: Sequence[Example], is_known: Sequence[bool], batch_tokens: int
 ) -> list[torch.Tensor]:
-    """Return the codes of each example's words, uint8 (n_words, n_codes), all 0 where its language is not known."""
+    """Return the codes of each example's words, uint8 (n_words, n_codes), all 0 if the example is not `is_known`."""
     make = make_collator(model.tokenizer.pad_id)
-    tagger = model.tagger
-    assert tagger is not None  # noqa: S101  (the caller has checked it)
     n_codes = len(tagger.mark_classes) + len(TAGGED_CASES)
     codes = [torch.zeros(len(example.word_ends), n_codes, dtype=torch.uint8) for example in examples]
     known = [index for index in range(len(examples)) if is_known[index]]
-    for batch_of_known in batch_by_length([len(examples[index].source) for index in known], batch_tokens):
-        indices = [known[place] for place in batch_of_known]
+    for places in batch_by_length([len(examples[index].source) for index in known], batch_tokens):
+        indices = [known[place] for place in places]
         batch = make([examples[index] for index in indices]).to(model.device)
         states = model.encode(batch.input_ids, batch.attention_mask)
         logits = tagger(states_at_words(states, batch.word_ends))
-        codes_of_batch = torch.cat([codes_of(head.float().softmax(-1)) for head in logits], -1).cpu()
-        for index, own in zip(indices, codes_of_batch, strict=True):
-            codes[index] = own[: len(codes[index])].clone()
+        # (n_batch, n_words, n_codes); the logits are those of marks and of cases
+        codes_of_batch = torch.cat([codes_of(each.float().softmax(-1)) for each in logits], -1).cpu()
+        for index, codes_of_example in zip(indices, codes_of_batch, strict=True):
+            codes[index] = codes_of_example[: len(codes[index])].clone()  # without the padding
     return codes

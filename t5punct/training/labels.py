@@ -1,11 +1,11 @@
 """Labels of a teacher: what a larger model predicts for every word of a data set, on disk, a dozen bytes a word.
 
 In: a folder of labels (`t5punct label`), the number of a chunk.  Out: a code for each of its words, and the loss of a
-model that learns from them (Hinton 2015).  Nothing is known of words that noise has put in, and of text in a language
-that the teacher does not know.
+model that learns from them (Hinton 2015).  There are no labels for words that noise has put in, nor for text in a
+language that the teacher does not know.
 
-A code is a byte for each class of marks, then one for each case: how many sixteenths of a bit improbable the class is,
-255 at most.  So probabilities of 1, 1/2 and 1/1000 are 0, 16 and 159, and none is wrong by more than 2.2 %.
+A code has a byte for each class of marks, then one for each case: -log2 of the probability in sixteenths of a bit, 255
+at most.  So probabilities of 1, 1/2 and 1/1000 are 0, 16 and 159, and none is wrong by more than 2.2 %.
 
 >>> probabilities_of(torch.tensor([[16, 32, 32]], dtype=torch.uint8)).tolist()
 [[0.5, 0.25, 0.25]]
@@ -26,16 +26,16 @@ from .. import config as settings
 from ..config import check
 from ..errors import InputError
 
-LABELS_FILE = "labels.yaml"  # it makes a folder one of labels, and is written last
+LABELS_FILE = "labels.yaml"  # is written last: a folder with it has all labels
 ROWS_IN_PART = 4096  # chunks of one file
 _STEPS_IN_BIT = 16
 _LEAST = 255  # the code of all that is less probable than 2 ** -15.9
-WEIGHTS = [2.0 ** (-code / _STEPS_IN_BIT) for code in range(_LEAST + 1)]  # of a code, in proportion to its probability
+WEIGHTS = [2.0 ** (-code / _STEPS_IN_BIT) for code in range(_LEAST + 1)]  # the probability of each code
 
 
 @dataclass(frozen=True)
 class LabelsInfo:
-    """What labels are of, saved beside them."""
+    """Which model and which data set labels belong to; saved beside them."""
 
     model: str = ""  # the teacher's name
     weights: str = ""  # a fingerprint of the teacher
@@ -45,8 +45,8 @@ class LabelsInfo:
 
 
 @dataclass(frozen=True, slots=True)
-class Taught:
-    """A word's code, and what the data say of that word: where noise changes it, the teacher has said nothing."""
+class WordLabel:
+    """A word's code, with form and marks of the word in the data.  Once noise changes these, the code is void."""
 
     code: bytes
     form: str
@@ -54,38 +54,37 @@ class Taught:
 
 
 class Labels:
-    """A folder of labels, ready to be read by a pupil whose classes of marks are `classes` (None: the teacher's)."""
+    """A folder of labels, read for a pupil whose classes of marks are `classes` (None: the teacher's)."""
 
     def __init__(self, folder: str | Path, classes: Sequence[str] | None = None) -> None:
-        """Raise InputError where there are no labels, or they are not finished; ConfigError if they lack a class."""
+        """Raises InputError if there are no finished labels, and ConfigError if they lack one of the classes."""
         self._folder = Path(folder)
         file = self._folder / LABELS_FILE
         expected, fix = f"a folder with {LABELS_FILE}", "run `t5punct label` (again)"
         check(file.is_file(), f"no labels in {folder}", expected=expected, fix=fix, kind=InputError)
         self.info = settings.load_plain(LabelsInfo, file)
-        known = self.info.classes
-        wanted = known if classes is None else list(classes)
+        teachers = self.info.classes
+        pupils = teachers if classes is None else list(classes)
         check(
-            set(wanted) <= set(known), f"labels {self._folder} of marks {known}", expected=f"the pupil's, {wanted}",
+            set(pupils) <= set(teachers), f"labels {folder} of marks {teachers}", expected=f"the pupil's, {pupils}",
             fix="label with a teacher of the same marks, or set data.disfluencies.marked as it was trained",
         )  # fmt: skip
-        self._mark_columns = [known.index(mark) for mark in wanted]
+        self._mark_columns = [teachers.index(mark) for mark in pupils]
 
-    def check(self, data: str, n_rows: int) -> None:
-        """Raise ConfigError for labels of another data set."""
+    def check_data(self, data: str, n_rows: int) -> None:
+        """Raise ConfigError unless the labels belong to the data set with this fingerprint and number of chunks."""
         is_own = (self.info.data, self.info.rows) == (data, n_rows)
-        check(
-            is_own, f"labels {self._folder} of another data set", expected="those of data.path", fix="label it (again)"
-        )
+        mistake = f"labels {self._folder} of another data set"
+        check(is_own, mistake, expected="those of data.path", fix="label it (again)")
 
     def of_row(self, row: int) -> list[bytes]:
-        """Return the codes of a chunk's words, each empty where the teacher has said nothing."""
+        """Return the code of each word of a chunk, b"" where there is no label."""
         number, index = divmod(row, ROWS_IN_PART)
         codes, ends = _read_part(self._folder / part_name(number))
         start = int(ends[index - 1]) if index else 0
         case_columns = range(len(self.info.classes), codes.shape[1])
-        own = codes[start : int(ends[index]), [*self._mark_columns, *case_columns]]
-        return [bytes(code) if code.any() else b"" for code in own.numpy()]
+        codes_of_chunk = codes[start : int(ends[index]), [*self._mark_columns, *case_columns]]
+        return [bytes(code) if code.any() else b"" for code in codes_of_chunk.numpy()]
 
 
 def part_name(number: int) -> str:
@@ -106,14 +105,14 @@ def probabilities_of(codes: torch.Tensor) -> torch.Tensor:
 
 
 def label_loss(codes: torch.Tensor, marks: torch.Tensor, cases: torch.Tensor, slots: torch.Tensor) -> torch.Tensor:
-    """Return how far a tagger's logits are from the labels, a scalar in nats a word.
+    """Return the divergence of a tagger's logits from the labels, a scalar in nats a word.
 
-    codes: uint8 (n_batch, n_words, n_codes), all 0 where the teacher has no label; marks, cases: logits (n_batch,
-    n_words, n_classes); slots: bool (n_batch, n_words), the words that are not padding.
+    codes: uint8 (n_batch, n_words, n_codes), all 0 where there is no label; marks, cases: logits (n_batch, n_words,
+    n_classes); slots: bool (n_batch, n_words), the words that are not padding.
     """
     is_labelled = (codes > 0).any(-1) & slots
-    of_marks, of_cases = codes[is_labelled].tensor_split([marks.shape[-1]], -1)  # (n_labelled, n_codes)
-    return divergence(marks[is_labelled], of_marks) + divergence(cases[is_labelled], of_cases)
+    mark_codes, case_codes = codes[is_labelled].tensor_split([marks.shape[-1]], -1)  # (n_labelled, n_classes)
+    return divergence(marks[is_labelled], mark_codes) + divergence(cases[is_labelled], case_codes)
 
 
 def divergence(logits: torch.Tensor, codes: torch.Tensor) -> torch.Tensor:
@@ -128,7 +127,7 @@ def divergence(logits: torch.Tensor, codes: torch.Tensor) -> torch.Tensor:
 
 @lru_cache(maxsize=8)
 def _read_part(file: Path) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return a file's codes, uint8 (n_words, n_codes), and the row where each chunk ends, int64 (n_chunks,)."""
+    """Return a file's codes, uint8 (n_words, n_codes), and how many words end with each chunk, int64 (n_chunks,)."""
     try:
         with safe_open(str(file), framework="pt") as tensors:
             return tensors.get_tensor("codes"), tensors.get_tensor("ends")

@@ -1,8 +1,8 @@
 """One run in a folder at a time.
 
-`with lock_folder(Path("runs/mine")): ...` holds `runs/mine.lock`, beside the folder, since checkpoints replace that.
-The system lets go of the lock when its owner ends, by `kill -9` too: a file that is left behind locks nothing.  A
-process that loads data is a copy of its owner, and filelock closes the lock there.
+`with lock_folder(Path("runs/mine")): ...` holds the lock `runs/mine.lock`, beside the folder, as checkpoints replace
+the folder.  The system releases the lock when its owner ends, by `kill -9` too, so a lock file that is left behind
+locks nothing.  A process that loads data is a fork of the owner; filelock releases the lock there.
 """
 
 from __future__ import annotations
@@ -19,30 +19,31 @@ from ..config import check
 from ..errors import ConfigError
 
 _log = logging.getLogger(__name__)
-_RANKS = ("RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "MV2_COMM_WORLD_RANK")  # as torchrun and MPI number processes
+# what torchrun and MPI call the number of a process
+_RANKS = ("RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "MV2_COMM_WORLD_RANK")
 
 
 def is_first() -> bool:
-    """Return whether this process is the first of a run, or all of it."""
+    """Return whether this is the first of a run's processes, or the only one."""
     ranks = [os.environ[name] for name in _RANKS if name in os.environ]
     return not ranks or ranks[0] == "0"
 
 
 def check_own(folder: Path) -> None:
-    """Raise ConfigError for the folder that the command is given in, or one above it: an output is moved as a whole."""
+    """Raise ConfigError if the working directory is the folder or lies in it, as an output is moved as a whole."""
     is_here = Path.cwd().is_relative_to(folder.resolve())
     mistake = f"output {folder} is the folder that this command is given in, or holds it"
     check(not is_here, mistake, expected="a folder of its own", fix="set output, to runs/NAME for example")
 
 
 @contextmanager
-def lock_folder(folder: Path) -> Iterator[bool]:
+def lock_folder(folder: Path) -> Iterator[None]:
     """Keep other runs out of a folder.  Raises ConfigError if one is in it.
 
-    Of several processes of one run the first has the lock; gives whether this is that one.
+    Of several processes of one run, only the first takes the lock.
     """
     if not is_first():
-        yield False
+        yield
         return
     path = folder.with_name(folder.name + ".lock")
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -57,7 +58,7 @@ def lock_folder(folder: Path) -> Iterator[bool]:
     except OSError as error:
         _log.warning("no locks here (%s): take care that no other run writes to the same folder", error)
     try:
-        yield True
+        yield
     finally:
-        path.unlink(missing_ok=True)  # while it is locked: afterwards it might be another run's
+        path.unlink(missing_ok=True)  # before the release: after it the file may be another run's
         lock.release()

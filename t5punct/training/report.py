@@ -1,13 +1,12 @@
 """The pages about a finished run: its report, and the card of a model that is shared out.
 
-`write_report(Path("runs/mine"), config)` is what `t5punct train` does at the end, and `t5punct report runs/mine` later:
-`report.md` in the run's folder, with curves, scores, what changed, speed, environment and settings, `report.png` (with
-matplotlib, the extra `report`) and `report.json`.  How many words are scored depends on how fast the models are, so
-that it ends in time.
+`write_report(Path("runs/mine"), config)` is what `t5punct train` does at the end, and `t5punct report runs/mine` later.
+It writes `report.md` into the run's folder, with curves, scores, the gain over the model that the run began with,
+speed, environment and settings; beside it `report.png` (with matplotlib, the extra `report`) and `report.json`.
 
-`compose_card(Path("runs/mine"), task, "someone/mine")` is a README.md with the metadata that the hub reads: what the
-model is, its parents and their licences, its data, its scores, its use.  It tells what the run's own files tell, and no
-path of this machine.
+`compose_card(Path("runs/mine"), task, "someone/mine")` returns the text of a README.md with the metadata that the hub
+reads: what the model is, its parent (the model that its run began with), its data, its scores, its use.  A card states
+what the run's own files state, and contains no path of this machine.
 """
 
 from __future__ import annotations
@@ -38,14 +37,15 @@ from ..model import bundled_names
 from ..punctuator import Punctuator, PunctuatorConfig
 from ..t5.task import TaskConfig
 from ..text.io.files import writing
-from .checkpoint import TRAIN_FILE
-from .config import PAGE, PICTURE, VALUES, TrainConfig
+from .checkpoint import PAGE, PICTURE, TRAIN_FILE, VALUES
+from .config import TrainConfig
 from .data.prepare import COUNTS, SETTINGS, PrepareConfig, markdown_table
+from .loop.progress import log_of
 
 _PACKAGES = ("torch", "transformers", "accelerate", "datasets", "tokenizers")
 _TRIED_WORDS = 300  # of the text, to see how fast a model is; at least so many are scored
 _MAX_SECONDS = 600  # of scoring, for all models together
-_LOSSES = {  # by field, and what a picture calls them
+_LOSSES = {  # names in the log, and what a picture calls them
     "text_loss": "text loss",
     "tag_loss": "tagger loss",
     "validation_loss": "validation, text loss",
@@ -53,16 +53,9 @@ _LOSSES = {  # by field, and what a picture calls them
 }
 CARD = "README.md"
 _MADE = "<!-- written by t5punct export; a card without this line is kept -->"
-_MOST_PARENTS = 20
-_HUB_ID = re.compile(r"[\w.-]+(/[\w.-]+)?")
+_HUB_ID = re.compile(r"\w[\w.-]*(/[\w.-]+)?")
 Settings = TypeVar("Settings")
-Tell = Callable[[int, int], None]  # how many words are decided, and of how many
-
-
-def log_of(run: Path) -> Path:
-    """Return the path of a run's log: beside its folder, which checkpoints replace."""
-    run = run.absolute()  # `.` has no name
-    return run.with_name(run.name + ".log.jsonl")
+OnWords = Callable[[int, int], None]  # called with how many words are scored so far, and how many there are
 
 
 def read_log(path: Path) -> list[dict[str, Any]]:
@@ -78,49 +71,41 @@ def read_log(path: Path) -> list[dict[str, Any]]:
 
 
 def run_config(run: Path) -> TrainConfig:
-    """Return the settings of a finished run.  Raises ModelError if the folder is none."""
+    """Return the settings of a finished run.  Raises ModelError if the folder has none."""
     if not (run / TRAIN_FILE).is_file():
         raise ModelError(f"no {TRAIN_FILE} in {run}", expected="the folder of a training run", fix="check the name")
     return settings.load_plain(TrainConfig, run / TRAIN_FILE)
 
 
-def write_report(run: Path, config: TrainConfig, on_progress: Tell | None = None) -> Path:
-    """Score the run, write its page with a picture and its values beside it, and return where the page is.
+def write_report(run: Path, config: TrainConfig, on_progress: OnWords = lambda n_done, n_words: None) -> Path:
+    """Score a run, write its page with a picture and its values beside it, and return the path of the page.
 
-    Each file is written whole or not at all.  Raises InputError for a text that cannot be read, ModelError for a run
-    without a model.
+    Each file is written whole or not at all.  Raises InputError for a text that cannot be read, and ModelError for a
+    run without a model.
     """
     log = read_log(log_of(run))
-    scores, comparison, notes = _score(run, config, on_progress)
-    lines = [f"# {run.name}", ""]
-    seconds = seconds_of(log)
-    if seconds:
-        words = log[-1]["words"]
-        lines.append(
-            f"- {log[-1]['step']:,} steps on {words:,} words in {seconds / 3600:.1f} hours ({seconds / 60:.1f} "
-            f"minutes), without validation and saving: {words / seconds:,.0f} words a second."
-        )
-    lines += [*(f"- {note}" for note in notes), ""]
+    report, comparison, notes = _score(run, config, on_progress)
+    lines = [f"# {run.name}", "", *_iter_speed(log), *(f"- {note}" for note in notes), ""]
     if draw_curves(log, run / PICTURE):
         lines += [f"![losses and scores]({PICTURE})", ""]
     elif log:
         lines += [f"No picture: matplotlib is missing ({way_to_install('report')}).", ""]
-    if scores is not None:
-        lines += _lines_of_scores(scores, comparison, config)
+    if report is not None:
+        lines += _lines_of_scores(report, comparison, config.report.against)
     lines += ["## Environment", "", *_iter_environment(), ""]
     lines += ["## Settings", "", "```yaml", settings.as_yaml(config).rstrip("\n"), "```"]
-    values = {"scores": scores and as_json(scores), "comparison": comparison and comparison_json(comparison)}
+    values = {"scores": report and as_json(report), "comparison": comparison and comparison_json(comparison)}
     for name, text in ((VALUES, json.dumps(values, ensure_ascii=False, indent=2)), (PAGE, "\n".join(lines))):
         with writing(run / name) as handle:
             handle.write(text + "\n")
     return run / PAGE
 
 
-def _lines_of_scores(report: Report, comparison: Comparison | None, config: TrainConfig) -> list[str]:
-    """Return the lines about a run's scores, and about what changed against another model, if there is one."""
+def _lines_of_scores(report: Report, comparison: Comparison | None, against: str | None) -> list[str]:
+    """Return the lines about a run's scores, and about its gain over `against` (None: the model that it began with)."""
     scores = report.scores
     columns = ["score", "precision", "recall", "F1 (95 %)", "in the text"]
-    rows: dict[str, list[object]] = {}
+    rows: dict[str, list[object]] = {}  # by the name of the score
     for name, row in scores.by_name.items():
         f1 = score_text(score_of(scores, name))
         spread = interval(report.counts, f1_of(name))
@@ -129,21 +114,21 @@ def _lines_of_scores(report: Report, comparison: Comparison | None, config: Trai
         rows[name] = [name, score_text(row.precision), score_text(row.recall), f1, row.reference]
     rows[CAPITALS] = [CAPITALS, "", "", score_text(scores.cased_accuracy), ""]
     if comparison is not None:
-        columns += [Path(config.report.against).name if config.report.against else "at the start", "gain", "95 %", "p"]
+        columns += [Path(against).name if against else "at the start", "gain", "95 %", "p"]
         for difference in comparison.differences:
-            first, _, *gain = difference_cells(difference)
-            rows[difference.name] += [first, *gain]
-    signature = re.sub(r"[|]model:[^|]*", "", report.signature)  # a card has no path of this machine
-    return [
-        *(f"## Scores on {Path(report.data).name}", "", f"Of {scores.words:,} words.", ""),
-        *markdown_table(columns, rows.values()),
+            rival_score, _own_score, gain, limits, p_value = difference_cells(difference)
+            rows[difference.name] += [rival_score, gain, limits, p_value]
+    explanation = (
         f"Macro F1 {score_text(scores.macro_f1)}, slot error rate {score_text(scores.slot_error_rate)} (percent). "
         "`boundary`: sentence ends; `capitals`: how many are written right. Intervals are those of a bootstrap over "
         f"{len(report.counts)} documents (of IWSLT rows: stretches of 500 words), a gain's of a paired one; with fewer "
         "than about ten they say little. p: how often chance alone gives as large a difference (approximate "
-        "randomisation, two-sided).",
-        *("", f"Settings of the scores: `{signature}`", ""),
-    ]
+        "randomisation, two-sided)."
+    )
+    signature = re.sub(r"[|]model:[^|]*", "", report.signature)  # a card has no path of this machine
+    lines = [f"## Scores on {Path(report.data).name}", "", f"Of {scores.words:,} words.", ""]
+    lines += markdown_table(columns, rows.values())
+    return [*lines, explanation, "", f"Settings of the scores: `{signature}`", ""]
 
 
 def _iter_environment() -> Iterator[str]:
@@ -157,50 +142,62 @@ def _iter_environment() -> Iterator[str]:
     yield f"- {machine}, accelerators: {', '.join(devices) or 'none'} (where this page was written)"
 
 
-def _score(
-    run: Path, config: TrainConfig, on_progress: Tell | None
-) -> tuple[Report | None, Comparison | None, list[str]]:
-    """Return the run's scores if there is a text, its rival's if it has one, and notes on what could not be scored."""
+def _score(run: Path, config: TrainConfig, on_progress: OnWords) -> tuple[Report | None, Comparison | None, list[str]]:
+    """Return the run's scores, how they compare with a rival's, and notes on what could not be scored.
+
+    There are no scores without a text, and no comparison without a rival that can be loaded.
+    """
     file = config.report.file or config.validation.file
-    n_words = config.report.max_words
-    if file is None or not n_words:
+    max_words = config.report.max_words
+    if file is None or not max_words:
         why = "no validation text was named" if file is None else "report.max_words is 0"
         return None, None, [f"There are no scores: {why}. `t5punct report {run} file=TEXT` adds them."]
-    decoded = PunctuatorConfig(decoding=DecodingConfig(config.loss.decoder))  # with the decoder that was trained
-    systems = [Punctuator.from_pretrained(str(run), decoded)]
+    decoding = PunctuatorConfig(decoding=DecodingConfig(config.loss.decoder))
+    systems = [Punctuator.from_pretrained(str(run), decoding)]
     notes = list[str]()
-    rival = config.report.against
+    against = config.report.against
     try:
-        systems.insert(0, Punctuator.from_pretrained(rival or config.init_from, decoded))
+        systems.insert(0, Punctuator.from_pretrained(against or config.init_from, decoding))
     except T5PunctError as error:
-        named = f"model {rival}" if rival else f"starting model {config.init_from}"
-        notes.append(f"The {named} cannot be compared: {error}.")
-    n_there = count_words(file, n_words) or n_words
-    if n_words > _TRIED_WORDS:  # as many as can be scored in time, after a trial of each model
-        tried = [evaluate_file(file, system, max_words=_TRIED_WORDS) for system in systems]
-        seconds_per_word = sum(report.seconds / max(1, report.scores.words) for report in tried)
-        n_words = max(_TRIED_WORDS, min(n_words, int(_MAX_SECONDS / seconds_per_word)))
-    if n_words < n_there:
+        rival = f"model {against}" if against else f"starting model {config.init_from}"
+        notes.append(f"The {rival} cannot be compared: {error}.")
+    n_in_file = count_words(file, max_words) or max_words
+    n_words = _affordable_words(file, systems, max_words)
+    if n_words < n_in_file:
         notes.append(f"At most {n_words:,} words are scored, to end in {_MAX_SECONDS // 60} minutes.")
 
-    def tell(n_done: int) -> None:
-        if on_progress is not None:
-            on_progress(n_done, len(systems) * min(n_words, n_there))
+    def advance(n_done: int) -> None:
+        on_progress(n_done, len(systems) * min(n_words, n_in_file))
 
     if len(systems) == 1:
-        return evaluate_file(file, systems[0], max_words=n_words, on_progress=tell), None, notes
-    comparison = compare_file(file, *systems, max_words=n_words, on_progress=tell)
+        return evaluate_file(file, systems[0], max_words=n_words, on_progress=advance), None, notes
+    comparison = compare_file(file, *systems, max_words=n_words, on_progress=advance)
     return comparison.second, comparison, notes
 
 
-def seconds_of(log: Sequence[Mapping[str, Any]]) -> float:
-    """Return the seconds of training, without validation and saving: words by words a second, line by line."""
-    seconds = before = 0.0
+def _affordable_words(file: str, systems: Sequence[Punctuator], max_words: int) -> int:
+    """Return how many words all systems can score in `_MAX_SECONDS`, as a trial of each shows; `max_words` at most."""
+    if max_words <= _TRIED_WORDS:
+        return max_words
+    trials = [evaluate_file(file, system, max_words=_TRIED_WORDS) for system in systems]
+    seconds_per_word = sum(trial.seconds / max(1, trial.scores.words) for trial in trials)
+    return max(_TRIED_WORDS, min(max_words, int(_MAX_SECONDS / seconds_per_word)))
+
+
+def _iter_speed(log: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """Yield a line about the length and the speed of a run, if its log has any steps."""
+    seconds = 0.0  # of training, without validation and saving
+    words_before = 0
     for line in log:
         if line.get("words_per_second"):
-            seconds += (line["words"] - before) / line["words_per_second"]
-            before = float(line["words"])
-    return seconds
+            seconds += (line["words"] - words_before) / line["words_per_second"]
+            words_before = line["words"]
+    if seconds:
+        words = log[-1]["words"]
+        yield (
+            f"- {log[-1]['step']:,} steps on {words:,} words in {seconds / 3600:.1f} hours ({seconds / 60:.1f} "
+            f"minutes), without validation and saving: {words / seconds:,.0f} words a second."
+        )
 
 
 def draw_curves(log: Sequence[Mapping[str, Any]], path: Path) -> bool:
@@ -267,27 +264,24 @@ Licence of this model: {licence}.
 def compose_card(
     source: Path, task: TaskConfig, name: str, *, licence: str | None = None, own_form: str | None = None
 ) -> str:
-    """Return the card of a run's model; `name`: what loads it.
+    """Return the card of the model of a run in the folder `source`; `name`: what loads the model.
 
-    `own_form`: what transformers alone cannot read of it, in words.
+    `own_form` says in words what transformers alone cannot read of the model.
     """
     from huggingface_hub import ModelCardData
 
-    runs = tuple(_iter_runs(source))
-    origins = [run.init_from for run in runs]
-    if not runs and not source.is_dir():  # a model of the hub, or a bundled one
-        origins = [str(source)]
-    parents = [_parent(origin) for origin in origins]
-    hub_ids = [parent for parent, _ in parents if "/" in parent]
+    run = _load_settings(TrainConfig, source / TRAIN_FILE)
+    parents = [] if run is None else [_name_and_licence(run.init_from)]
+    corpora = [] if run is None else list(_iter_corpora(Path(run.data.path)))
     data = ModelCardData(
-        language=None, license=licence, library_name="t5punct", base_model=hub_ids[-1] if hub_ids else None,
+        language=None, license=licence, library_name="t5punct",
+        base_model=next((parent for parent, _ in parents if "/" in parent), None),
         tags=["punctuation-restoration", "truecasing", "t5"],
     )  # fmt: skip
-    corpora = dict.fromkeys(row for run in runs for row in _iter_corpora(run))  # newest first, those of parents too
     option = ""
     imported = "Punctuator"
     arguments = f'"{name}"'
-    decoder = runs[0].loss.decoder if runs else "slots"
+    decoder = "slots" if run is None else run.loss.decoder
     if decoder != "slots":  # the default
         option = f" --decoder {decoder}"
         imported = "DecodingConfig, Punctuator, PunctuatorConfig"
@@ -309,56 +303,44 @@ def compose_card(
 
 
 def iter_use_of_network(name: str, own_form: str) -> Iterator[str]:
-    """Yield the lines of a card that say how a network is used which transformers alone cannot read, and why."""
+    """Yield the lines of a card that say how to use a network which transformers alone cannot read."""
     yield from (f"transformers alone cannot read {own_form}. This gives its network as one of transformers:", "")
     yield from ("```python", "from t5punct import model", "", f'network = model.load("{name}").network', "```", "")
 
 
-def _iter_corpora(run: TrainConfig) -> Iterator[tuple[str, ...]]:
-    """Yield the corpora of one run's data set, if its folder is still there, with the words that were taken of each.
-
-    The name is a hub id, or of a path the last part: `.` is the folder that all paths are relative to.
-    """
-    folder = Path(run.data.path)
-    prepared = _settings(PrepareConfig, folder / SETTINGS)
-    if prepared is None or not (folder / COUNTS).is_file():
+def _iter_corpora(data: Path) -> Iterator[tuple[str, str, str]]:
+    """Yield name, style and number of words taken of each corpus in a data set; nothing if the folder is gone."""
+    prepared = _load_settings(PrepareConfig, data / SETTINGS)
+    if prepared is None or not (data / COUNTS).is_file():
         return
-    counts = json.loads((folder / COUNTS).read_text(encoding="utf-8"))["corpora"]
+    counts = json.loads((data / COUNTS).read_text(encoding="utf-8"))["corpora"]
     for corpus, count in zip(prepared.corpora, counts, strict=False):
-        name = corpus.dataset or corpus.path
-        if corpus.dataset is None or not _HUB_ID.fullmatch(corpus.dataset):
-            name = Path(prepared.root, name).name or "a folder"
-        yield name, corpus.style, f"{count['words']:,}"
+        # a path of `.` is the folder that all paths are relative to
+        name = _public_name(corpus.dataset) if corpus.dataset else Path(prepared.root, corpus.path).name
+        yield name or "a folder", corpus.style, f"{count['words']:,}"
 
 
-def _iter_runs(source: Path) -> Iterator[TrainConfig]:
-    """Yield the settings of a run, of the run it began with, and so on, as far as their folders are here."""
-    for _ in range(_MOST_PARENTS):
-        config = _settings(TrainConfig, source / TRAIN_FILE)
-        if config is None:
-            return
-        yield config
-        source = Path(config.init_from).expanduser()
+def _public_name(source: str) -> str:
+    """Return a hub id as it is, and of a path, which may name people and places, the last part."""
+    return source if _HUB_ID.fullmatch(source) else Path(source).name
 
 
-def _parent(source: str) -> tuple[str, str]:
-    """Return the public name of a parent, and the licence that its card states."""
-    from huggingface_hub import ModelCard, try_to_load_from_cache
+def _name_and_licence(source: str) -> tuple[str, str]:
+    """Return the public name of a model, and the licence that the card in its folder states."""
+    from huggingface_hub import ModelCard
 
     folder = Path(source).expanduser()
-    if folder.is_dir():
-        name, path = folder.name, folder / CARD
-    elif source in bundled_names():
-        return f"{source}, which ships with t5punct {__version__}", "not known"
-    else:
-        name, path = source, Path(str(try_to_load_from_cache(source, CARD)))
+    if not folder.is_dir():
+        if source in bundled_names():
+            return f"{source}, which ships with t5punct {__version__}", "see its card"
+        return _public_name(source), "see its card" if _HUB_ID.fullmatch(source) else "not known"
     licence = None
     with suppress(Exception):  # no card, one without metadata, or with some that cannot be read
-        licence = ModelCard.load(str(path)).data.license if path.is_file() else None
-    return name, licence or "not known"
+        licence = ModelCard.load(str(folder / CARD)).data.license if (folder / CARD).is_file() else None
+    return folder.name, licence or "not known"
 
 
-def _settings(kind: type[Settings], file: Path) -> Settings | None:
+def _load_settings(kind: type[Settings], file: Path) -> Settings | None:
     """Return the settings in a file; None if there are none, or those of another version."""
     with suppress(T5PunctError):
         return settings.load_plain(kind, file)

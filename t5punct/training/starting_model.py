@@ -1,7 +1,7 @@
-"""The model that a run starts from: another one, with the marks that it will learn.
+"""The model that a run starts from: that of `init_from`, with the marks that it will learn.
 
-A new mark's embedding, and its class of the tagger, begin as the mean of those of the marks that are known.  So does
-the sign of disfluent words: as long as nobody asks for it, the model decides what it decided before.
+A new mark's embedding, and its class of the tagger, begin as the mean of those of the known marks.  So does the sign of
+disfluent words; as long as nobody asks for it, the model decides what it decided before.
 """
 
 from __future__ import annotations
@@ -32,51 +32,60 @@ from .examples.disfluencies import DisfluencyConfig
 from .examples.example import ChunkExamples
 
 _SAMPLED_CHUNKS = 300  # `prepare` has shuffled them
-_SAID_FROM = 0.01  # of the different words: names and emoji of any text are lost to some vocabularies
-_NAMED = 5  # words, at most
-_LONG_FROM = 0.01  # of the chunks
-_CASE_WORDS = 50  # so many say whether a tokenizer knows capitals
+_MANY_LOST = 0.01  # of the different words; some vocabularies lose names and emoji of any text
+_NAMED = 5  # lost words that a warning lists, at most
+_MANY_LONG = 0.01  # of the chunks
+_CASE_WORDS = 50  # so many are tried, to see whether a tokenizer knows capitals
 _log = logging.getLogger(__name__)
 
 
 def make_starting_model(config: TrainConfig) -> Model:
-    """Return the model of the checkpoint or of `init_from`, with what it will learn of.
+    """Return the model of `init_from`, or of the checkpoint if the run is resumed, set up for what it will learn.
 
-    A run with adapters goes on with `init_from`'s network, which it does not change, and the checkpoint's tagger.
+    Raises ConfigError for settings that do not fit the model or the data set.
     """
-    saved = models.load(config.output) if config.resume else None
-    if saved is not None and not config.lora.r:
-        model = match_disfluencies(saved, config.data.disfluencies)
-    else:
-        model = models.load(config.init_from, revision=config.revision)
-        if config.task:
-            model = with_marks_of(model, change_task(model.task, config.task))
-        model = match_disfluencies(model, config.data.disfluencies)
-        if saved is not None:
-            model = replace(model, tokenizer=saved.tokenizer, tagger=saved.tagger)
-    delays = config.data.delays
-    if delays.any:
-        Encoder(model.network.encoder).check_delay()
-        n_layers = model.network.config.num_layers
-        mistake = f"look-ahead in layers {delays.layers} of an encoder with {n_layers}"
-        is_possible = all(0 <= layer < n_layers for layer in delays.layers)
-        check(is_possible, mistake, expected=f"some of 0 to {n_layers - 1}", fix="check data.delays.layers")
-        model = model.with_task(delay_left_words=LEFT_WORDS, delay_layers=delays.layers)
+    model = _load(config)
+    if config.data.delays.is_used:
+        model = _with_delays(model, config.data.delays.layers)
     model = replace(model, spellings=model.spellings.including(read_table(Path(config.data.path))))
     data = read_prepare_config(config.data.path)
     if data is None:
         return model
-    check(  # data with capitals serves every model
+    check(  # a task without capitals can be learned from data with them
         not model.task.cased or data.cased, f"{config.data.path} prepared without capitals, for a task with them",
         expected="both with or both without", fix="set task.cased=false or prepare with cased=true",
     )  # fmt: skip
-    if not data.pause_ms:
-        return model
-    return model.with_task(pause_ms=data.pause_ms, long_pause_ms=data.long_pause_ms)
+    return model.with_task(pause_ms=data.pause_ms, long_pause_ms=data.long_pause_ms) if data.pause_ms else model
+
+
+def _load(config: TrainConfig) -> Model:
+    """Return the model of the checkpoint or of `init_from`, with the marks of the run's task.
+
+    A resumed run with adapters takes the network of `init_from`, which it does not change, and the checkpoint's tagger.
+    """
+    saved = models.load(config.output) if config.resume else None
+    if saved is not None and not config.lora.r:
+        return match_disfluencies(saved, config.data.disfluencies)
+    model = models.load(config.init_from, revision=config.revision)
+    if config.task:
+        model = with_marks_of(model, change_task(model.task, config.task))
+    model = match_disfluencies(model, config.data.disfluencies)
+    return model if saved is None else replace(model, tokenizer=saved.tokenizer, tagger=saved.tagger)
+
+
+def _with_delays(model: Model, layers: list[int]) -> Model:
+    """Return the model with a task that says which layers look ahead."""
+    Encoder(model.network.encoder).check_delay()
+    n_layers = model.network.config.num_layers
+    check(
+        all(0 <= layer < n_layers for layer in layers), f"look-ahead in layers {layers} of an encoder with {n_layers}",
+        expected=f"some of 0 to {n_layers - 1}", fix="check data.delays.layers",
+    )  # fmt: skip
+    return model.with_task(delay_left_words=LEFT_WORDS, delay_layers=layers)
 
 
 def match_disfluencies(model: Model, config: DisfluencyConfig) -> Model:
-    """Return the model with the sign if training has it; warn if it knows the sign and training does not have it."""
+    """Return the model with the sign of disfluent words if the data have it; log a warning if it will forget it."""
     if config.marked:
         return with_disfluencies(model)
     if model.task.disfluencies:
@@ -85,14 +94,14 @@ def match_disfluencies(model: Model, config: DisfluencyConfig) -> Model:
 
 
 def with_disfluencies(model: Model) -> Model:
-    """Return the model, whose slots may hold `DISFLUENT` as well; one that knows it already is returned as it is."""
+    """Return the model with a task in which slots may have the sign `DISFLUENT`."""
     return model if model.task.disfluencies else with_marks_of(model, replace(model.task, disfluencies=True))
 
 
 def with_marks_of(model: Model, task: TaskConfig) -> Model:
-    """Return the model with another text form, and with tokens and classes for marks that it does not know.
+    """Return the model with a task, and with tokens and classes of the tagger for marks that it does not know.
 
-    A T5 that writes marks as text has no tokens for them, and gets none but that of the sign.
+    A T5 that writes marks as text, and has no tokens for them, only gets one for the sign of disfluent words.
     """
     vocabulary = model.tokenizer.tokenizer.get_vocab()
     has_tokens = all(task_token(mark) in vocabulary for mark in model.task.marks)
@@ -103,25 +112,25 @@ def with_marks_of(model: Model, task: TaskConfig) -> Model:
 
 
 def with_mark_tokens(model: Model, task: TaskConfig, marks: Sequence[str]) -> Model:
-    """Return the model with a task, and with tokens for some marks, which begin as the mean of those it knows."""
+    """Return the model with a task, and with tokens for new marks, which begin as the mean of the known marks'."""
     from tokenizers import AddedToken
 
-    own = copy.deepcopy(model.tokenizer.tokenizer)
-    known = sorted({number for mark in model.task.marks for number in model.tokenizer.mark_ids[mark]})
-    own.add_tokens([AddedToken(task_token(mark), normalized=False) for mark in marks])
-    new = own.convert_tokens_to_ids([task_token(mark) for mark in marks])
+    backend = copy.deepcopy(model.tokenizer.tokenizer)
+    known_ids = sorted({number for mark in model.task.marks for number in model.tokenizer.mark_ids[mark]})
+    backend.add_tokens([AddedToken(task_token(mark), normalized=False) for mark in marks])
+    new_ids = backend.convert_tokens_to_ids([task_token(mark) for mark in marks])
 
-    def begin_as_marks(weight: torch.Tensor) -> None:
-        weight[new] = weight[known].mean(0)
+    def fill(weight: torch.Tensor) -> None:
+        weight[new_ids] = weight[known_ids].mean(0)
 
-    tokenizer = TaskTokenizer(own, task)
-    return with_tokenizer(model, tokenizer, begin_as_marks) if marks else replace(model, tokenizer=tokenizer)
+    tokenizer = TaskTokenizer(backend, task)
+    return with_tokenizer(model, tokenizer, fill) if marks else replace(model, tokenizer=tokenizer)
 
 
 def _with_classes(tagger: Tagger, task: TaskConfig) -> Tagger:
-    """Return the tagger with the classes of another task; each new one begins as the mean of its marks."""
+    """Return the tagger with the classes of another task; each new one begins as the mean of the known marks'."""
     if tagger.mark_classes == (NO_MARKS, *task.slot_marks) and tagger.opening_classes == (NO_MARKS, *task.opening):
-        return tagger  # without drawing random numbers for another one
+        return tagger  # so that no random numbers are drawn for another one
     wider = Tagger(tagger.marks.in_features, task.slot_marks, task.opening)
     with torch.no_grad():
         wider.cases.load_state_dict(tagger.cases.state_dict())
@@ -130,36 +139,38 @@ def _with_classes(tagger: Tagger, task: TaskConfig) -> Tagger:
         for new, old in ((wider.marks.weight, tagger.marks.weight), (wider.marks.bias, tagger.marks.bias)):
             for index, mark in enumerate(wider.mark_classes):
                 is_known = mark in tagger.mark_classes
-                new[index] = old[tagger.mark_classes.index(mark)] if is_known else old[1:].mean(0)  # 0 is no mark
+                # the class 0, no mark, is not in the mean
+                new[index] = old[tagger.mark_classes.index(mark)] if is_known else old[1:].mean(0)
     return wider.to(tagger.marks.weight.device).requires_grad_(False)
 
 
 def with_tokenizer(model: Model, tokenizer: TaskTokenizer, fill: Callable[[torch.Tensor], None]) -> Model:
-    """Return a model with a tokenizer of more tokens; `fill` sets rows of embeddings, (n_vocabulary, d_model)."""
+    """Return a model with a tokenizer of more tokens; `fill` sets their rows in weights (n_vocabulary, d_model)."""
     network: Any = copy.deepcopy(model.network)
     n_pieces = len(tokenizer.tokenizer)
-    if n_pieces > network.config.vocab_size:  # many a T5 has rows to spare
+    if n_pieces > network.config.vocab_size:  # many T5s have unused rows
         network.resize_token_embeddings(n_pieces, mean_resizing=False)
     with torch.no_grad():
-        for layer in (network.shared, network.lm_head):  # the same where they are tied
+        for layer in (network.shared, network.lm_head):  # if they are tied, the same weight twice
             fill(layer.weight)
     return replace(model, network=network, tokenizer=tokenizer)
 
 
 def check_suitable(examples: ChunkExamples, name: str) -> list[str]:
-    """Return warnings for a model called `name` that is to be trained on some examples.
+    """Return warnings about training a model called `name` on some examples.
 
-    Raises ModelError if a mark or the capitals of its task are lost in its tokenizer.
+    Raises ModelError if its tokenizer loses a mark or the capitals of the task.
     """
     tokenizer = examples.tokenizer
     task = tokenizer.task
     lost_marks = [mark for mark in task.marks if not _gives_mark_back(tokenizer, mark)]
-    check(
-        not lost_marks, f"the tokenizer of {name} has no {' '.join(lost_marks)}",
-        expected="one that gives back every mark of the task",
-        fix="set task.marks to the others, or take an mT5, umT5 or byT5", kind=ModelError,
-    )  # fmt: skip
-    sources = examples.rows[: min(_SAMPLED_CHUNKS, len(examples.rows))]["source"]
+    if lost_marks:
+        raise ModelError(
+            f"the tokenizer of {name} has no {' '.join(lost_marks)}",
+            expected="one that gives back every mark of the task",
+            fix="set task.marks to the others, or take an mT5, umT5 or byT5",
+        )
+    sources = examples.rows[:_SAMPLED_CHUNKS]["source"]
     words = list(dict.fromkeys(word for source in sources for word in source.split() if word not in PAUSES))
     lost_words = [word for word in words if not _gives_word_back(tokenizer, word)]
     known_words = [word for word in words if word not in set(lost_words) and word.capitalize() != word][:_CASE_WORDS]
@@ -171,7 +182,7 @@ def check_suitable(examples: ChunkExamples, name: str) -> list[str]:
             fix="set task.cased=false and prepare with cased=false", kind=ModelError,
         )  # fmt: skip
     warnings = []
-    if len(lost_words) >= max(1, _SAID_FROM * len(words)):
+    if len(lost_words) >= max(1, _MANY_LOST * len(words)):
         named = ", ".join(lost_words[:_NAMED]) + (", ..." if len(lost_words) > _NAMED else "")
         warnings.append(
             f"{name}: {100 * len(lost_words) / len(words):.1f} % of the different words do not survive the tokenizer's "
@@ -179,7 +190,7 @@ def check_suitable(examples: ChunkExamples, name: str) -> list[str]:
             "tokenizer for this language; take an mT5, umT5 or byT5 if these are many"
         )
     n_long = sum(length > task.max_tokens for length in examples.lengths)
-    if n_long > _LONG_FROM * len(examples):
+    if n_long > _MANY_LONG * len(examples):
         warnings.append(
             f"{100 * n_long / len(examples):.1f} % of the chunks have more than {task.max_tokens} tokens, the most "
             "that a model reads at once; prepare with tokenizer=MODEL, or with a smaller chunks.max_words"

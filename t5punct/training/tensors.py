@@ -1,13 +1,13 @@
-"""The tensors of a run, whole and plain, whatever it is trained with: what is validated, saved and restored.
+"""The tensors of a run as a checkpoint has them: whole, although FSDP holds them in parts, and merged with adapters.
 
     optimiser.network.shared.weight/exp_avg     a moment of AdamW
     adapter.network. .. .q.lora_A.default.weight
     rng, rng.1, rng.cuda, rng.cuda.1            the random state of each process, on the CPU and on its device
 
-With adapters (LoRA; Hu 2021, by peft), or in parts on several devices (FSDP; Zhao 2023), the model is written into a
-second network on the first process, made before the first one was changed.  All processes must ask at once: each hands
-over its part.  So a checkpoint's model is merged, and loads like any other.  Its adapters lie beside the moments; to
-resume, they are put on `init_from` again, whose weights the run has not changed.
+With adapters (LoRA; Hu 2021, by peft) or FSDP (Zhao 2023) the trained network is not one that others can load.  So the
+first process keeps a copy from before, into which `PlainModel` writes the weights.  All processes must take part, as
+each has some of them.  The adapters are saved beside the moments; to resume, they are put on `init_from` again, whose
+weights the run has not changed.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ from .config import LoraConfig, OptimConfig
 
 _ADAPTER = "default"
 _SCALE = 2.0  # lora_alpha / r
-_BASE, _DOWN, _UP = ".base_layer.", f".lora_A.{_ADAPTER}.", f".lora_B.{_ADAPTER}."
+_BASE, _DOWN, _UP = ".base_layer.", f".lora_A.{_ADAPTER}.", f".lora_B.{_ADAPTER}."  # in peft's names of parameters
 
 
 def collect_tensors(objective: nn.Module, optimiser: Any, accelerator: Any) -> dict[str, torch.Tensor]:
-    """Return what a checkpoint holds beside its model, on the first process's CPU; all processes must ask at once."""
+    """Return what a checkpoint has beside its model, on the CPU of the first process.  All processes must call it."""
     from accelerate.utils import gather_object
 
     tensors: dict[str, torch.Tensor] = {}
@@ -55,7 +55,7 @@ def collect_tensors(objective: nn.Module, optimiser: Any, accelerator: Any) -> d
 
 
 def restore_tensors(tensors: Mapping[str, torch.Tensor], objective: nn.Module, optimiser: Any) -> None:
-    """Put all but the random state back where it came from; the weights are already loaded as a model."""
+    """Restore moments and adapters from a checkpoint's tensors.  The other weights are already loaded, as a model."""
     parameters = dict(objective.named_parameters())
     moments = _moments_of(optimiser)
     for key, value in tensors.items():
@@ -65,12 +65,12 @@ def restore_tensors(tensors: Mapping[str, torch.Tensor], objective: nn.Module, o
                 parameters[rest].copy_(place_like(parameters[rest], value))
         elif kind == "optimiser":
             name, _, slot = rest.rpartition("/")
-            if name in parameters and parameters[name].requires_grad:  # what is trained may have changed
+            if name in parameters and parameters[name].requires_grad:  # a resumed run may train other losses
                 moments[parameters[name]][slot] = place_like(parameters[name], value)
 
 
 def _moments_of(optimiser: Any) -> Any:
-    """Return what an optimiser keeps of each parameter, a defaultdict of dicts; accelerate wraps the optimiser."""
+    """Return an optimiser's tensors by parameter and name, a defaultdict of dicts; accelerate may have wrapped it."""
     return getattr(optimiser, "optimizer", optimiser).state
 
 
@@ -79,7 +79,7 @@ def _suffix(process: int) -> str:
 
 
 def restore_random_state(tensors: Mapping[str, torch.Tensor], process: int) -> None:
-    """Go on drawing where this process was."""
+    """Set the random state of a process, so that it goes on drawing where it was."""
     suffix = _suffix(process)
     torch.set_rng_state(tensors[f"rng{suffix}"])
     if f"rng.cuda{suffix}" in tensors and torch.cuda.is_available():
@@ -87,10 +87,10 @@ def restore_random_state(tensors: Mapping[str, torch.Tensor], process: int) -> N
 
 
 def place_like(parameter: torch.Tensor, value: torch.Tensor) -> torch.Tensor:
-    """Return a copy of a saved tensor where its parameter is; in parts, if the parameter of this shape is.
+    """Return a saved tensor on the device of its parameter, and in parts if a parameter of this shape is.
 
-    A copy, as what is read from a file may lie anywhere in memory, and kernels then add in another order.  A count of
-    steps goes there too: AdamW, fused, reads it there.
+    It is always copied: what is read from a file may have any alignment in memory, and then kernels add in another
+    order.  AdamW's count of steps, a scalar, goes to the device too, as the fused AdamW reads it there.
     """
     value = value.to(parameter.device, copy=True)
     if isinstance(parameter, DTensor) and value.shape == parameter.shape:
@@ -103,12 +103,12 @@ def _whole(tensor: torch.Tensor) -> torch.Tensor:
 
 
 def is_sharded(accelerator: Any) -> bool:
-    """Return whether FSDP holds the weights in parts."""
+    """Return whether each process holds a part of the weights, by FSDP."""
     return bool(accelerator.distributed_type == "FSDP")
 
 
 def check_sharded(accelerator: Any, optim: OptimConfig) -> None:
-    """Raise ConfigError for settings that do not work on parts of weights."""
+    """Raise ConfigError for settings that FSDP cannot work with."""
     if not is_sharded(accelerator):
         return
     fix = "use configs/accelerate-fsdp.yaml, or no --config_file for whole weights on each device"
@@ -118,7 +118,7 @@ def check_sharded(accelerator: Any, optim: OptimConfig) -> None:
 
 
 def add_adapters(network: Any, config: LoraConfig) -> None:
-    """Put adapters on a network, in place; they alone require gradients.  They begin as zeros: nothing changes yet.
+    """Put adapters on a network, in place.  They alone require gradients, and do not change its output at first.
 
     Raises ConfigError if peft is not installed, or if no layer has one of the names.
     """
@@ -136,14 +136,14 @@ def add_adapters(network: Any, config: LoraConfig) -> None:
 
 
 def is_adapter(name: str) -> bool:
-    """Return whether a parameter of this name is one of an adapter's."""
+    """Return whether a parameter of this name belongs to an adapter."""
     return _DOWN in name or _UP in name
 
 
 def merge_adapters(state: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
-    """Return the weights of a network with adapters, by the names that they have without, each W + 2 B A.
+    """Return the state dict that a network has without adapters; where one was, the weight is W + 2 B A.
 
-    state: a state dict; A: (rank, n_in), B: (n_out, rank), W: (n_out, n_in).  A state without adapters stays as it is.
+    A: (rank, n_in), B: (n_out, rank), W: (n_out, n_in).  A state dict without adapters stays as it is.
     """
     merged_state: dict[str, torch.Tensor] = {}
     for name, value in state.items():
@@ -158,7 +158,7 @@ def merge_adapters(state: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]
 
 
 class PlainModel:
-    """Take a model's weights out of what is trained.  Make it before adapters or FSDP change the model."""
+    """Returns what is trained as a model like any other.  Create it before adapters or FSDP change the model."""
 
     def __init__(self, model: Model, lora: LoraConfig, accelerator: Any) -> None:
         self.accelerator = accelerator
@@ -168,9 +168,9 @@ class PlainModel:
             self._network = copy.deepcopy(model.network)
 
     def __call__(self, model: Model, objective: Any, *, to_use: bool = False) -> Model:
-        """Return the model as it is now, on the device if it is to be used; only the first process gets it.
+        """Return the model as it is now; `to_use`: on the device, and not on the CPU, if it is a copy.
 
-        All processes must ask at once: those that hold a part each hand it over.  The others get the given model back.
+        All processes must call it, since each may hold a part.  Only the first gets the model, the others `model`.
         """
         if not self.is_copied:
             return model
@@ -182,12 +182,12 @@ class PlainModel:
                     state[name] = whole.cpu()
         if not self.accelerator.is_main_process:
             return model
-        # a second copy takes the device's memory only while it is used
+        # on the CPU the copy takes no memory of the device
         network = self._network.to(self.accelerator.device if to_use else "cpu")
         _write(network, merge_adapters(_below("network.", state)))
         tagger = None
         if model.tagger is not None:
-            with torch.random.fork_rng(devices=[]):  # its first weights must not change the training's dropout
+            with torch.random.fork_rng(devices=[]):  # drawing its first weights must not change the training
                 tagger = Tagger(model.network.config.d_model, model.task.slot_marks, model.task.opening)
             tagger.load_state_dict(_below("tagger.", state))
             tagger = tagger.to(network.device)
@@ -199,9 +199,9 @@ def _below(prefix: str, state: Mapping[str, torch.Tensor]) -> dict[str, torch.Te
 
 
 def _write(network: Any, state: dict[str, torch.Tensor]) -> None:
-    """Load a state, in which tied weights may stand under one of their names only."""
+    """Load a state dict in which tied weights may have only one of their names."""
     missing, unexpected = network.load_state_dict(state, strict=False)
-    own = network.state_dict()
-    known = {own[name].data_ptr() for name in state if name in own}
-    lost = [name for name in missing if own[name].data_ptr() not in known]
+    weights = network.state_dict()
+    written = {weights[name].data_ptr() for name in state if name in weights}
+    lost = [name for name in missing if weights[name].data_ptr() not in written]
     assert not lost and not unexpected, (lost, unexpected)  # noqa: S101  (the network is a copy of the trained one)

@@ -179,7 +179,6 @@ def run(tagged_model: Model, lively_model: Model, tmp_path: Path) -> Path:
     models.save(replace(lively_model, tagger=tagged_model.tagger).with_task(default_style="chat"), run)
     parent.mkdir()
     (parent / "README.md").write_text("---\nlicense: mit\n---\n# A parent\n")
-    settings.save(TrainConfig(init_from="google/flan-t5-small", data=DataConfig("gone")), parent / "train.yaml")
     data.mkdir()
     settings.save(PrepareConfig(corpora=[CorpusConfig("talks/mine.txt", "talk", 5000)]), data / "prepare.yaml")
     (data / "report.json").write_text('{"corpora": [{"words": 5000}]}')
@@ -211,19 +210,33 @@ def test_what_is_pushed_loads_as_it_was_with_equal_outputs(
     assert torch.equal(after.tagger.marks.weight, before.tagger.marks.weight)
 
 
-def test_the_card_tells_parents_licences_data_scores_and_use_and_no_path(run: Path) -> None:
+def test_the_card_tells_parent_licences_data_scores_and_use_and_no_path(run: Path) -> None:
     text = compose_card(run, models.read_task(run), HUB_ID, licence="apache-2.0")
     metadata = text.split("---")[1]
-    for part in ("license: apache-2.0", "base_model: google/flan-t5-small", "library_name: t5punct"):
-        assert part in metadata
+    assert "license: apache-2.0" in metadata and "library_name: t5punct" in metadata and "base_model" not in metadata
     for part in (
-        "# punct\n", f"t5punct punctuate talk.txt --model {HUB_ID}", "| parent | mit |",
-        "| google/flan-t5-small | not known |", "| mine.txt | talk | 5,000 |",
+        "# punct\n", f"t5punct punctuate talk.txt --model {HUB_ID}", "| parent | mit |", "| mine.txt | talk | 5,000 |",
         "| micro | 60.0 | 62.6 | 61.3 (60.0 to 62.5) |", "## Scores on dev.txt\n\nOf 900 words.", "(default: chat)",
         "Licence of this model: apache-2.0",
     ):  # fmt: skip
         assert part in text, part
     assert "secret" not in text
+
+
+@pytest.mark.parametrize(
+    ("init_from", "row", "base_model"),
+    [
+        ("google/flan-t5-small", "| google/flan-t5-small | see its card |", "google/flan-t5-small"),
+        ("/secret/gone", "| gone | not known |", None),
+    ],
+)
+def test_a_card_names_a_parent_that_is_not_here_but_no_path(
+    run: Path, init_from: str, row: str, base_model: str | None
+) -> None:
+    settings.save(TrainConfig(init_from=init_from, data=DataConfig("gone")), run / "train.yaml")
+    text = compose_card(run, models.read_task(run), HUB_ID)
+    assert row in text and "secret" not in text
+    assert ("base_model" in text) == (base_model is not None)
 
 
 def test_nothing_is_sent_unasked(run: Path, tmp_path: Path, calls: list[tuple[str, object]], invoke: Invoke) -> None:

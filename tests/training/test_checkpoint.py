@@ -24,14 +24,7 @@ from t5punct import model as models
 from t5punct.errors import ConfigError, ModelError
 from t5punct.t5.task import TaskConfig
 from t5punct.training import checkpoint
-from t5punct.training.checkpoint import (
-    TrainState,
-    check_same_run,
-    clear_leftovers,
-    find_checkpoint,
-    read_state,
-    save_checkpoint,
-)  # fmt: skip
+from t5punct.training.checkpoint import TrainState, check_same_run, find_checkpoint, read_state, save_checkpoint
 from t5punct.training.config import DataConfig, LossConfig, OptimConfig, TrainConfig, ValidationConfig
 from t5punct.training.loop import train as loop
 from t5punct.training.loop.train import build, train
@@ -266,7 +259,6 @@ def test_a_cut_at_any_moment_leaves_whole_checkpoints_and_the_best(
             except Cut:
                 n_cuts += 1
         find_checkpoint(folder)
-        clear_leftovers(folder)
         assert load_file(folder / "model.safetensors").keys() == names
         assert load_file(folder / "optimiser.safetensors").keys() == tensors.keys()
         assert load_file(folder / "best" / "model.safetensors").keys() == names
@@ -305,8 +297,9 @@ def test_a_short_run_is_validated_and_saved_ten_times_unless_it_has_fewer_steps(
     monkeypatch.setattr(loop, "save_checkpoint", note_and_save)
     folder = train(replace(eight_steps, validation=ValidationConfig(), checkpoint_every_steps=None))
     assert [line["step"] for line in log_lines(folder) if "validation_loss" in line] == saved == [*range(1, 9)]
-    assert [loop.interval(None, n_steps) for n_steps in (1, 34, 5000, 9999, 10**6)] == [1, 3, 500, 999, 1000]
-    assert [loop.interval(every, 34) for every in (0, 100)] == [0, 100], "what the config says holds"
+    for n_steps, every in ((1, 1), (34, 3), (5000, 500), (9999, 999), (10**6, 1000)):
+        assert next(step for step in range(1, 1001) if loop.is_due(step, None, n_steps)) == every
+    assert not loop.is_due(3, 0, 34) and not loop.is_due(3, 100, 34), "what the config says holds"
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

@@ -6,9 +6,10 @@ import gzip
 import json
 import lzma
 import random
+import tempfile
 import textwrap
 import tracemalloc
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,7 @@ from t5punct.errors import InputError
 from t5punct.t5.task import PAUSES
 from t5punct.text.words import split
 from t5punct.training.data.chunks import ChunkConfig
-from t5punct.training.data.corpora import find_sources, iter_documents, read_documents, source_documents
+from t5punct.training.data.corpora import find_sources, iter_texts, plan_pieces, read_documents, source_documents
 from t5punct.training.data.prepare import PrepareConfig, prepare
 from t5punct.training.data.readers import CorpusConfig, is_wrapped, read_text
 
@@ -33,10 +34,17 @@ TEXTS = ["Hello, there.\nAre you well?", "NA", None, "", "Well: so it goes.", "Y
 KEPT = [text for text in TEXTS if text]
 
 
+def iter_documents(
+    corpus: CorpusConfig, split: str, *, seed: int = 1, holdout_percent: float = 1.0, pauses_ms: tuple[int, ...] = ()
+) -> Iterator[str]:
+    """The documents of a split, or the stretches that a budget takes of them."""
+    with tempfile.TemporaryDirectory() as cache:
+        read = read_documents(corpus, pauses_ms, cache, holdout_percent)
+        yield from iter_texts(read, plan_pieces(read, split, seed))
+
+
 def documents(corpus: CorpusConfig | str, split: str = "train", **options: Any) -> list[str]:
-    """Of a split, with seed 1 unless another is named."""
-    corpus = CorpusConfig(corpus) if isinstance(corpus, str) else corpus
-    return list(iter_documents(corpus, split, **{"seed": 1, **options}))
+    return list(iter_documents(CorpusConfig(corpus) if isinstance(corpus, str) else corpus, split, **options))
 
 
 def of_both(path: object, **options: Any) -> list[str]:
@@ -285,7 +293,7 @@ def test_a_corpus_is_never_in_memory_as_a_whole(tmp_path: Path, options: dict[st
     large = tmp_path / "large.txt"
     large.write_text("".join(f"{number} " + "some more words of it, " * 200 + "\n" for number in range(400)))
     tracemalloc.start()
-    n_documents = sum(1 for _ in iter_documents(CorpusConfig(str(large), **options), "train", seed=1))  # type: ignore[arg-type]
+    n_documents = sum(1 for _ in iter_documents(CorpusConfig(str(large), **options), "train"))  # type: ignore[arg-type]
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert n_documents >= 390
@@ -432,7 +440,7 @@ def test_subtitles_are_prepared_by_document_and_those_without_marks_are_named(tm
     assert "subs: 1 of 10 documents (talk5.srt) have nothing but capitals; expected text with its own case" in shouted
     page = (made / "report.md").read_text()
     assert bare in page and shouted in page
-    held_out = iter_documents(CorpusConfig(f"{tmp_path}/subs"), "validation", seed=1, holdout_percent=10.0)
+    held_out = iter_documents(CorpusConfig(f"{tmp_path}/subs"), "validation", holdout_percent=10.0)
     assert list(held_out) == [" ".join(tiny_text(12, 9)).replace("  ", " ")]
     # sentences go on over cues: windows end and begin with neither
     ends = [split(row["target"]).words[-1].marks for row in load_from_disk(str(made))["train"]]

@@ -23,9 +23,9 @@ from t5punct.training.config import OptimConfig, TrainConfig
 from t5punct.training.examples.disfluencies import (
     FILLERS,
     KINDS,
+    ChunkWord,
     DisfluencyConfig,
     NoiseConfig,
-    Written,
     add_disfluencies,
     add_noise,
     sign_natural_disfluencies,
@@ -34,16 +34,16 @@ from t5punct.training.loop.train import train
 from t5punct.training.starting_model import match_disfluencies, with_disfluencies
 
 WORDS = [
-    Written("we", "We", ""), Written("met", "met", ""), Written("anna", "Anna", ",", pause=1),
-    Written("then", "then", "."), Written("i", "I", ""), Written("left", "left", "?!"),
+    ChunkWord("we", "We", ""), ChunkWord("met", "met", ""), ChunkWord("anna", "Anna", ",", pause=1),
+    ChunkWord("then", "then", "."), ChunkWord("i", "I", ""), ChunkWord("left", "left", "?!"),
 ]  # fmt: skip
 
 
-def words_of(text: str) -> list[Written]:
-    return [Written(word.normal, word.core, word.marks) for word in split(text).words]
+def words_of(text: str) -> list[ChunkWord]:
+    return [ChunkWord(word.normal, word.core, word.marks) for word in split(text).words]
 
 
-def written(words: list[Written]) -> str:
+def written(words: list[ChunkWord]) -> str:
     return " ".join(word.form + word.marks + "|" * word.pause for word in words)
 
 
@@ -61,12 +61,12 @@ def test_fillers_stand_behind_words_without_marks() -> None:
 
 
 def test_they_are_as_frequent_as_asked() -> None:
-    words, rng = [Written("a", "a", "")] * 20_000, random.Random(1)
+    words, rng = [ChunkWord("a", "a", "")] * 20_000, random.Random(1)
     heard = add_disfluencies(words, DisfluencyConfig(1.0, {"repeat": 0.03, "filler": 0.02}), rng)
     n_fillers = sum(word.read in ("um", "uh", "er", "like", "you", "i") for word in heard)
     assert 0.025 < sum(word.read == "a" for word in heard) / 20_000 - 1 < 0.035
     assert 0.015 < n_fillers / 20_000 < 0.025
-    noisy = add_noise(words, NoiseConfig(1.0), rng, lambda: Written("b", "b", "!", pause=1))
+    noisy = add_noise(words, NoiseConfig(1.0), rng, lambda: ChunkWord("b", "b", "!", pause=1))
     assert 0.07 < sum(word.read == "b" for word in noisy) / 20_000 < 0.09, "5 % exchanged, 3 % put in"
     assert 0.91 < sum(word.read == "a" for word in noisy) / 20_000 < 0.93, "5 % exchanged, 3 % lost"
 
@@ -118,7 +118,7 @@ def test_whatever_is_put_in_has_the_sign_alone_and_all_else_is_kept(seed: int, c
 
 
 SENTENCES = words_of("We met Anna, she left. Then why?!")
-OF = Written("of", "of", ",", pause=1)  # its marks and pause stay where it comes from
+OF = ChunkWord("of", "of", ",", pause=1)  # its marks and pause stay where it comes from
 
 
 def errors_of(**values: float) -> NoiseConfig:

@@ -223,14 +223,17 @@ def test_collate_pads_and_masks() -> None:
     assert batch.input_ids.tolist() == [[5, 6, 7, 1], [5, 1, 0, 0]]
     assert batch.attention_mask.tolist() == [[1, 1, 1, 1], [1, 1, 0, 0]]
     assert batch.targets.tolist() == [[5, 8, 6, 7, 1], [5, 1, IGNORED, IGNORED, IGNORED]]
-    assert batch.written.tolist() == [[5, 9, 6, 7, 1], [5, 1, IGNORED, IGNORED, IGNORED]]
+    assert batch.decoder_ids.tolist() == [[5, 9, 6, 7, 1], [5, 1, IGNORED, IGNORED, IGNORED]]
     assert batch.next_word_ids.tolist() == [[5, 6, 6, IGNORED, 1], [IGNORED] * 5]
     assert batch.word_ends.tolist() == [[1, 2], [0, 0]]
     assert batch.marks.tolist() == [[1, 0], [3, IGNORED]]
     assert batch.cases.tolist() == [[1, 0], [2, IGNORED]]
     assert batch.token_words.tolist() == [[0, 0, 1, NOBODY], [NOBODY] * 4]
-    labelled = make_collator(pad_id=0)([first, replace(second, taught=(b"\x01\x02",), slot_starts=(1,))])
-    assert labelled.taught is not None and labelled.taught.tolist() == [[[0, 0], [0, 0]], [[1, 2], [0, 0]]]
+    labelled = make_collator(pad_id=0)([first, replace(second, teacher_codes=(b"\x01\x02",), slot_starts=(1,))])
+    assert labelled.teacher_codes is not None and labelled.teacher_codes.tolist() == [
+        [[0, 0], [0, 0]],
+        [[1, 2], [0, 0]],
+    ]
     assert labelled.slot_starts is not None and labelled.slot_starts.tolist() == [[0, 0], [1, 0]]
     assert batch.n_words == 3
     assert {tensor.dtype for tensor in (batch.input_ids, batch.attention_mask, batch.targets)} == {torch.int64}

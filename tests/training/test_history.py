@@ -31,7 +31,7 @@ def shown(tokenizer: TaskTokenizer, history: History) -> list[tuple[str, str, st
 
     return [
         (name(read), name(asked), name(next_word))
-        for read, asked, next_word in zip(history.written, history.target, history.next_word_ids, strict=True)
+        for read, asked, next_word in zip(history.decoder_ids, history.target, history.next_word_ids, strict=True)
     ]
 
 
@@ -72,11 +72,11 @@ def test_at_each_mark_the_next_word_may_stand_as_well(tiny_model: Model, parts: 
             wanted += zip(ids, [next_word, *[IGNORED] * (len(ids) - 1)], strict=True)
     wanted.append((tokenizer.eos_id, tokenizer.eos_id))
     history = make_history(tokenizer, forms, marked, [""] * len(forms))
-    assert [*zip(history.written, history.next_word_ids, strict=True)] == wanted
-    assert history.written == tokenizer.target(forms, marked)
+    assert [*zip(history.decoder_ids, history.next_word_ids, strict=True)] == wanted
+    assert history.decoder_ids == tokenizer.target(forms, marked)
     for index, start in enumerate(history.slot_starts):
         before = tokenizer.target(forms[: index + 1], (*marked[:index], ""))[:-1]
-        assert (start, history.written[:start]) == (len(before), before)
+        assert (start, history.decoder_ids[:start]) == (len(before), before)
 
 
 @given(st.lists(st.tuples(any_word, labels(Alphabet()), labels(Alphabet())), min_size=1, max_size=6))
@@ -85,9 +85,9 @@ def test_what_is_asked_is_the_texts_own(tiny_model: Model, parts: list[tuple[str
     tokenizer = tiny_model.tokenizer
     forms, texts, drawn = map(list, zip(*parts, strict=True))
     plain = make_history(tokenizer, forms, texts, [""] * len(forms))
-    assert plain.written == plain.target == tokenizer.target(forms, texts)
+    assert plain.decoder_ids == plain.target == tokenizer.target(forms, texts)
     history = make_history(tokenizer, forms, texts, [""] * len(forms), drawn)
-    assert len(history.written) == len(history.target) == len(history.next_word_ids)
+    assert len(history.decoder_ids) == len(history.target) == len(history.next_word_ids)
     for index, start in enumerate(history.slot_starts):
         # the text's own token, behind words with other marks
         assert history.target[start] == plain.target[plain.slot_starts[index]]

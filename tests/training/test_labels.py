@@ -127,12 +127,12 @@ def test_of_words_that_noise_has_changed_the_teacher_says_nothing(teacher: Path,
     config = DataConfig(noise=NoiseConfig(1, {"substitute": 0.5, "insert": 0.3}))
     plain = ChunkExamples(rows_of(tiny_data), model.tokenizer, labels=Labels(labels))
     noisy = ChunkExamples(rows_of(tiny_data), model.tokenizer, config, labels=Labels(labels))
-    assert all(plain[row].taught == tuple(Labels(labels).of_row(row)) for row in range(5))
-    taught = [bool(code) for row in range(20) for code in noisy[row].taught]
+    assert all(plain[row].teacher_codes == tuple(Labels(labels).of_row(row)) for row in range(5))
+    taught = [bool(code) for row in range(20) for code in noisy[row].teacher_codes]
     assert 0.1 < sum(taught) / len(taught) < 0.7
     for row in range(20):
         known = set(Labels(labels).of_row(row))
-        assert all(code in known for code in noisy[row].taught if code)
+        assert all(code in known for code in noisy[row].teacher_codes if code)
 
 
 def test_a_run_learns_from_labels(config: TrainConfig, teacher: Path, labels: Path) -> None:
@@ -146,7 +146,7 @@ def test_labels_of_other_data_or_marks_are_refused(
 ) -> None:
     stored = Labels(labels)
     with pytest.raises(ConfigError, match=r"labels .* of another data set; expected those of data.path"):
-        stored.check("0123", stored.info.rows)
+        stored.check_data("0123", stored.info.rows)
     with pytest.raises(ConfigError, match=r"labels .* of marks .*; expected the pupil's"):
         Labels(labels, ("", ",", "…"))
     other = models.load(teacher)

@@ -16,8 +16,8 @@ HOLD = """
 import sys, time
 from pathlib import Path
 from t5punct.training.lock import lock_folder
-with lock_folder(Path(sys.argv[1])) as is_first:
-    print(is_first, flush=True)
+with lock_folder(Path(sys.argv[1])):
+    print("inside", flush=True)
     sys.stdin.read()
 """
 
@@ -41,8 +41,7 @@ def test_a_second_run_is_refused_and_told_of_the_first(tmp_path: Path) -> None:
     with lock_folder(tmp_path / "other"):
         pass
     first.communicate()
-    with pytest.raises(ZeroDivisionError), lock_folder(tmp_path / "run") as is_first:
-        assert is_first
+    with pytest.raises(ZeroDivisionError), lock_folder(tmp_path / "run"):
         raise ZeroDivisionError
     assert list(tmp_path.iterdir()) == [], "it goes with an error, too"
 
@@ -63,7 +62,8 @@ def test_an_owner_that_was_killed_locks_nothing(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["RANK", "OMPI_COMM_WORLD_RANK"])
 def test_of_the_processes_of_a_run_the_first_has_the_lock(tmp_path: Path, name: str) -> None:
     first, second = (holding(tmp_path / "run", **{name: rank}) for rank in "01")
-    assert (first.first_line, second.first_line) == ("True", "False")  # type: ignore[attr-defined]
+    assert (first.first_line, second.first_line) == ("inside", "inside")  # type: ignore[attr-defined]
+    assert (tmp_path / "run.lock").read_text() == f"{first.pid}\n"
     for process in (second, first):
         process.communicate()
 

@@ -122,7 +122,7 @@ def test_labels_teach_the_first_token_that_is_written_behind_a_word() -> None:
         wanted = [1 - sum(shares.values()), *(shares.get(mark, 0.0) for mark in marks)]
         taught[row, word] = codes_of(torch.tensor([*wanted, 1.0, 0, 0, 0]))
     objective = Objective(model, LossConfig(slot_weight=1.0))
-    with_labels = objective(replace(batch, taught=taught, slot_starts=torch.tensor(starts)))
+    with_labels = objective(replace(batch, teacher_codes=taught, slot_starts=torch.tensor(starts)))
     logits, by_hand = logits_of(model, batch), 0.0
     mark_ids = [tokenizer.mark_ids[mark][0] for mark in marks]
     case_ids = [ids[0] for ids in tokenizer.case_ids.values() if ids]
@@ -276,11 +276,11 @@ def test_no_decoder_reads_the_tokens_that_it_shall_write(tiny_model: Model, monk
         examples: Any = SimpleNamespace(rows=rows(*CHUNKS), tokenizer=model.tokenizer)
         ready = run_module._ready_model(TrainConfig(data=DataConfig("unread"), init_from="small"), model, examples, gpu)
         objective = Objective(ready, LossConfig()).eval()
-        changed = replace(batch, written=batch.written.clone())
-        changed.written[:, 3:] = changed.written[:, 3:].flip(1)
+        changed = replace(batch, decoder_ids=batch.decoder_ids.clone())
+        changed.decoder_ids[:, 3:] = changed.decoder_ids[:, 3:].flip(1)
         read = [
             objective.network.decoder(
-                inputs_embeds=embed_targets(ready.network, ready.network._shift_right(each.written)),
+                inputs_embeds=embed_targets(ready.network, ready.network._shift_right(each.decoder_ids)),
                 encoder_hidden_states=torch.ones(2, 1, ready.network.config.d_model),
                 use_cache=False,
             ).last_hidden_state

@@ -154,6 +154,7 @@ def test_a_set_without_validation_chunks_can_be_trained_on(config: TrainConfig, 
 def test_a_wrong_validation_is_refused_before_training(config: TrainConfig, tmp_path: Path) -> None:
     (tmp_path / "empty.txt").write_text("\n")
     (tmp_path / "bad.tsv").write_text("we\tO\nknow\tCOMA\n")
-    for name, reason in {"no.txt": "no file .*no.txt", "empty.txt": "holds no words", "bad.tsv": "line 2"}.items():
+    reasons = {"no.txt": "no file .*no.txt", "empty.txt": "holds no words", "bad.tsv": "line 2", "a.srt": "whose times"}
+    for name, reason in reasons.items():
         with pytest.raises(InputError, match=reason):
             build(replace(config, validation=ValidationConfig(str(tmp_path / name), every_steps=1000)))

@@ -5,9 +5,8 @@ Chunk(source='he said go', target='He said: Go!', style='prose', n_words=3)
 
 A silence is a piece of its own in a document, `He said: <extra_id_1> Go!`, and in a source.
 
-Batches are made of chunks of about one length in tokens, so all chunks have to be counted before the first step: a
-minute for each 40,000 chunks on one core, which a run on a GPU cannot spare.  So these lengths are
-counted once and stored with the data set.
+Batches are made of chunks of about one length in tokens, so the tokens of all chunks must be counted before the first
+step.  That takes a minute for each 40,000 chunks on one core, so the lengths are stored with the data set.
 """
 
 from __future__ import annotations
@@ -37,8 +36,8 @@ class ChunkConfig:
     """How long the windows of a data set are."""
 
     min_words: int = 8  # the shortest window; a shorter rest of a document is left out
-    max_words: int = 64  # the longest
-    max_tokens: int = 512  # of the longer side; windows are made shorter to stay below it, and no word is lost
+    max_words: int = 64  # the longest window
+    max_tokens: int = 512  # of source and target, the longer one; windows are made shorter for it, and no word is lost
 
     def __post_init__(self) -> None:
         is_possible = 1 <= self.min_words <= self.max_words
@@ -49,7 +48,7 @@ class ChunkConfig:
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """One training example as text; `n_words` counts no pauses."""
+    """One training example as text; `n_words` does not count silences."""
 
     source: str
     target: str
@@ -58,7 +57,7 @@ class Chunk:
 
 
 def chunk_of(words: Sequence[Word], *, style: str, cased: bool) -> Chunk:
-    """Return the example of a run of words: quotes and brackets left out, every label and opening mark kept."""
+    """Return the example of some words: without quotes and brackets, but with all marks and opening marks."""
     source = list[str]()
     target = list[str]()
     for word in words:
@@ -77,10 +76,11 @@ def cut_into_chunks(
     cased: bool = True,
     n_tokens: Callable[[Chunk], int] | None = None,
 ) -> Iterator[Chunk]:
-    """Cut a document into windows of random length, the first starting anywhere in its first `max_words`.
+    """Yield windows of random length of a document; the first starts anywhere in the first `max_words` words.
 
     Every word is used once, except those before the start and a rest shorter than `min_words` at the end.  A window
-    with more than `max_tokens` tokens is halved until it fits; the words left over start the next one.
+    with more than `max_tokens` tokens is halved until it fits; the words left over start the next one.  Raises
+    ConfigError for a single word with more.
     """
     words = words_with_silences(document)
     start = rng.randrange(max(1, min(config.max_words, len(words) - config.max_words)))
@@ -108,17 +108,18 @@ def words_with_silences(document: str) -> list[Word]:
 
 
 def stored_lengths(folder: Path, rows: Any, tokenizer: TaskTokenizer, workers: int = 0) -> list[int]:
-    """Return the lengths of a split's chunks, from the data set's folder if this tokenizer has counted them before."""
+    """Return `count_tokens` of a split, from a file in the data set's folder if it was counted there before."""
     import numpy as np
 
     task = tokenizer.task
     vocabulary = sorted(tokenizer.tokenizer.get_vocab().items())
     pieces = hashlib.sha256(repr(vocabulary).encode()).hexdigest()
+    # all that the lengths depend on
     parts = rows._fingerprint, len(rows), pieces, task.prefix, task.pauses_ms, task.inline_case
     file = folder / f"lengths-{hashlib.sha256(repr(parts).encode()).hexdigest()[:16]}.npy"
     try:
         return list(map(int, np.load(file, allow_pickle=False)))
-    except (OSError, ValueError):  # none yet, or not whole
+    except (OSError, ValueError):  # there is no file yet, or half a one
         lengths = count_tokens(rows, tokenizer, workers)
     try:
         with whole_file(file) as partial, partial.open("wb") as handle:
@@ -133,7 +134,7 @@ def count_tokens(rows: Any, tokenizer: TaskTokenizer, workers: int = 0) -> list[
     import torch
 
     def lengths_from(starts: Sequence[int]) -> list[int]:
-        """Return the lengths of `_CHUNKS_AT_ONCE` chunks, from the one index on that the loader gives as a batch."""
+        """Return the lengths of `_CHUNKS_AT_ONCE` chunks from a start on; the loader passes a list of one."""
         (start,) = starts
         chunks = rows[start : start + _CHUNKS_AT_ONCE]
         lengths = []
@@ -143,13 +144,13 @@ def count_tokens(rows: Any, tokenizer: TaskTokenizer, workers: int = 0) -> list[
         return lengths
 
     starts: Any = range(0, len(rows), _CHUNKS_AT_ONCE)
-    apart = torch.Generator()  # leaves the global generator alone
-    loader = torch.utils.data.DataLoader(starts, num_workers=workers, collate_fn=lengths_from, generator=apart)
-    return [length for some in loader for length in some]
+    generator = torch.Generator()  # its own, so that nothing is drawn from the global one
+    loader = torch.utils.data.DataLoader(starts, num_workers=workers, collate_fn=lengths_from, generator=generator)
+    return [length for lengths in loader for length in lengths]
 
 
 def without_pauses(source: str) -> tuple[list[str], list[int]]:
-    """Return the words of a chunk's source, and how long a silence follows each: 0, or 1 + its place in `PAUSES`."""
+    """Return the words of a chunk's source, and the silence after each: 0 for none, else 1 + its index in `PAUSES`."""
     words: list[str] = []
     pauses: list[int] = []
     for piece in source.split():

@@ -1,8 +1,9 @@
 """Corpora: which documents are for training, which for validation, and which share of each is taken.
 
-`iter_documents(CorpusConfig("talks.txt.xz", style="talk", words=1000), "train", seed=1)` yields stretches of talks that
-hold about 1,000 words together, none of them from the file's last lines, which are kept for validation.  A corpus is
-read once, into a table on the disk, and may be larger than the memory.
+`read_documents` reads a corpus once, into a table on the disk, so that it may be larger than the memory.  `plan_pieces`
+chooses by the lengths of documents: with a budget of words, every document gives one random stretch, in proportion to
+its length.  For validation are the last `holdout_percent` of the documents, or one in `holdout_every`, for files whose
+parts differ; of a single document it is the end.  `iter_texts` yields the text of what was chosen.
 """
 
 from __future__ import annotations
@@ -10,7 +11,6 @@ from __future__ import annotations
 import glob
 import random
 import re
-import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ from ...text.languages import is_unspaced
 from .readers import PREFERRED, READERS, CorpusConfig, ending_of, hub_documents, is_saved, read_text, saved_documents
 
 _ROWS_IN_MEMORY = 20  # documents that are written to the table at a time; each may be a book
-_SAMPLED_CHARACTERS = 1000  # of each document, to tell whether it has marks and capitals
+_SAMPLED_CHARACTERS = 1000  # of each document, its beginning, to tell whether it has marks and capitals
 _MARK = re.compile(r"[.,?!;:…](?=\s|$)")
 _COLUMNS = {
     "text": "string", "source": "string", "n_words": "int64", "sampled": "int64", "marks": "int64",
@@ -33,7 +33,7 @@ _COLUMNS = {
 
 
 def source_documents(corpus: CorpusConfig, pauses_ms: tuple[int, ...]) -> Iterator[tuple[str, str]]:
-    """Yield all documents of a corpus, "" for an empty row of a table, and the file or data set that each stands in."""
+    """Yield all documents of a corpus, "" for an empty row of a table, each with the name of its file or data set."""
     if corpus.dataset is not None:
         yield from ((text, corpus.dataset) for text in hub_documents(corpus))
     for path in find_sources(corpus)[0]:
@@ -43,10 +43,10 @@ def source_documents(corpus: CorpusConfig, pauses_ms: tuple[int, ...]) -> Iterat
 
 
 def find_sources(corpus: CorpusConfig) -> tuple[list[Path], list[str]]:
-    """Return the files that a corpus names, in order, and what a folder holds besides: how often, and why it is left.
+    """Return the files of a corpus that are read, in order, and notes on those of a folder that are not.
 
-    A file that is named itself is text if its ending is unknown.  Of several files of one recording, as Whisper writes
-    it in five formats, one is read: else it could be learned from and scored with at the same time.
+    A file with an unknown ending is read as text if the corpus names it.  Of several files of one recording, as Whisper
+    writes it in five formats, only one is read: else one could be learned from and another one scored with.
     """
     if corpus.dataset is not None:
         return [], []
@@ -55,27 +55,32 @@ def find_sources(corpus: CorpusConfig) -> tuple[list[Path], list[str]]:
     if path.is_dir() and not is_saved(path):
         visible = [file for file in path.rglob("*") if "/." not in f"/{file.relative_to(path).as_posix()}"]
         files = sorted(file for file in visible if file.is_file())
-        read = [file for file in files if ending_of(file) in READERS]
+        readable = [file for file in files if ending_of(file) in READERS]
         mistake, expected = f"folder {path} holds no text", f"files that end with {', '.join(READERS)}"
-        check(read, mistake, expected=expected, fix="name the files", kind=InputError)
+        check(readable, mistake, expected=expected, fix="name the files", kind=InputError)
     elif path.exists() or not glob.has_magic(corpus.path):
         if not path.is_dir():
             check_source(path)
         return [path], []
-    else:
+    else:  # a pattern
         names = glob.glob(corpus.path, recursive=True)  # noqa: PTH207
-        files = read = sorted(Path(name) for name in names if Path(name).is_file())
+        files = readable = sorted(Path(name) for name in names if Path(name).is_file())
         mistake, expected = f"no file {corpus.path}", "a pattern that files fit"
-        check(read, mistake, expected=expected, fix="check the path", kind=InputError)
-    recordings: dict[Path, Path] = {}  # by their names without an ending, the file that knows most
-    for ending in PREFERRED:
-        for file in read:
-            if ending_of(file) == ending:
-                recordings.setdefault(file.with_name(Path(unpacked_name(file)).stem), file)
-    again = [file for file in read if ending_of(file) in PREFERRED and file not in recordings.values()]
-    notes = _count_endings([file for file in files if file not in read], "no reader for it")
-    notes += _count_endings(again, "another format of a file that is read")
-    return [file for file in read if file not in again], notes
+        check(readable, mistake, expected=expected, fix="check the path", kind=InputError)
+    chosen = _one_of_each_recording(readable)
+    notes = _count_endings([file for file in files if file not in readable], "no reader for it")
+    notes += _count_endings([file for file in readable if file not in chosen], "another format of a file that is read")
+    return chosen, notes
+
+
+def _one_of_each_recording(files: Sequence[Path]) -> list[Path]:
+    """Return the files without those whose name, but for the ending, is that of a file in a preferred format."""
+    recordings = [file for file in files if ending_of(file) in PREFERRED]
+    chosen: dict[Path, Path] = {}  # a path without its ending -> the file in the first format of `PREFERRED`
+    for file in sorted(recordings, key=lambda file: PREFERRED.index(ending_of(file))):
+        chosen.setdefault(file.with_name(Path(unpacked_name(file)).stem), file)
+    copies = {*recordings} - {*chosen.values()}
+    return [file for file in files if file not in copies]
 
 
 def _count_endings(files: Sequence[Path], why: str) -> list[str]:
@@ -87,8 +92,8 @@ def _count_endings(files: Sequence[Path], why: str) -> list[str]:
 class Documents:
     """The documents of a corpus: `rows` of a `datasets.Dataset`, some of them empty.
 
-    Columns: text, source, n_words (pieces between white space), and of the first characters: sampled (their words),
-    marks, and whether they have capitals, nothing but capitals, and no spaces between words.
+    Columns: text; source, its file; n_words, the pieces between white space; and of its beginning: sampled, the number
+    of words; marks, their number; has_capitals; is_upper, nothing but capitals; is_unspaced, no spaces between words.
     """
 
     corpus: CorpusConfig
@@ -97,14 +102,14 @@ class Documents:
 
     @property
     def lengths(self) -> dict[int, int]:
-        """Return the words of each document that is not empty, by its row."""
-        counts = enumerate(self.rows["n_words"][:])  # read at once: by one it takes 0.1 ms
+        """Return the number of words of each document that is not empty, by its row."""
+        counts = enumerate(self.rows["n_words"][:])  # [:] reads them at once; one by one takes 0.1 ms each
         return {row: n_words for row, n_words in counts if n_words}
 
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """What is taken: documents by their rows, joined; of these some words from `start` on, or all (None)."""
+    """Some joined documents, by their rows: `n_words` words of them from `start` on, or all (None)."""
 
     rows: tuple[int, ...]
     n_words: int
@@ -117,7 +122,7 @@ def read_documents(corpus: CorpusConfig, pauses_ms: tuple[int, ...], cache: str,
     With `pauses_ms`, a token stands at every silence between words with times, another one for each of these lengths.
     """
     arguments = {"corpus": corpus, "pauses_ms": pauses_ms, "holdout_percent": holdout_percent}
-    rows = make_table(_rows, _COLUMNS, arguments, cache, writer_batch_size=_ROWS_IN_MEMORY)
+    rows = make_table(_document_rows, _COLUMNS, arguments, cache, writer_batch_size=_ROWS_IN_MEMORY)
     check(len(rows), f"no text in {corpus.title}", expected="a file with text", fix="check the path", kind=InputError)
     documents = Documents(corpus, rows, holdout_percent)
     mistake = f"no text in {corpus.title}, {len(rows):,} empty rows"
@@ -131,7 +136,8 @@ def make_table(
 ) -> Any:  # fmt: skip
     """Return the rows of a generator as a `datasets.Dataset` in the folder `cache`; it may be empty.
 
-    `columns`: the type of each.  Raises the generator's own error, and not the one that `datasets` makes of it.
+    columns: name -> type; more: what `Dataset.from_generator` takes.  Raises the generator's own error, and not the
+    DatasetGenerationError that `datasets` makes of it.
     """
     from datasets import Dataset, Features, Value
     from datasets.exceptions import DatasetGenerationError
@@ -153,8 +159,10 @@ def make_table(
         raise
 
 
-def _rows(corpus: CorpusConfig, pauses_ms: tuple[int, ...], holdout_percent: float) -> Iterator[dict[str, Any]]:
-    """Yield the documents; of a stream as many as its budget needs for both splits."""
+def _document_rows(
+    corpus: CorpusConfig, pauses_ms: tuple[int, ...], holdout_percent: float
+) -> Iterator[dict[str, Any]]:
+    """Yield the documents as rows of the table; of a stream, as many as its budget needs for both splits."""
     n_left = sum(_budget(corpus, split, holdout_percent) or 0 for split in ("train", "validation"))
     for text, source in source_documents(corpus, pauses_ms):
         sample = text[:_SAMPLED_CHARACTERS]
@@ -169,24 +177,8 @@ def _rows(corpus: CorpusConfig, pauses_ms: tuple[int, ...], holdout_percent: flo
             return
 
 
-def iter_documents(
-    corpus: CorpusConfig, split: str, *, seed: int, holdout_percent: float = 1.0, pauses_ms: tuple[int, ...] = ()
-) -> Iterator[str]:
-    """Yield documents of one split: `validation` are the last `holdout_percent` of the corpus's documents, or one in
-    `holdout_every`, for files whose parts differ.  Of a single document it is the end.
-
-    With a budget of words, every document gives one random stretch, in proportion to its length.
-    """
-    with tempfile.TemporaryDirectory() as cache:
-        documents = read_documents(corpus, pauses_ms, cache, holdout_percent)
-        yield from iter_texts(documents, plan_pieces(documents, split, seed))
-
-
 def iter_texts(documents: Documents, pieces: Iterable[Piece]) -> Iterator[str]:
-    """Yield the text of each piece: its documents joined, and cut to `n_words` words from `start` on if it has one.
-
-    A cut without words is left out.
-    """
+    """Yield the text of each piece; pieces without words, of short documents under a small budget, are left out."""
     for piece in pieces:
         text = " ".join(documents.rows[row]["text"] for row in piece.rows)
         if piece.start is None:
@@ -201,37 +193,42 @@ def plan_pieces(documents: Documents, split: str, seed: int) -> Iterator[Piece]:
     lengths = documents.lengths
     rows = list(lengths)
     budget = _budget(corpus, split, documents.holdout_percent)
-    rng = random.Random(f"{seed} {corpus.name} {split}")
-    if len(rows) == 1:  # its beginning to train on, its end for validation
-        n_words = lengths[rows[0]]
-        n_validation = round(n_words * documents.holdout_percent / 100)
-        n_learned = n_words - n_validation
-        n_whole = n_learned if split == "train" else n_validation
-        n_taken = n_whole if budget is None else min(budget, n_whole)
-        if n_taken:
-            first = 0 if split == "train" else n_learned
-            yield Piece(tuple(rows), n_taken, first + rng.randint(0, n_whole - n_taken))
+    rng = random.Random(f"{seed} {corpus.seed_name} {split}")
+    if len(rows) == 1:
+        yield from _plan_single(rows[0], lengths[rows[0]], documents.holdout_percent, split, budget, rng)
         return
     heldout = _heldout(len(rows), corpus.holdout_every, documents.holdout_percent)
     chosen = [row for number, row in enumerate(rows) if (number in heldout) == (split != "train")]
     if corpus.join > 1:
         rng.shuffle(chosen)
     total = sum(lengths[row] for row in chosen)
-    owed = 0.0  # words of the budget that the documents so far have not given
+    owed = 0.0  # the shares of the budget so far, less the words taken, as shares are no whole numbers
     for first in range(0, len(chosen), corpus.join):
         joined = tuple(chosen[first : first + corpus.join])
-        n_whole = sum(lengths[row] for row in joined)
+        n_words = sum(lengths[row] for row in joined)
         if budget is None or total <= budget:
-            yield Piece(joined, n_whole)
+            yield Piece(joined, n_words)
             continue
-        owed += budget / total * n_whole
-        n_taken = min(int(owed), n_whole)
+        owed += budget / total * n_words
+        n_taken = min(int(owed), n_words)
         owed -= n_taken
-        yield Piece(joined, n_taken, rng.randint(0, n_whole - n_taken))
+        yield Piece(joined, n_taken, rng.randint(0, n_words - n_taken))
+
+
+def _plan_single(
+    row: int, n_words: int, holdout_percent: float, split: str, budget: int | None, rng: random.Random
+) -> Iterator[Piece]:
+    """Yield the piece that a split takes of a single document: of its beginning to train on, of its end to validate."""
+    n_validation = round(n_words * holdout_percent / 100)
+    n_train = n_words - n_validation
+    start, n_split = (0, n_train) if split == "train" else (n_train, n_validation)
+    n_taken = n_split if budget is None else min(budget, n_split)
+    if n_taken:
+        yield Piece((row,), n_taken, start + rng.randint(0, n_split - n_taken))
 
 
 def _budget(corpus: CorpusConfig, split: str, holdout_percent: float) -> int | None:
-    """Return how many words of a split to take; None for all."""
+    """Return how many words of a split to take; None: all."""
     if not corpus.words:
         return None
     percent = 100 / corpus.holdout_every if corpus.holdout_every else holdout_percent
@@ -239,7 +236,7 @@ def _budget(corpus: CorpusConfig, split: str, holdout_percent: float) -> int | N
 
 
 def _heldout(n_documents: int, every: int, percent: float) -> Sequence[int]:
-    """Return the documents that are kept for validation: at least one, if there are two; none if that is asked for."""
+    """Return the numbers of the documents for validation: at least one of two or more, unless `percent` is 0."""
     if every and n_documents >= every:
         return range(every - 1, n_documents, every)
     n_heldout = max(1, round(n_documents * percent / 100)) if n_documents > 1 and percent else 0

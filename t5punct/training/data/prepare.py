@@ -1,7 +1,7 @@
 """`t5punct prepare`: corpora -> a `datasets` folder of (source, target) chunks.
 
-The folder has the splits `train` and `validation`, columns source, target, style, n_words; beside them the resolved
-config, and a report (`report.md`, and for a model's card `report.json`).
+The folder has the splits `train` and `validation`, with the columns source, target, style, n_words.  Beside them lie
+the resolved config, a report (`report.md`), and what a model's card needs of it (`report.json`).
 
 `t5punct prepare --config configs/large-prepare.yaml output=prepared/data` makes one.
 """
@@ -11,12 +11,11 @@ from __future__ import annotations
 import json
 import random
 import tempfile
-from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
-from itertools import chain, pairwise
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +25,6 @@ from ...errors import ConfigError, OutputError, refused_by_system
 from ...t5.task import TaskConfig, checked_pauses
 from ...text.io.files import move, partial_folder
 from ...text.languages import unspaced_error
-from ...text.marks import case_of
 from ...text.spelling_table import TABLE_FILE, write_table
 from ...text.words import split
 from ..lock import check_own, lock_folder
@@ -42,11 +40,10 @@ _MADE = (LAST, SETTINGS, REPORT, COUNTS, TABLE_FILE, *SPLITS)  # what a data set
 _COUNTED_WORDS = 500_000  # of the training chunks, which are shuffled
 _EXAMPLES = 3  # of each style
 _SHOWN_CHARACTERS = 200  # of an example
-_LENGTH_BINS = (4, 8, 16, 32, 64, 128, 256)  # words: the upper ends of a chunk's
 _FEWEST_MARKS = 0.02  # a word; speech and prose have 0.1 to 0.2
 _JUDGED_WORDS = 30  # a document with fewer may well have no mark
 _NAMED = 3  # files, at most
-_FEW_DOCUMENTS = 0.02  # of a corpus: so many may be odd without a word of it
+_FEW_DOCUMENTS = 0.02  # the share of a corpus that may be odd without a warning
 
 
 @dataclass(frozen=True)
@@ -85,18 +82,15 @@ class PrepareReport:
     train_chunks: int
     train_words: int
     validation_chunks: int
-    # of each corpus its name, its style, and how many documents it has, are held out, words are taken for training
-    # (between white space), documents are shorter than a window (stretches of a budget too) or empty
-    corpora: tuple[Mapping[str, Any], ...]
-    # of training chunks, all or the first ones: how often each is; `marks` and `case` begin with the most frequent
-    counts: Mapping[str, Mapping[str, int]]
+    corpora: tuple[Mapping[str, Any], ...]  # what `_count_documents` returns for each
+    marks: Mapping[str, int]  # how often each is in the counted training chunks, the most frequent first
     examples: tuple[Chunk, ...]
     warnings: tuple[str, ...]
-    notes: tuple[str, ...]  # how many words are in no chunk, and of corpora: what was left out, and why
+    notes: tuple[str, ...]  # what was left out, and why
 
 
 def prepare(config: PrepareConfig) -> PrepareReport:
-    """Make the data set.  Raises ConfigError if there is nothing to make it of."""
+    """Make a data set.  Raises ConfigError if there is nothing to make it of."""
     from datasets import DatasetDict
 
     check(config.corpora, "no corpora", expected="corpora: [{path: FILE, style: talk}]", fix="see configs/")
@@ -116,13 +110,11 @@ def prepare(config: PrepareConfig) -> PrepareReport:
     ):
         documents = [read_documents(corpus, config.pauses_ms, cache, config.holdout_percent) for corpus in corpora]
         warnings = [warning for each in documents for warning in check_text(each, cased=config.cased)]
-        splits = {name: _split(config, documents, name, cache) for name in SPLITS}
-        if not len(splits["train"]):
-            raise _no_chunk(config, documents)
+        splits = {name: _make_split(config, documents, name, cache) for name in SPLITS}
+        report = _report(config, documents, splits, warnings)
         DatasetDict(splits).save_to_disk(str(output))
         if config.cased:
             write_table(learn_table(row["target"] for row in splits["train"]), output)
-        report = _report(config, documents, splits, warnings)
         settings.save(config, output / SETTINGS)
         (output / REPORT).write_text(as_text(report), encoding="utf-8")
         (output / COUNTS).write_text(as_json(report), encoding="utf-8")
@@ -130,17 +122,17 @@ def prepare(config: PrepareConfig) -> PrepareReport:
 
 
 def read_prepare_config(path: str) -> PrepareConfig | None:
-    """Return the settings that a data set was made with, if its folder has them."""
+    """Return the settings that a data set was made with; None if its folder has none."""
     file = Path(path) / SETTINGS
     return settings.load_plain(PrepareConfig, file) if path and file.is_file() else None
 
 
 @contextmanager
 def make_data_folder(folder: Path) -> Iterator[Path]:
-    """Give a folder beside its place, whose files move there when it is whole.  What others laid into that place stays.
+    """Yield an empty folder, whose files move into `folder` at the end of the block.  Other files in `folder` stay.
 
-    Raises ConfigError if a data set would be overwritten or this is no folder of its own, and OutputError if there is
-    no room for one.
+    Raises ConfigError if a data set would be overwritten or `folder` is none of its own, and OutputError if there is no
+    room.
     """
     check_own(folder)
     is_file = folder.exists() and not folder.is_dir()
@@ -155,15 +147,16 @@ def make_data_folder(folder: Path) -> Iterator[Path]:
             yield beside
             move(beside, folder, last=LAST)
         except Exception as error:
-            at = getattr(error, "filename", None)  # an input that cannot be read has one, in another folder
-            if not refused_by_system(error) or (at and not Path(str(at)).is_relative_to(beside)):
+            file = getattr(error, "filename", None)
+            is_of_input = file and not Path(str(file)).is_relative_to(beside)
+            if is_of_input or not refused_by_system(error):
                 raise
             mistake = f"{folder} cannot be written ({error})"
             raise OutputError(mistake, expected="a folder with room", fix="free some space") from error
 
 
 def check_text(documents: Documents, *, cased: bool) -> list[str]:
-    """Return warnings about a corpus that is probably not as it should be, a line each.
+    """Return warnings, a line each, about a corpus that probably has not the text that training needs.
 
     Raises InputError if most of it is in languages without spaces between words.
     """
@@ -182,71 +175,58 @@ def check_text(documents: Documents, *, cased: bool) -> list[str]:
     if cased and not table.has_capitals.any():
         return [f"{title}: no capitals; expected text with its own case; leave it out, or set cased=false"]
     judged = table[table.sampled >= _JUDGED_WORDS]
-    few_marks = judged.source[judged.marks < _FEWEST_MARKS * judged.sampled]
-    in_capitals = judged.source[judged.is_upper & cased]
+    problems = {
+        "hardly a mark; expected punctuated text; leave them out": judged.marks < _FEWEST_MARKS * judged.sampled,
+        "nothing but capitals; expected text with its own case; leave them out, or set cased=false":
+            judged.is_upper & cased,
+    }  # fmt: skip
     warnings = []
-    for files, what in (
-        (few_marks, "hardly a mark; expected punctuated text; leave them out"),
-        (in_capitals, "nothing but capitals; expected text with its own case; leave them out, or set cased=false"),
-    ):
+    for problem, mask in problems.items():
+        files = judged.source[mask]
         if len(files) > _FEW_DOCUMENTS * n_documents:
-            named = ", ".join(Path(file).name for file in files.unique()[:_NAMED])
-            more = ", ..." if len(files) > len(files.unique()[:_NAMED]) else ""
-            warnings.append(f"{title}: {len(files):,} of {n_documents:,} documents ({named}{more}) have {what}")
+            names = [Path(file).name for file in files.unique()]
+            listed = ", ".join(names[:_NAMED] + ["..."] * (len(names) > _NAMED))
+            warnings.append(f"{title}: {len(files):,} of {n_documents:,} documents ({listed}) have {problem}")
     return warnings
 
 
-def _no_chunk(config: PrepareConfig, documents: Sequence[Documents]) -> ConfigError:
-    """Return the error that says why there is no chunk to train on."""
-    lengths = [n_words for each in documents for n_words in each.lengths.values()]
-    if not any(list(plan_pieces(each, "train", config.seed)) for each in documents):
-        return ConfigError(
-            f"holdout_percent {config.holdout_percent:g}, which holds out all of {len(lengths)} documents",
-            expected="a document to train on", fix="lower it, or add documents",
-        )  # fmt: skip
-    longest = f"the longest of {len(lengths)} documents has {max(lengths, default=0)} words"
-    return ConfigError(
-        "no chunk to train on", expected=f"documents of {config.chunks.min_words} words and more",
-        fix=f"lower chunks.min_words ({longest}), make longer documents of lines with corpora.join or "
-        "corpora.document, or add text",
-    )  # fmt: skip
-
-
-def _rows(
-    config: PrepareConfig, documents: Sequence[Documents], name: str, workers: Sequence[int]
+def _chunk_rows(
+    config: PrepareConfig, documents: Sequence[Documents], split_name: str, workers: Sequence[int]
 ) -> Iterator[dict[str, Any]]:
-    """Yield the chunks that some workers make of one split, corpus after corpus."""
+    """Yield the chunks of a split, corpus after corpus, that are made by the `workers` of these numbers."""
     n_tokens = _token_counter(config)
     for corpus, each in zip(config.corpora, documents, strict=True):
-        for number, document in enumerate(iter_texts(each, plan_pieces(each, name, config.seed))):
+        for number, document in enumerate(iter_texts(each, plan_pieces(each, split_name, config.seed))):
             if number % config.workers not in workers:
                 continue
-            rng = random.Random(f"{config.seed} {corpus.title} {name} {number}")
+            rng = random.Random(f"{config.seed} {corpus.title} {split_name} {number}")
             for chunk in cut_into_chunks(
                 document, config.chunks, rng, style=corpus.style, cased=config.cased, n_tokens=n_tokens
             ):
                 yield asdict(chunk)
 
 
-def _split(config: PrepareConfig, documents: Sequence[Documents], name: str, cache: str) -> Any:
-    """Return one split as a shuffled `datasets.Dataset`; it may be empty."""
-    workers = list(range(config.workers))  # `datasets` splits the list
+def _make_split(config: PrepareConfig, documents: Sequence[Documents], split_name: str, cache: str) -> Any:
+    """Return a split as a shuffled `datasets.Dataset`; it may be empty."""
+    arguments = {
+        "config": config, "documents": tuple(documents), "split_name": split_name,
+        "workers": list(range(config.workers)),  # a list: `datasets` gives each process a part of it
+    }  # fmt: skip
     rows = make_table(
-        _rows, {"source": "string", "target": "string", "style": "string", "n_words": "int64"},
-        {"config": config, "documents": tuple(documents), "name": name, "workers": workers},
-        cache, split=name, num_proc=config.workers if config.workers > 1 else None,
+        _chunk_rows, {"source": "string", "target": "string", "style": "string", "n_words": "int64"}, arguments, cache,
+        split=split_name, num_proc=config.workers if config.workers > 1 else None,
     )  # fmt: skip
     return rows.shuffle(seed=config.seed)
 
 
 def _task(config: PrepareConfig) -> TaskConfig:
-    """Return the text form of the tokenizer's folder if it is a model's; else the default."""
+    """Return the task of the model that `tokenizer` names, or the default one."""
     from ...model import find, read_task
 
     return TaskConfig() if config.tokenizer is None else read_task(find(config.tokenizer, "tokenizer"))
 
 
-def _token_counter(config: PrepareConfig) -> Any:
+def _token_counter(config: PrepareConfig) -> Callable[[Chunk], int] | None:
     """Return a function from a chunk to the tokens of its longer side; None without a tokenizer."""
     if config.tokenizer is None:
         return None
@@ -264,82 +244,82 @@ def _token_counter(config: PrepareConfig) -> Any:
 def _report(
     config: PrepareConfig, documents: Sequence[Documents], splits: Mapping[str, Any], warnings: list[str]
 ) -> PrepareReport:
-    """Return what was made of the corpora."""
+    """Return what was made of the corpora.  Raises ConfigError if there is no chunk to train on."""
     train = splits["train"]
-    n_validation = len(splits["validation"])
     min_words = config.chunks.min_words
-    corpora = list[dict[str, Any]]()
-    notes = list[str]()
-    for each in documents:
-        lengths = [piece.n_words for piece in plan_pieces(each, "train", config.seed)]
-        n_held_out = sum(len(piece.rows) for piece in plan_pieces(each, "validation", config.seed))
-        n_documents = len(each.lengths)
-        corpora.append({
-            "corpus": each.corpus.title, "style": each.corpus.style, "documents": n_documents, "held out": n_held_out,
-            "words": sum(lengths), "too short": sum(n_words < min_words for n_words in lengths),
-            "empty": len(each.rows) - n_documents,
-        })  # fmt: skip
-        notes += [f"{each.corpus.title}: {note}" for note in find_sources(each.corpus)[1]]
-        if n_documents == 1 and n_held_out:
-            notes.append(f"{each.corpus.title}: one document, whose end is held out")
-    n_words = sum(train["n_words"][:])
-    n_taken = sum(corpus["words"] for corpus in corpora)
-    if n_taken > n_words and not config.pauses_ms:  # tokens of silences are counted among a document's words
-        notes.insert(
-            0, f"left out: {n_taken - n_words:,} of {n_taken:,} words are in no chunk: those before the first, which "
-            "begins anywhere in a document so that windows begin inside sentences too; rests of fewer than "
-            f"{min_words} words (chunks.min_words); signs that stand alone",
-        )  # fmt: skip
-    if not n_validation:
+    corpora = [_count_documents(each, config) for each in documents]
+    if not len(train):
+        n_documents, n_held_out = (sum(corpus[name] for corpus in corpora) for name in ("documents", "held out"))
+        longest = max(n_words for each in documents for n_words in each.lengths.values())
+        raise ConfigError(
+            f"no chunk to train on: {n_documents} documents, {n_held_out} held out, the longest with {longest} words",
+            expected=f"documents of {min_words} words and more",
+            fix="lower holdout_percent or chunks.min_words, make longer documents of lines with corpora.join or "
+            "corpora.document, or add text",
+        )
+    if not len(splits["validation"]):
         warnings.append(
             f"no chunk to validate with; expected held-out documents of {min_words} words and more; "
             "raise holdout_percent or add text"
         )
-    counts, examples = count_content(Chunk(**row) for row in train)
+    n_words = sum(train["n_words"][:])
+    n_taken = sum(corpus["words"] for corpus in corpora)
+    notes = list[str]()
+    if n_taken > n_words and not config.pauses_ms:  # tokens of silences are counted among a document's words
+        notes.append(
+            f"left out: {n_taken - n_words:,} of {n_taken:,} words are in no chunk: those before the first, which "
+            "begins anywhere in a document so that windows begin inside sentences too; rests of fewer than "
+            f"{min_words} words (chunks.min_words); signs that stand alone"
+        )
+    for each, corpus in zip(documents, corpora, strict=True):
+        notes += [f"{each.corpus.title}: {note}" for note in find_sources(each.corpus)[1]]
+        if corpus["documents"] == 1 and corpus["held out"]:
+            notes.append(f"{each.corpus.title}: one document, whose end is held out")
+    marks, examples = count_marks(Chunk(**row) for row in train)
     return PrepareReport(
-        config.output, len(train), n_words, n_validation, tuple(corpora), counts, examples,
+        config.output, len(train), n_words, len(splits["validation"]), tuple(corpora), marks, examples,
         tuple(warnings), tuple(notes),
     )  # fmt: skip
 
 
-def count_content(chunks: Iterable[Chunk]) -> tuple[dict[str, dict[str, int]], tuple[Chunk, ...]]:
-    """Return how often each kind of marks, case and length is in chunks, and some of each style."""
+def _count_documents(documents: Documents, config: PrepareConfig) -> dict[str, Any]:
+    """Return a corpus's row in the report.
+
+    `words` are those taken for training, between white space; `too short` are the documents, or what a budget takes of
+    them, with fewer words than a window.
+    """
+    lengths = [piece.n_words for piece in plan_pieces(documents, "train", config.seed)]
+    n_documents = len(documents.lengths)
+    return {
+        "corpus": documents.corpus.title, "style": documents.corpus.style, "documents": n_documents,
+        "held out": sum(len(piece.rows) for piece in plan_pieces(documents, "validation", config.seed)),
+        "words": sum(lengths), "too short": sum(n_words < config.chunks.min_words for n_words in lengths),
+        "empty": len(documents.rows) - n_documents,
+    }  # fmt: skip
+
+
+def count_marks(chunks: Iterable[Chunk]) -> tuple[dict[str, int], tuple[Chunk, ...]]:
+    """Return how often each mark is in the first chunks, the most frequent first, and some examples of each style."""
     marks = Counter[str]()
-    cases = Counter[str]()
-    lengths = Counter[int]()  # chunks by the number of their bin
     examples: dict[str, list[Chunk]] = {}
     for chunk in chunks:
-        words = split(chunk.target).words
-        marks.update(word.marks for word in words)
-        cases.update(case_of(word.core).value for word in words)
-        lengths[bisect_left(_LENGTH_BINS, chunk.n_words)] += 1
+        marks.update(word.marks for word in split(chunk.target).words)
         if len(examples.setdefault(chunk.style, [])) < _EXAMPLES:
             examples[chunk.style].append(chunk)
         if marks.total() >= _COUNTED_WORDS:
             break
-    names = [f"{low + 1} to {high}" for low, high in pairwise((0, *_LENGTH_BINS))]
-    names.append(f"{_LENGTH_BINS[-1] + 1} and more")
-    counts = {
-        "marks": _most_frequent_first(marks),
-        "case": _most_frequent_first(cases),
-        "words of a chunk": {names[number]: lengths[number] for number in sorted(lengths)},
-    }
-    return counts, tuple(chain(*examples.values()))
-
-
-def _most_frequent_first(counts: Counter[str]) -> dict[str, int]:
-    """Return counts in order; of equal ones, the first in the alphabet comes first."""
-    return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
+    ordered = sorted(marks.items(), key=lambda item: (-item[1], item[0]))
+    return dict(ordered), tuple(chain(*examples.values()))
 
 
 def iter_summary(report: PrepareReport) -> Iterator[str]:
-    """Yield the report in a few lines, for a terminal."""
+    """Yield the lines that a terminal shows of a report."""
     n_short = sum(corpus["too short"] for corpus in report.corpora)
     n_empty = sum(corpus["empty"] for corpus in report.corpora)
     if n_short or n_empty:
         yield f"dropped: {n_short:,} documents with too few words for a window, {n_empty:,} empty rows"
-    marks = report.counts["marks"]
-    shares = [f"{mark} {1000 * n / sum(marks.values()):.1f}" for mark, n in marks.items() if mark][:8]
+    n_counted = sum(report.marks.values())
+    shares = [f"{mark} {1000 * n / n_counted:.1f}" for mark, n in report.marks.items() if mark][:8]
     yield f"marks of 1,000 words: {', '.join(shares) or 'none'}"
     yield from report.notes
     yield f"more in {report.output}/{REPORT}"
@@ -353,8 +333,11 @@ def as_json(report: PrepareReport) -> str:
 
 def as_text(report: PrepareReport) -> str:
     """Return the report as a page."""
-    n_counted = sum(report.counts["marks"].values())
+    n_counted = sum(report.marks.values())
     counted = "all" if n_counted >= report.train_words else f"a sample of {n_counted:,}"
+    mark_rows = [
+        (f"`{mark}`" if mark else "none", n, f"{1000 * n / n_counted:.1f}") for mark, n in report.marks.items()
+    ]
     lines = [
         "# Data set",
         "",
@@ -363,22 +346,21 @@ def as_text(report: PrepareReport) -> str:
         "",
         *(f"- warning: {warning}" for warning in report.warnings),
         *(f"- {note}" for note in report.notes),
-        *("", "## Documents", ""),
+        "",
+        "## Documents",
+        "",
         "Too short: fewer words than a window has at least, of the whole document or of the stretch that was taken.",
         "",
         *markdown_table(
             ("corpus", "style", "documents", "held out", "words taken", "too short", "empty"),
             (tuple(corpus.values()) for corpus in report.corpora),
         ),
-        *(f"## Marks, case and lengths of {counted} words", ""),
+        f"## Marks of {counted} words",
+        "",
+        *markdown_table(("marks", "count", "of 1,000"), mark_rows),
+        "## Examples",
+        "",
     ]
-    for name, counts in report.counts.items():
-        rows = []
-        for key, n in counts.items():
-            shown = key if key[:1].isalnum() else f"`{key}`" if key else "none"
-            rows.append((shown, n, f"{1000 * n / sum(counts.values()):.1f}"))
-        lines += markdown_table((name, "count", "of 1,000"), rows)
-    lines += ["## Examples", ""]
     for chunk in report.examples:
         lines += [f"- {chunk.style}", *(f"  - `{text[:_SHOWN_CHARACTERS]}`" for text in (chunk.source, chunk.target))]
     return "\n".join(lines) + "\n"

@@ -1,12 +1,12 @@
-"""The settings of a corpus, and what its files hold as documents: one reader for each format, by a name's ending.
+"""The settings of a corpus, and the readers that yield the documents of a file, by the ending of its name.
 
-In a text file a document is a line, a paragraph of wrapped lines, or the whole file.  Of csv, parquet and data sets it
-is a row of a column, "" for an empty one; `datasets` reads them, and they are never in memory.
+In a text file a document is a line, a paragraph of wrapped lines, or the whole file.  In csv, parquet and data sets it
+is a row of a column, "" for an empty one; `datasets` reads these, never as a whole into memory.
 
 Subtitles and a recogniser's file are one document each: words and marks as they stand, without times, tags, speaker
-labels and stage directions.  Nothing ends at the end of a cue.  A token stands at every silence of some lengths, and so
-it does in json lines of words with times: lines that name the same `meeting` are one document, so that windows go over
-turns.
+labels and stage directions.  The end of a cue ends nothing.  With `pauses_ms`, a token stands at every silence between
+words with times of one of these lengths.  In json lines of words with times, lines that name the same `meeting` are one
+document, so that windows go over turns.
 
 >>> list(join_paragraphs(["He saw", "it.", "", "So did I."]))
 ['He saw it.', 'So did I.']
@@ -46,10 +46,10 @@ class CorpusConfig:
     """Documents that belong together: a file, a folder, the files that fit a pattern, or a data set."""
 
     path: str = ""  # text, jsonl, IWSLT tsv, csv, parquet, a folder of them, `talks/*.txt`, or a saved data set
-    style: str = "talk"  # the kind of text, as `--style` names it: talk, meeting, prose or chat
+    style: str = "talk"  # the kind of text, named as for `--style`: talk, meeting, prose or chat
     words: int = 0  # how many words to take, spread over all documents; 0 takes all
     join: int = 1  # how many short documents to join at random, so that windows also begin and end inside them
-    holdout_every: int = 0  # keep one document in so many for validation; 0 keeps the last `holdout_percent`
+    holdout_every: int = 0  # one document in so many is for validation; 0: the last `holdout_percent` are
     column: str = "text"  # that holds the text, in a table, a data set or jsonl
     document: str = "auto"  # in a text file: line, paragraph or file; auto takes paragraphs where lines are wrapped
     dataset: str | None = None  # instead of a path: the id of a data set of the hub, which is downloaded
@@ -72,41 +72,41 @@ class CorpusConfig:
 
     @property
     def title(self) -> str:
-        """Return what a report calls it."""
+        """Return the name of the corpus in reports."""
         return self.dataset or self.path
 
     @property
-    def name(self) -> str:
-        """Return the name that seeds what is drawn at random; it does not depend on the folder."""
+    def seed_name(self) -> str:
+        """Return the name that seeds random draws, without a folder: a corpus that is moved draws the same."""
         return self.dataset or Path(self.path).name
 
 
-_OWN = {"tsv", "csv", "json"}  # formats with readers of their own here: they may hold other things than a transcript
+_OWN = {"tsv", "csv", "json"}  # formats with readers of their own below: their files may be other than a transcript
 _TRANSCRIPTS = (".json", *(
     suffix for format in FORMATS.values() if format.reader and not format.is_plain and format.name not in _OWN
     for suffix in format.suffixes
 ))  # fmt: skip
-# of one recording in several of these, the first is read: it knows most of the times
+# the order in which one file of a recording is chosen: the first formats have most of the times
 PREFERRED = (*_TRANSCRIPTS, ".tsv", ".txt")
 _SEEN_LINES = 2000  # of a file, to tell whether its lines are wrapped
-_FEWEST_LINES = 5
+_FEWEST_LINES = 5  # that another line follows
 _WIDTHS = range(40, 161)  # characters; longer lines are documents, shorter ones lists
 _SENTENCE_ENDS = tuple(".?!…\"'”’»)")
-# keys of the parts of a recording; the rows of a table of texts have none of them
+# keys of a recording's parts in json; rows of a table of texts have none of them
 _OF_RECORDINGS = {
     "start", "end", "start_time", "end_time", "startTime", "endTime", "startOffset", "begin", "offset", "offsets",
     "timestamp", "time", "words", "segments", "word", "speaker", "speaker_label", "channel", "alternatives", "tokens",
 }  # fmt: skip
-_SAVED = ("dataset_dict.json", "state.json")  # what `save_to_disk` leaves
+_SAVED = ("dataset_dict.json", "state.json")  # the one or the other is in a folder of `save_to_disk`
 
 
 def ending_of(path: Path) -> str:
-    """Return the ending of a file's name in small letters, before `.gz` or `.xz`."""
+    """Return the ending of a file's name in small letters; that of `talk.TXT.gz` is `.txt`."""
     return Path(unpacked_name(path)).suffix.lower()
 
 
 def read_text(path: Path, corpus: CorpusConfig, pauses_ms: tuple[int, ...]) -> Iterator[str]:
-    """Yield the documents of a text file; `auto` takes paragraphs where lines are wrapped, and lines elsewhere."""
+    """Yield the documents of a text file, or one of IWSLT rows."""
     if is_iwslt(path):
         yield _read_iwslt(path)
         return
@@ -114,36 +114,39 @@ def read_text(path: Path, corpus: CorpusConfig, pauses_ms: tuple[int, ...]) -> I
     if unit == "auto":
         unit = "paragraph" if is_wrapped(islice(read_lines(path), _SEEN_LINES)) else "line"
     lines = read_lines(path)
-    if unit != "paragraph":
-        lines = (line for line in lines if line.strip())
-    yield from lines if unit == "line" else join_paragraphs(lines)
+    if unit == "paragraph":
+        yield from join_paragraphs(lines)
+        return
+    lines = (line for line in lines if line.strip())
+    yield from lines if unit == "line" else join_paragraphs(lines)  # a file without blank lines is one paragraph
 
 
 def join_paragraphs(lines: Iterable[str]) -> Iterator[str]:
-    """Yield lines that follow each other, as one; blank lines are between."""
+    """Yield each run of lines without a blank line as one line."""
     for is_text, paragraph in groupby((line.strip() for line in lines), key=bool):
         if is_text:
             yield " ".join(paragraph)
 
 
 def is_wrapped(lines: Iterable[str]) -> bool:
-    """Return whether lines are broken at a width, as in a book: the next line's first word would not have had room.
+    """Return whether lines are broken at a width, as in a book.
 
-    In lines that are documents it often would, or they end where sentences end.
+    Then nearly every line is so full that the next line's first word would not have fitted, and few lines end a
+    sentence.  Where each line is a document, many lines are shorter, or end one.
     """
-    lines = [line.rstrip()[: _WIDTHS.stop] for line in lines]  # a long one is long, no matter how much
+    lines = [line.rstrip()[: _WIDTHS.stop] for line in lines]  # cut only to bound the work
     lengths = sorted(len(line) for line in lines if line)
-    inner = [(line, after.split()[0]) for line, after in pairwise(lines) if line.strip() and after.strip()]
-    if len(inner) < _FEWEST_LINES:
+    followed = [(line, after.split()[0]) for line, after in pairwise(lines) if line.strip() and after.strip()]
+    if len(followed) < _FEWEST_LINES:
         return False
     width = lengths[int(0.95 * len(lengths))]  # a few lines may be longer: titles, addresses
-    n_full = sum(len(line) + 1 + len(word) > width for line, word in inner)
-    n_ended = sum(line.endswith(_SENTENCE_ENDS) for line, _ in inner)
-    return width in _WIDTHS and n_full >= 0.8 * len(inner) and n_ended <= 0.5 * len(inner)
+    n_full = sum(len(line) + 1 + len(next_word) > width for line, next_word in followed)
+    n_ended = sum(line.endswith(_SENTENCE_ENDS) for line, _ in followed)
+    return width in _WIDTHS and n_full >= 0.8 * len(followed) and n_ended <= 0.5 * len(followed)
 
 
 def _read_iwslt(path: Path) -> str:
-    """Return the whole file as one punctuated (lower-cased) document."""
+    """Return the whole file as one punctuated document in lower case."""
     rows = read_rows(path)
     joined = join_clitics(rows)
     classes = [rows[last].label_class for last in joined.last_rows]
@@ -163,7 +166,7 @@ def _read_transcript(path: Path, corpus: CorpusConfig, pauses_ms: tuple[int, ...
 
 
 def text_with_silences(items: Sequence[Item], pauses_ms: Sequence[int]) -> str:
-    """Return the words of items, and the tokens of the silences between them."""
+    """Return the words of items with the tokens of the silences between them, as one text."""
     pieces = list[str]()
     for item in add_pauses(items, pauses_ms):
         if isinstance(item, SpokenWord):
@@ -172,7 +175,7 @@ def text_with_silences(items: Sequence[Item], pauses_ms: Sequence[int]) -> str:
 
 
 def _read_json(path: Path, corpus: CorpusConfig, pauses_ms: tuple[int, ...]) -> Iterator[str]:
-    """Yield lines of json, the rows of an array, or one recording."""
+    """Yield the documents of json lines, of an array of rows, or of one recording."""
     if _is_json_lines(path, corpus.column):
         yield from _read_jsonl(path, corpus, pauses_ms)
         return
@@ -186,7 +189,7 @@ def _read_json(path: Path, corpus: CorpusConfig, pauses_ms: tuple[int, ...]) -> 
 
 
 def _rows_of_array(path: Path) -> list[Any] | None:
-    """Return the rows of a json array of texts or objects; None for a recording, of parts with times or speakers."""
+    """Return the rows of a json array of texts or objects; None for a recording, whose parts have times or speakers."""
     text = "\n".join(read_lines(path))
     if not text.lstrip().startswith("["):
         return None
@@ -200,7 +203,7 @@ def _rows_of_array(path: Path) -> list[Any] | None:
 
 
 def _is_json_lines(path: Path, column: str) -> bool:
-    """Return whether a .json file holds a line of json for each document, and not one recording."""
+    """Return whether each line of a .json file is a document, and not the whole file a recording."""
     lines = list(islice((line for line in read_lines(path) if line.strip()), 2))
     try:
         value = json.loads(lines[0]) if lines else None
@@ -210,7 +213,7 @@ def _is_json_lines(path: Path, column: str) -> bool:
 
 
 def _read_tsv(path: Path, corpus: CorpusConfig, pauses_ms: tuple[int, ...]) -> Iterator[str]:
-    """Yield a recogniser's table, which has a header, or IWSLT rows."""
+    """Yield the document of a recogniser's table, which has a header, or of IWSLT rows."""
     header = set(next(read_lines(path), "").lower().split("\t"))
     if {"start", "end"} & header and {"text", "word", "token"} & header:
         yield from _read_transcript(path, corpus, pauses_ms)
@@ -221,8 +224,8 @@ def _read_tsv(path: Path, corpus: CorpusConfig, pauses_ms: tuple[int, ...]) -> I
 def timed_words(values: Mapping[str, Any]) -> list[SpokenWord]:
     """Return the words of a line of json, `{"words": [{"word": .., "marks": .., "start": .., "end": ..}, ..]}`.
 
-    A word ends at `est_end`, an aligner's estimate, if it has one.  Raises InputError, KeyError, TypeError or
-    ValueError for a line of another form.
+    A word with an `est_end`, an aligner's estimate, ends there.  Raises InputError, KeyError, TypeError or ValueError
+    for a line of another form.
     """
     words: list[SpokenWord] = []
     for value in values["words"]:
@@ -234,20 +237,15 @@ def timed_words(values: Mapping[str, Any]) -> list[SpokenWord]:
 
 
 def _read_jsonl(path: Path, corpus: CorpusConfig, pauses_ms: tuple[int, ...]) -> Iterator[str]:
-    """Yield a document a line, or a meeting of several lines."""
+    """Yield the text of each line; of lines with words, those of one meeting as one document."""
     for _, lines in groupby(_parsed_lines(path, corpus), key=itemgetter(0)):
-        text = None
-        words = list[SpokenWord]()
-        for _, content in lines:
-            if isinstance(content, str):
-                text = content
-            else:
-                words += content
-        yield text_with_silences(words, pauses_ms) if text is None else text
+        contents = [content for _, content in lines]
+        words = [word for content in contents if not isinstance(content, str) for word in content]
+        yield contents[0] if isinstance(contents[0], str) else text_with_silences(words, pauses_ms)
 
 
 def _parsed_lines(path: Path, corpus: CorpusConfig) -> Iterator[tuple[str | int, str | list[SpokenWord]]]:
-    """Yield a meeting's name, or a line's own number, and the line's text or words."""
+    """Yield each line's document, the name of a meeting or the line's number, and its text or words."""
     for number, line in enumerate(read_lines(path), start=1):
         if not line.strip():
             continue
@@ -282,12 +280,12 @@ def _read_table(path: Path, corpus: CorpusConfig, pauses_ms: tuple[int, ...]) ->
 
 
 def is_saved(folder: Path) -> bool:
-    """Return whether `datasets` has saved a data set in a folder."""
+    """Return whether a folder is a data set that `datasets` has saved."""
     return any((folder / name).is_file() for name in _SAVED)
 
 
 def saved_documents(folder: Path, corpus: CorpusConfig) -> Iterator[str]:
-    """Yield the texts of a data set that `datasets` has saved."""
+    """Yield the texts of a saved data set, or of one of its splits."""
     from datasets import DatasetDict, load_from_disk
 
     with _as_input_error(f"{folder} cannot be read", expected="a saved data set", fix="save it again"):
@@ -301,7 +299,7 @@ def saved_documents(folder: Path, corpus: CorpusConfig) -> Iterator[str]:
 
 
 def hub_documents(corpus: CorpusConfig) -> Iterator[str]:
-    """Yield the texts of a data set that the user names by id; with `streaming`, nothing of it is kept on the disk."""
+    """Yield the texts of a data set of the hub; with `streaming` it is not stored on the disk."""
     from datasets import load_dataset
 
     with _as_input_error(  # no network, no such id, subset, split or revision
@@ -317,7 +315,7 @@ def hub_documents(corpus: CorpusConfig) -> Iterator[str]:
 
 @contextmanager
 def _as_input_error(problem: str, *, expected: str, fix: str) -> Iterator[None]:
-    """Raise whatever `datasets` raises as InputError: pandas', pyarrow's and its own errors have no common base."""
+    """Raise InputError for any error of `datasets`: those of pandas, pyarrow and its own have no common base."""
     try:
         yield
     except T5PunctError:
@@ -327,6 +325,7 @@ def _as_input_error(problem: str, *, expected: str, fix: str) -> Iterator[None]:
 
 
 def _texts(rows: Iterable[Any], column: str, name: str) -> Iterator[str]:
+    """Yield the text in a column of each row, "" for none.  name: of the file or data set, for errors."""
     for number, row in enumerate(rows, start=1):
         if column not in row:
             mistake = f"no column {column!r} in {name}"

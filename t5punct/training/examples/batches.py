@@ -29,7 +29,7 @@ from .example import ChunkExamples, Example
 from .history import IGNORED
 
 _HASHED_CHUNKS = 1000  # about so many, evenly spread: to read all of a large data set takes a while
-_POOL_BATCHES = 64  # batches whose examples are sorted by length together
+_POOL_BATCHES = 64  # batches made of one pool of examples, sorted by length
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,8 +37,8 @@ class Batch:
     """Padded examples, as `Example` has them.
 
     int64 (n_batch, n_source): input_ids, attention_mask, token_words; (n_batch, n_target): targets, next_word_ids,
-    written; (n_batch, n_words): word_ends, marks, cases, openings (None for a task without any), and, with a teacher,
-    slot_starts.  taught: uint8 (n_batch, n_words, n_codes), all 0 where the teacher has said nothing.
+    decoder_ids; (n_batch, n_words): word_ends, marks, cases, openings (None for a task without any), and, with a
+    teacher, slot_starts.  teacher_codes: uint8 (n_batch, n_words, n_codes), all 0 where there is no label.
     """
 
     input_ids: torch.Tensor
@@ -49,9 +49,9 @@ class Batch:
     marks: torch.Tensor
     cases: torch.Tensor
     token_words: torch.Tensor
-    written: torch.Tensor
+    decoder_ids: torch.Tensor
     n_words: int
-    taught: torch.Tensor | None = None
+    teacher_codes: torch.Tensor | None = None
     slot_starts: torch.Tensor | None = None
     openings: torch.Tensor | None = None
 
@@ -64,27 +64,30 @@ class Batch:
 class BatchSampler(Sampler[list[int]]):
     """Batches of example indices under a budget of tokens, shuffled again in each epoch, resumable.
 
-    Several processes take turns.  Batches at the end that do not suffice for all of them are left out: a process with
+    Several processes take turns.  The last batches are left out if they are fewer than the processes: a process with
     one batch more than the others would wait for them forever.
     """
 
     def __init__(self, lengths: Sequence[int], batch_tokens: int, seed: int, n_processes: int = 1) -> None:
-        """Raises ConfigError if there is not a batch for each process."""
-        self.lengths, self.batch_tokens, self.seed, self.n_processes = lengths, batch_tokens, seed, n_processes
-        self.set_position(epoch=0)
+        """Begin with epoch 0.  Raises ConfigError if there is not a batch for each process."""
+        self.lengths = lengths
+        self.batch_tokens = batch_tokens
+        self.seed = seed
+        self.n_processes = n_processes
+        self._remaining = self._plan(epoch=0)
 
     def set_position(self, epoch: int, start_batch: int = 0) -> None:
-        """Choose the epoch, and how many of its batches to skip (they were seen before a resume)."""
-        self._left = self._plan(epoch)[start_batch:]
+        """Choose the epoch, and how many of its batches to skip, as they were seen before a resume."""
+        self._remaining = self._plan(epoch)[start_batch:]
 
     def __len__(self) -> int:
-        return len(self._left)
+        return len(self._remaining)
 
     def __iter__(self) -> Iterator[list[int]]:
-        return iter(self._left)
+        return iter(self._remaining)
 
     def _plan(self, epoch: int) -> list[list[int]]:
-        """Return the batches of an epoch: in each of many random pools, those of about one length; in random order."""
+        """Return the batches of an epoch in random order, each of examples of about one length of a random pool."""
         rng = random.Random(f"{self.seed} {epoch}")
         order = list(range(len(self.lengths)))
         rng.shuffle(order)
@@ -96,25 +99,24 @@ class BatchSampler(Sampler[list[int]]):
             for batch in batch_by_length([self.lengths[index] for index in pool], self.batch_tokens):
                 batches.append([pool[place] for place in batch])
         rng.shuffle(batches)
-        check(
-            not batches or len(batches) >= self.n_processes,
-            f"a data set of {len(batches)} batches for {self.n_processes} processes", expected="a batch for each",
-            fix="lower data.batch_tokens, prepare more text or launch fewer processes",
-        )  # fmt: skip
+        mistake = f"a data set of {len(batches)} batches for {self.n_processes} processes"
+        fix = "lower data.batch_tokens, prepare more text or launch fewer processes"
+        check(not batches or len(batches) >= self.n_processes, mistake, expected="a batch for each", fix=fix)
         return batches[: len(batches) - len(batches) % self.n_processes]
 
 
 def make_collator(pad_id: int) -> Callable[[Sequence[Example]], Batch]:
-    """Return a function that pads examples into a batch; with a teacher's labels it has `taught` and `slot_starts`."""
+    """Return a function that pads examples into a batch."""
 
     def make(examples: Sequence[Example]) -> Batch:
         n_words = max(len(example.word_ends) for example in examples)
-        n_codes = max((len(code) for example in examples for code in example.taught), default=0)  # bytes a word
+        n_codes = max((len(code) for example in examples for code in example.teacher_codes), default=0)  # bytes a word
 
         def pad(field: str, value: int, width: int = 0) -> torch.Tensor:
-            rows = [getattr(example, field) for example in examples]
+            """Return a field of the examples, int64 (n_batch, the longest or `width`), padded with a value."""
+            rows = [list(getattr(example, field)) for example in examples]
             width = max(width, *map(len, rows))
-            return torch.tensor([[*row, *(value,) * (width - len(row))] for row in rows], dtype=torch.long)
+            return torch.tensor([row + [value] * (width - len(row)) for row in rows], dtype=torch.long)
 
         lengths = torch.tensor([len(example.source) for example in examples])
         return Batch(
@@ -126,10 +128,10 @@ def make_collator(pad_id: int) -> Callable[[Sequence[Example]], Batch]:
             marks=pad("marks", IGNORED),
             cases=pad("cases", IGNORED),
             token_words=pad("token_words", NOBODY),
-            written=pad("written", IGNORED),
+            decoder_ids=pad("decoder_ids", IGNORED),
             n_words=sum(len(example.word_ends) for example in examples),
-            taught=_codes(examples, n_words, n_codes) if n_codes else None,
-            # as wide as `taught`: the longest example may be a question, which has no `slot_starts`
+            teacher_codes=_codes(examples, n_words, n_codes) if n_codes else None,
+            # as wide as `teacher_codes`, although the longest example may be a question, which has no `slot_starts`
             slot_starts=pad("slot_starts", 0, n_words) if n_codes else None,
             openings=pad("openings", IGNORED) if any(example.openings for example in examples) else None,
         )
@@ -138,50 +140,59 @@ def make_collator(pad_id: int) -> Callable[[Sequence[Example]], Batch]:
 
 
 def _codes(examples: Sequence[Example], n_words: int, n_codes: int) -> torch.Tensor:
-    """Return the teacher's codes of a batch, uint8 (n_batch, n_words, n_codes), 0 where it says nothing of a word."""
+    """Return the teacher's codes of a batch, uint8 (n_batch, n_words, n_codes), 0 for words without a label."""
     codes = bytearray()
     for example in examples:
-        row = b"".join(code.ljust(n_codes, b"\0") for code in example.taught)
+        row = b"".join(code.ljust(n_codes, b"\0") for code in example.teacher_codes)
         codes += row.ljust(n_words * n_codes, b"\0")
     return torch.frombuffer(codes, dtype=torch.uint8).view(len(examples), n_words, n_codes)
 
 
 def load_data(config: TrainConfig, model: Model, n_processes: int) -> tuple[BatchSampler, DataLoader[Any]]:
-    """Return the sampler of a run's batches, and the loader that reads them."""
+    """Return the sampler of a run's batches, and the loader that makes them.
+
+    Raises InputError for a data set without chunks or labels, and ConfigError for labels of another data set.
+    """
     path = config.data.path
-    rows = load_split(path, "train")
-    if rows is None:
-        raise InputError(f"no examples in {path}", expected="a split `train` with chunks", fix="prepare more text")
+    rows = load_train(path)
     labels = None if config.data.labels is None else Labels(config.data.labels, (NO_MARKS, *model.task.slot_marks))
     lengths = stored_lengths(Path(path), rows, model.tokenizer, config.data.workers)
     examples = ChunkExamples(rows, model.tokenizer, config.data, config.seed, labels, lengths)
     if labels is not None:
-        labels.check(chunks_fingerprint(examples), len(rows))
+        labels.check_data(chunks_fingerprint(examples), len(rows))
     sampler = BatchSampler(examples.lengths, config.data.batch_tokens, config.seed, n_processes)
     loader = DataLoader(
         examples,
         batch_sampler=sampler,
         collate_fn=make_collator(model.tokenizer.pad_id),
         num_workers=config.data.workers,
-        generator=torch.Generator(),  # its own: after a resume, a restarted epoch must not change dropout's numbers
+        generator=torch.Generator(),  # its own, since restarting an epoch after a resume must not change dropout
     )
     return sampler, loader
 
 
 def chunks_fingerprint(examples: ChunkExamples) -> str:
-    """Return a hash of the number of chunks and of an even sample of them: other text has another one."""
+    """Return a hash of the number of chunks and of an even sample of them, to know a data set by."""
     rows = examples.rows
-    some = rows[:: max(1, len(rows) // _HASHED_CHUNKS)]
-    return hashlib.sha256(json.dumps([len(rows), some], sort_keys=True).encode()).hexdigest()[:16]
+    sample = rows[:: max(1, len(rows) // _HASHED_CHUNKS)]
+    return hashlib.sha256(json.dumps([len(rows), sample], sort_keys=True).encode()).hexdigest()[:16]
+
+
+def load_train(path: str) -> Any:
+    """Return the chunks to train on.  Raises InputError if there are none."""
+    rows = load_split(path, "train")
+    expected = "a split `train` with chunks"
+    check(rows is not None, f"no examples in {path}", expected=expected, fix="prepare more text", kind=InputError)
+    return rows
 
 
 def load_split(path: str, split: str) -> Any:
-    """Load the chunks of one split; None if there are none."""
+    """Return the chunks of one split; None if there are none.  Raises InputError if the folder has no data set."""
     from datasets import load_from_disk
 
     if not (Path(path) / "dataset_dict.json").is_file():
         raise InputError(f"no data set in {path}", expected="a folder made by `t5punct prepare`", fix="prepare first")
-    folder = Path(path) / split  # alone: with one empty split `datasets` does not load the other
+    folder = Path(path) / split  # not the whole: if one split is empty, `datasets` does not load the other
     if not folder.is_dir():
         return None
     try:

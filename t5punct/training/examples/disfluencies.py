@@ -1,4 +1,4 @@
-"""What is put into training text: recognition errors, and disfluencies, beside those that transcribers left in.
+"""Recognition errors and disfluencies that are put into training text, and the sign of disfluent words.
 
 Errors (Alam 2020, section 3.3): words replaced, deleted and inserted at random; marks and capitals are as a transcriber
 would set them in the faulty text.
@@ -7,11 +7,11 @@ Disfluencies (the kinds of Passali 2022, LARD, without its lexicon) have no mark
 
 - filler: `we um left`;
 - repeat, phrase: `we we left`, `in the in the end`;
-- repair: a phrase begun with another last word, and taken back: `on the car i mean on the bus`;
+- repair: a phrase with another last word, which is taken back: `on the car i mean on the bus`;
 - restart: a filler, or the beginning of some other sentence, before a sentence: `did they we left`.
 
-Hearings and podcasts keep `um` and `I I`, which get the sign too; else a model would learn that only our own insertions
-have one.  The rules are narrow, since a word that is removed wrongly is worse than one that stays.
+Transcripts of hearings and podcasts keep `um` and `I I`.  These get the sign too, or a model would learn that only our
+insertions have one.  The rules for them are narrow, since it is worse to remove a word wrongly than to leave one.
 """
 
 from __future__ import annotations
@@ -19,11 +19,12 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import takewhile
 
 from ...config import check, check_range
 from ...text.marks import DISFLUENT, NO_MARKS, capitalise, ends_sentence
 from ...text.spelling import is_first_person
-from ..labels import Taught
+from ..labels import WordLabel
 
 KINDS_OF_NOISE = ("substitute", "delete", "insert")
 FILLERS = (("um",), ("uh",), ("er",), ("like",), ("you", "know"), ("i", "mean"))
@@ -34,10 +35,10 @@ _LISTED = """
     have has had can could would should it's that's there's i'm i've i'll you're he's she's we're we've they're not
 """
 FUNCTION_WORDS = frozenset(_LISTED.split())
-# what people say when they take words back; mostly nothing
+# what people say when they take words back; in a repair it is nothing in three of ten cases
 _TAKING_BACK = ((), (), (), ("uh",), ("um",), ("i", "mean"), ("no",), ("sorry",), ("uh", "i", "mean"), ("or", "rather"))
-_LONGEST_PHRASE = 3
-_LONGEST_BEGINNING = 4
+_LONGEST_PHRASE = 3  # words
+_LONGEST_BEGINNING = 4  # words
 KINDS = ("repeat", "filler", "phrase", "repair", "restart")
 
 
@@ -45,8 +46,8 @@ KINDS = ("repeat", "filler", "phrase", "repair", "restart")
 class NoiseConfig:
     """Recognition errors that are put into examples."""
 
-    share: float = 0.0  # of all examples, those that get errors; 0 has none
-    # how likely each kind is at a word of such an example: another word, no word, a word too many
+    share: float = 0.0  # of all examples, those that get errors; 0: none
+    # how likely each kind is at a word of such an example
     rates: dict[str, float] = field(default_factory=lambda: {"substitute": 0.05, "delete": 0.03, "insert": 0.03})
 
     def __post_init__(self) -> None:
@@ -58,7 +59,7 @@ class NoiseConfig:
 
 
 def rates_of_all(name: str, rates: Mapping[str, float], kinds: Sequence[str]) -> dict[str, float]:
-    """Return the rate of each kind, 0 where none is given.  Raises ConfigError for other kinds and impossible rates."""
+    """Return the rate of each kind, 0 if `rates` has none.  Raises ConfigError for other kinds and impossible rates."""
     for kind, rate in rates.items():
         check(kind in kinds, f"{name}.{kind}", expected=f"one of {', '.join(kinds)}", fix=f"check {name}")
         check(0 <= rate <= 1, f"{name}.{kind} {rate}", expected="0 to 1", fix=f"set {name}.{kind}")
@@ -66,49 +67,49 @@ def rates_of_all(name: str, rates: Mapping[str, float], kinds: Sequence[str]) ->
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
-    """A word of a chunk: as it is read, as the target writes it, the marks behind it, and whether a silence follows."""
+class ChunkWord:
+    """A word of a chunk."""
 
-    read: str
-    form: str
-    marks: str
-    pause: int = 0
-    taught: Taught | None = None  # what a teacher says of it
+    read: str  # as it is in the source
+    form: str  # as it is in the target
+    marks: str  # behind it
+    pause: int = 0  # the silence behind it: 0 for none, else 1 + its index in `PAUSES`
+    label: WordLabel | None = None  # a teacher's
     opening: str = ""  # the mark before it, `¿` or `¡`
 
 
 def add_noise(
-    words: Sequence[Written], config: NoiseConfig, rng: random.Random, draw: Callable[[], Written]
-) -> list[Written]:
-    """Return the words with errors; at least one word is left.  `draw` gives the words that are put in.
+    words: Sequence[ChunkWord], config: NoiseConfig, rng: random.Random, draw: Callable[[], ChunkWord]
+) -> list[ChunkWord]:
+    """Return the words with errors; at least one word is left.  `draw` returns a word to put in.
 
-    The marks and the pause of a deleted word go to the word before it.  If that word has marks already, it keeps them,
-    unless the deleted word ended a sentence and it does not.  A sentence keeps its capital.
+    A deleted word leaves its pause to the word before it.  It leaves its marks too if that word has none, or if they
+    end a sentence and those of that word do not.  It leaves its capital and opening mark to the next word.
     """
-    heard: list[Written] = []
+    heard: list[ChunkWord] = []
     substitute, delete, insert = (config.rates[kind] for kind in KINDS_OF_NOISE)
-    # what deleted words leave to the next word of their sentence
+    # what deleted words have left to the next word of their sentence
     owes_capital = False
     owed_opening = ""
     for index, word in enumerate(words):
         is_first = index == 0 or ends_sentence(words[index - 1].marks)
         has_capital = owes_capital or (is_first and word.form != word.read)
         is_only_one_left = not heard and index + 1 == len(words)
-        fate = rng.random()
-        if fate < delete and not is_only_one_left:
+        chance = rng.random()
+        if chance < delete and not is_only_one_left:
             if heard:
                 last = heard[-1]
                 takes_marks = not last.marks or (ends_sentence(word.marks) and not ends_sentence(last.marks))
                 marks = word.marks if takes_marks else last.marks
                 heard[-1] = replace(last, marks=marks, pause=max(last.pause, word.pause))
-            # a sentence that is deleted to its end leaves nothing
+            # behind the end of a sentence, its capital and opening mark are gone
             owes_capital = has_capital and not ends_sentence(word.marks)
             owed_opening = "" if ends_sentence(word.marks) else owed_opening or word.opening
             continue
-        is_other = fate < delete + substitute  # so is the only one left, where it would be deleted
-        said = replace(draw(), marks=word.marks, pause=word.pause) if is_other else word
-        said = replace(said, opening=owed_opening or word.opening)
-        heard.append(replace(said, form=capitalise(said.form)) if has_capital else said)
+        is_substituted = chance < delete + substitute  # or the only one left, in place of being deleted
+        spoken = replace(draw(), marks=word.marks, pause=word.pause) if is_substituted else word
+        spoken = replace(spoken, opening=owed_opening or word.opening)
+        heard.append(replace(spoken, form=capitalise(spoken.form)) if has_capital else spoken)
         owes_capital = False
         owed_opening = ""
         if not (word.marks or word.pause) and rng.random() < insert:
@@ -120,12 +121,13 @@ def add_noise(
 class DisfluencyConfig:
     """Disfluencies that are put into examples, and whether they have their sign."""
 
-    share: float = 0.0  # of all examples, those that get disfluencies; 0 has none
-    # how likely each kind is at a word of such an example: `repeat` a word said twice, `filler` um and others, `phrase`
-    # two or three words said twice, `repair` words taken back and said otherwise, `restart` a sentence begun anew
+    share: float = 0.0  # of all examples, those that get disfluencies; 0: none
+    # how likely each kind is at a word of such an example: `repeat`, a word said twice; `filler`, um and others;
+    # `phrase`, two or three words said twice; `repair`, words taken back and said otherwise; `restart`, a sentence
+    # begun anew
     rates: dict[str, float] = field(default_factory=lambda: {"repeat": 0.02, "filler": 0.02})
     # of all examples, those whose disfluencies have their sign; 0: the model does not learn it.  Below 1, it also
-    # learns which marks stand behind such words where nobody asks for the sign
+    # learns the marks behind disfluent words, for users who do not ask for the sign
     marked: float = 0.0
 
     def __post_init__(self) -> None:
@@ -134,45 +136,48 @@ class DisfluencyConfig:
 
 
 def add_disfluencies(
-    words: Sequence[Written],
+    words: Sequence[ChunkWord],
     config: DisfluencyConfig,
     rng: random.Random,
-    other_words: Sequence[Written] = (),
+    other_words: Sequence[ChunkWord] = (),
     sign: str = NO_MARKS,
-) -> list[Written]:
-    """Return the words with disfluencies, whose marks are `sign`; of `other_words`, some are said and taken back.
+) -> list[ChunkWord]:
+    """Return the words with disfluencies whose marks are `sign`.
 
-    If words are said twice, the second time has the marks.  The first word of a sentence is not repeated unless it is
-    `I`, or one that is nobody's name where such words are known: we do not know how to write it again.  Fillers come
-    after words without marks.
+    other_words: of another chunk, for repairs and restarts.  Of words that are said twice, the second ones have the
+    marks.  Fillers come behind words without marks.
     """
-    heard: list[Written] = []
+    heard: list[ChunkWord] = []
     for index, word in enumerate(words):
-        begins = index == 0 or ends_sentence(words[index - 1].marks)
-        is_known = not begins or word.read == "i" or (config.marked > 0 and word.read in FUNCTION_WORDS)
-        before = _before(words[index:], begins, config, rng, other_words)
-        if not before and is_known and rng.random() < config.rates["repeat"]:
+        is_first = index == 0 or ends_sentence(words[index - 1].marks)
+        # the first word of a sentence loses its capital when it is repeated, so it must be known to be no name
+        can_repeat = not is_first or word.read == "i" or (config.marked > 0 and word.read in FUNCTION_WORDS)
+        before = _disfluency_before(words[index:], is_first, config.rates, rng, other_words)
+        if not before and can_repeat and rng.random() < config.rates["repeat"]:
             before = [word]
-        heard += [replace(said, marks=sign, pause=0) for said in before]
-        if before and begins and not is_first_person(word.read):  # it stands inside a sentence now
+        heard += [replace(spoken, marks=sign, pause=0) for spoken in before]
+        if before and is_first and not is_first_person(word.read):  # it is inside a sentence now
             word = replace(word, form=word.read)  # noqa: PLW2901
         heard.append(word)
         if not (word.marks or word.pause) and rng.random() < config.rates["filler"]:
-            heard += [replace(sound, marks=sign) for sound in _said(rng.choice(FILLERS))]
+            heard += [replace(sound, marks=sign) for sound in _as_written(rng.choice(FILLERS))]
     return heard
 
 
-def _before(
-    words: Sequence[Written], begins: bool, config: DisfluencyConfig, rng: random.Random, other_words: Sequence[Written]
-) -> list[Written]:
-    """Return what is said and taken back, or said a first time, before the first of some words; mostly nothing."""
+def _disfluency_before(
+    words: Sequence[ChunkWord], is_first: bool, rates: Mapping[str, float], rng: random.Random,
+    other_words: Sequence[ChunkWord],
+) -> list[ChunkWord]:  # fmt: skip
+    """Return a restart, a phrase or a repair before the first of some words; mostly nothing.
+
+    is_first: whether it is the first word of a sentence.
+    """
     first = words[0]
-    rates = config.rates
     if first.read not in FUNCTION_WORDS:
         return []
-    if begins:
-        has_capital = first.form != first.read  # else the chunk begins inside a sentence
-        return _beginning(rng, other_words) if has_capital and _happens(rates["restart"], rng) else []
+    if is_first:
+        has_capital = first.form != first.read  # if not, the chunk begins inside a sentence
+        return _false_start(rng, other_words) if has_capital and _happens(rates["restart"], rng) else []
     length = rng.randint(2, _LONGEST_PHRASE) if rates["phrase"] or rates["repair"] else 0
     phrase = list(words[:length])
     if not phrase or len(phrase) < length or any(word.marks or word.pause for word in phrase[:-1]):
@@ -181,32 +186,28 @@ def _before(
         return phrase
     contents = [word for word in other_words if word.read not in FUNCTION_WORDS and word.read != first.read]
     if contents and _happens(rates["repair"], rng):
-        return [*phrase[:-1], rng.choice(contents), *_said(rng.choice(_TAKING_BACK))]
+        return [*phrase[:-1], rng.choice(contents), *_as_written(rng.choice(_TAKING_BACK))]
     return []
 
 
-def _beginning(rng: random.Random, other_words: Sequence[Written]) -> list[Written]:
-    """Return a filler, or the first words of another sentence, as a sentence begins."""
+def _false_start(rng: random.Random, other_words: Sequence[ChunkWord]) -> list[ChunkWord]:
+    """Return a filler, or the beginning of another sentence up to its first mark, with a capital."""
+    spoken = _as_written(rng.choice(FILLERS))  # drawn even if it is not used, as the order of draws must not change
     starts = [index for index in range(1, len(other_words)) if ends_sentence(other_words[index - 1].marks)]
-    begun = _said(rng.choice(FILLERS))
     if starts and rng.random() < 0.5:
         start = rng.choice(starts)
-        stop = start + rng.randint(1, _LONGEST_BEGINNING)
-        begun = [other_words[start]]
-        for word in other_words[start + 1 : stop]:
-            if begun[0].marks or word.marks:  # it goes up to the first mark
-                break
-            begun.append(word)
-    return [replace(begun[0], form=capitalise(begun[0].form)), *begun[1:]]
+        first, *others = other_words[start : start + rng.randint(1, _LONGEST_BEGINNING)]
+        spoken = [first] if first.marks else [first, *takewhile(lambda word: not word.marks, others)]
+    return [replace(spoken[0], form=capitalise(spoken[0].form)), *spoken[1:]]
 
 
-def _said(words: Sequence[str]) -> list[Written]:
-    return [Written(word, "I" if word == "i" else word, NO_MARKS) for word in words]
+def _as_written(words: Sequence[str]) -> list[ChunkWord]:
+    return [ChunkWord(word, "I" if word == "i" else word, NO_MARKS) for word in words]
 
 
-def _happens(chance: float, rng: random.Random) -> bool:
-    """Return whether an event happens; a rate of 0 draws no random number, so that nothing else changes."""
-    return chance > 0 and rng.random() < chance
+def _happens(rate: float, rng: random.Random) -> bool:
+    """Return whether an event happens.  A rate of 0 draws no random number, so that other draws stay the same."""
+    return rate > 0 and rng.random() < rate
 
 
 SOUNDS = frozenset(("um", "uh", "er", "erm", "uhm", "umm", "uhh"))
@@ -216,8 +217,8 @@ _LINKS = frozenset(("and", "or", "by", "to"))  # on and on and on
 _LONGEST_REPETITION = 2  # words
 
 
-def sign_natural_disfluencies(words: Sequence[Written]) -> list[Written]:
-    """Return the words; the marks of each word that is to be left out begin with `DISFLUENT`."""
+def sign_natural_disfluencies(words: Sequence[ChunkWord]) -> list[ChunkWord]:
+    """Return the words with the sign before the marks of those that are fillers, repetitions or markers."""
     left_out = set[int]()
     for index, word in enumerate(words):
         if word.read in SOUNDS:
@@ -231,8 +232,8 @@ def sign_natural_disfluencies(words: Sequence[Written]) -> list[Written]:
     ]
 
 
-def _is_said_twice(words: Sequence[Written], n_words: int) -> bool:
-    """Return whether the first half of some words is a slip of the tongue, which the second half repeats."""
+def _is_said_twice(words: Sequence[ChunkWord], n_words: int) -> bool:
+    """Return whether `2 * n_words` words are `n_words` words said twice by mistake; False if there are fewer."""
     first = [word.read for word in words[:n_words]]
     second = [word.read for word in words[n_words:]]
     if first != second or any(ends_sentence(word.marks) for word in words[:n_words]):
@@ -241,13 +242,13 @@ def _is_said_twice(words: Sequence[Written], n_words: int) -> bool:
     return first[0] in FUNCTION_WORDS and not is_on_purpose
 
 
-def _count_marker_words(words: Sequence[Written], index: int) -> int:
-    """Return how many words from a place on are a marker that commas set off; 0 if they are none."""
-    # a mark stands before it; before a chunk's first word none is known, but a capital shows that a sentence begins
+def _count_marker_words(words: Sequence[ChunkWord], index: int) -> int:
+    """Return the length of the marker that begins at an index, if marks set it off; 0 if there is none."""
+    # what is before a chunk's first word is not known, but a capital shows that a sentence begins
     is_set_off = bool(words[index - 1].marks) if index else words[0].form != words[0].read
     for marker in MARKERS:
-        said = words[index : index + len(marker)]
-        is_marker = tuple(word.read for word in said) == marker
-        if is_set_off and is_marker and said[-1].marks == "," and not any(word.marks for word in said[:-1]):
+        spoken = words[index : index + len(marker)]
+        is_marker = tuple(word.read for word in spoken) == marker
+        if is_set_off and is_marker and spoken[-1].marks == "," and not any(word.marks for word in spoken[:-1]):
             return len(marker)
     return 0

@@ -1,8 +1,8 @@
 """Training examples: chunks of a prepared data set, encoded on demand.
 
-A row with the source `we know right` and the target `We know, right?` usually becomes just that window.  Some rows get
-errors or disfluencies, some become questions about one slot (see `DataConfig`).  The same index of
-the same epoch gives the same example in every process.
+A row with the source `we know right` and the target `We know, right?` usually becomes just this window.  Some rows get
+errors or disfluencies, and some become questions about one slot (see `DataConfig`).  The same index in the same epoch
+gives the same example in every process.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from ...text.marks import DISFLUENT, NO_MARKS, ends_sentence
 from ...text.words import split
 from ..config import DataConfig
 from ..data.chunks import count_tokens, without_pauses
-from ..labels import Labels, Taught
-from .disfluencies import Written, add_disfluencies, add_noise, sign_natural_disfluencies
+from ..labels import Labels, WordLabel
+from .disfluencies import ChunkWord, add_disfluencies, add_noise, sign_natural_disfluencies
 from .history import IGNORED, draw_marks, make_history
 
 _COUNTED_EXAMPLES = 4000  # to estimate how often slots have no mark
-_KEPT_UNMARKED = 0.3  # how often a slot without marks is asked about when it is drawn; else one with marks
+_KEPT_UNMARKED = 0.3  # how often a question stays at a drawn slot without marks; else it moves to a marked slot
 _DRAWN_HISTORIES = 0.5  # with a teacher, the share of examples whose decoder reads marks that are drawn from its labels
 _SILENCE_KNOWN = 0.5  # how often a question shows the silence after its last word
 
@@ -39,18 +39,16 @@ class Example:
     """One encoded example; IGNORED stands where nothing is decided, or asked for."""
 
     source: tuple[int, ...]  # tokens
-    # what the decoder is asked for at each place, where it has read the tokens of `written` before it (see `history`)
-    target: tuple[int, ...]
-    # what each token would be if its slot got no more marks and the next word no capital
+    target: tuple[int, ...]  # with decoder_ids and next_word_ids: see `History`
     next_word_ids: tuple[int, ...]
-    word_ends: tuple[int, ...]  # of each word, the place of its last token in the source
-    marks: tuple[int, ...]  # of each word, the class of its slot: 0 none, else 1 + its place in the task's `slot_marks`
-    cases: tuple[int, ...]  # of each word, the place of its case in `TAGGED_CASES`
+    word_ends: tuple[int, ...]  # of each word, the index of its last token in the source
+    marks: tuple[int, ...]  # of each word, the class of its first mark: 0 for none, else 1 + its index in `slot_marks`
+    cases: tuple[int, ...]  # of each word, the index of its case in `TAGGED_CASES`
     token_words: tuple[int, ...]  # of each source token, its word (see `delay`); NOBODY in questions
-    written: tuple[int, ...]  # what the decoder reads: the tokens of the target, or others (see `history`)
-    taught: tuple[bytes, ...] = ()  # of each word, its teacher's code (see `labels`); empty where it has said nothing
-    openings: tuple[int, ...] = ()  # of each word, the class of its opening mark; none for a task without any
-    slot_starts: tuple[int, ...] = ()  # with a teacher: the target token behind each word
+    decoder_ids: tuple[int, ...]
+    teacher_codes: tuple[bytes, ...] = ()  # with a teacher: of each word its code (see `labels`), b"" without a label
+    openings: tuple[int, ...] = ()  # of each word, the class of its opening mark; empty for a task without any
+    slot_starts: tuple[int, ...] = ()  # with a teacher: see `History`
 
 
 class ChunkExamples(Dataset[Example]):
@@ -65,27 +63,29 @@ class ChunkExamples(Dataset[Example]):
         labels: Labels | None = None,
         lengths: Sequence[int] | None = None,
     ) -> None:
-        """Take the rows' source tokens as `lengths`, or count them."""
-        self.rows, self.tokenizer, self.config, self.seed = rows, tokenizer, config or DataConfig(), seed
-        self.labels = labels  # what a teacher has said of these rows
+        """labels: a teacher's, of these rows; lengths: of each row in source tokens, None to count them.
+
+        Raises ConfigError for a style that the task does not have, and if `data.styles` leaves no chunk.
+        """
+        self.rows = rows
+        self.tokenizer = tokenizer
+        self.config = config or DataConfig()
+        self.seed = seed
+        self.labels = labels
         self.epoch = 0  # every epoch has other errors
         styles = rows["style"][:]
-        self._check(styles)
-        # the number of each example's chunk, before errors and disfluencies
-        self.chunks = [index for index, style in enumerate(styles) for _ in range(self._times(index, style))]
-        # in tokens, not words: one window of long numbers would blow up a batch of short ones
-        lengths = count_tokens(rows, tokenizer, self.config.workers) if lengths is None else lengths
-        n_more = bool(self.config.questions.share)  # a question has one sentinel more
-        self.lengths = [lengths[index] + n_more for index in self.chunks]
-
-    def _check(self, styles: Sequence[str]) -> None:
-        """Raise errors here that would be less clear in a loader's process, or never come up."""
-        task = self.tokenizer.task
+        known_styles = tokenizer.task.styles
         for style in sorted({*styles, *self.config.styles}):
-            known = ", ".join(task.styles)
-            check(style in task.styles, f"style {style!r}", expected=f"one of {known}", fix="check the data")
-        is_left = not styles or any(self.config.styles.get(style, 1.0) for style in styles)
-        check(is_left, "data.styles that leaves nothing", expected="some style above 0", fix="set data.styles")
+            expected = f"one of {', '.join(known_styles)}"
+            check(style in known_styles, f"style {style!r}", expected=expected, fix="check the data")
+        # the row of each example
+        self.chunks = [index for index, style in enumerate(styles) for _ in range(self._times(index, style))]
+        mistake = "data.styles that leaves nothing"
+        check(self.chunks or not styles, mistake, expected="some style above 0", fix="set data.styles")
+        # in tokens before errors and disfluencies; in words, a chunk of long numbers would blow up a batch
+        lengths = count_tokens(rows, tokenizer, self.config.workers) if lengths is None else lengths
+        n_sentinels = int(bool(self.config.questions.share))  # a question has one
+        self.lengths = [lengths[index] + n_sentinels for index in self.chunks]
 
     def __len__(self) -> int:
         return len(self.lengths)
@@ -99,45 +99,35 @@ class ChunkExamples(Dataset[Example]):
         if rng.random() < self.config.noise.share:
             other_words = self._other_words(rng)
             words = add_noise(words, self.config.noise, rng, lambda: rng.choice(other_words))
-        words, source = self._fitting(self._with_disfluencies(words, rng), row["style"])
+        words = self._with_disfluencies(words, rng)
+        words, source = self._fitting(words, row["style"])
         if rng.random() < self.config.questions.share:
             return self._question(words, row["style"], rng)
         task = self.tokenizer.task
         marks = [word.marks for word in words]
         openings = [word.opening for word in words]
         forms = [word.form if task.cased else word.form.lower() for word in words]
-        taught = () if self.labels is None else tuple(_code(word) for word in words)
+        teacher_codes = () if self.labels is None else tuple(_code(word) for word in words)
         read_marks = marks
-        if taught and rng.random() < _DRAWN_HISTORIES:
-            read_marks = draw_marks(marks, taught, task.slot_marks, rng)
+        if teacher_codes and rng.random() < _DRAWN_HISTORIES:
+            read_marks = draw_marks(marks, teacher_codes, task.slot_marks, rng)
         history = make_history(self.tokenizer, forms, marks, openings, read_marks)
         return Example(
             source=source.ids,
             target=history.target,
             next_word_ids=history.next_word_ids,
             word_ends=source.word_ends,
-            marks=tuple(1 + task.slot_marks.index(own[0]) if own else 0 for own in marks),
+            marks=tuple(1 + task.slot_marks.index(of_word[0]) if of_word else 0 for of_word in marks),
             cases=tuple(TAGGED_CASES.index(inline_case_of(form)) for form in forms),
             token_words=token_words(source),
-            written=history.written,
-            taught=taught,
-            openings=tuple(1 + task.opening.find(own) if own else 0 for own in openings) if task.opening else (),
-            slot_starts=history.slot_starts if taught else (),
+            decoder_ids=history.decoder_ids,
+            teacher_codes=teacher_codes,
+            openings=tuple(1 + task.opening.find(mark) if mark else 0 for mark in openings) if task.opening else (),
+            slot_starts=history.slot_starts if teacher_codes else (),
         )
 
-    def first(self, n_words: int) -> list[Example]:
-        """Return the first examples in which marks of `n_words` words are decided, or all that there are."""
-        examples = list[Example]()
-        n_decided = 0
-        for index in range(len(self)):
-            if n_decided >= n_words:
-                break
-            examples.append(self[index])
-            n_decided += sum(mark != IGNORED for mark in examples[-1].marks)
-        return examples
-
     def unmarked_odds(self) -> float:
-        """Estimate how many times higher the odds of no mark are in the data than in its questions."""
+        """Return an estimate of the odds of no mark in the data, divided by its odds in questions about the data."""
         n_slots = n_unmarked = n_asked = n_asked_unmarked = 0
         for index in self.chunks[:: max(1, len(self) // _COUNTED_EXAMPLES)]:
             words = self._words(self.rows[index])
@@ -147,58 +137,62 @@ class ChunkExamples(Dataset[Example]):
             n_unmarked += sum(not word.marks for word in words)
             n_asked_unmarked += question.target == self.tokenizer.answer(NO_MARKS)
         if not 0 < n_unmarked < n_slots or not 0 < n_asked_unmarked < n_asked:
-            return 1.0  # too few to tell
+            return 1.0  # the data are too few to tell
         return n_unmarked / (n_slots - n_unmarked) * (n_asked - n_asked_unmarked) / n_asked_unmarked
 
     def _times(self, index: int, style: str) -> int:
-        """Return how often a chunk comes in every epoch; for a fraction, chance decides once."""
+        """Return how often a chunk comes in every epoch.  Of a fraction, chance decides once for all epochs."""
         times = self.config.styles.get(style, 1.0)
-        part = times % 1
-        return int(times) + bool(part and random.Random(f"times {self.seed} {index}").random() < part)
+        fraction = times % 1
+        return int(times) + bool(fraction and random.Random(f"times {self.seed} {index}").random() < fraction)
 
-    def _words(self, row: Any, codes: Sequence[bytes] | None = None) -> list[Written]:
-        """Return the words of a chunk; `codes`: what the teacher says of each."""
+    def _words(self, row: Any, codes: Sequence[bytes] | None = None) -> list[ChunkWord]:
+        """Return the words of a chunk, with the teacher's codes of each if there are any."""
         alphabet = self.tokenizer.task.alphabet  # the data may have more marks than the task
         words, pauses = without_pauses(row["source"])
-        written = list[Written]()
+        chunk_words = list[ChunkWord]()
         for index, (read, word, pause) in enumerate(zip(words, split(row["target"]).words, pauses, strict=True)):
             form = word.with_opening(NO_MARKS).text
             marks = alphabet.marks_in(word.marks)
-            taught = None if codes is None else Taught(codes[index], form, marks)
-            written.append(Written(read, form, marks, pause, taught, word.opening))
-        return written
+            label = None if codes is None else WordLabel(codes[index], form, marks)
+            chunk_words.append(ChunkWord(read, form, marks, pause, label, word.opening))
+        return chunk_words
 
-    def _with_disfluencies(self, words: list[Written], rng: random.Random) -> list[Written]:
-        """Return a chunk with disfluencies; if the model learns the sign, also at those that were there already."""
+    def _with_disfluencies(self, words: list[ChunkWord], rng: random.Random) -> list[ChunkWord]:
+        """Return a chunk with disfluencies, if chance has it, and with signs, also of those that were there before."""
         config = self.config.disfluencies
         sign = NO_MARKS
         if config.marked and rng.random() < config.marked:
             sign = DISFLUENT
             words = sign_natural_disfluencies(words)
         if config.share and rng.random() < config.share:
-            draws_others = config.rates["repair"] or config.rates["restart"]
-            other_words = self._words(self.rows[rng.randrange(len(self.rows))]) if draws_others else ()
+            needs_others = config.rates["repair"] or config.rates["restart"]
+            other_words = self._words(self.rows[rng.randrange(len(self.rows))]) if needs_others else ()
             words = add_disfluencies(words, config, rng, other_words, sign)
         return words
 
-    def _fitting(self, words: list[Written], style: str) -> tuple[list[Written], Source]:
-        """Return the first words, as many as the model can read at once (some encoders have no positions beyond)."""
-        source = self.tokenizer.source([word.read for word in words], style, pauses=[word.pause for word in words])
+    def _fitting(self, words: list[ChunkWord], style: str) -> tuple[list[ChunkWord], Source]:
+        """Return the words that fit into the model, whose positions may be limited, and their source."""
+        source = self._source(words, style)
         longest = self.tokenizer.task.max_tokens
         if len(source.ids) + 1 <= longest:  # with the sentinel, if it becomes a question
             return words, source
-        # up to a word's last token there are `end + 1`; behind it may come a sentinel, a silence and the end
+        # a text up to a word has `end + 1` tokens; behind it may come a sentinel, a silence and the end
         n_fitting = sum(end + 1 + 3 <= longest for end in source.word_ends)
         words = words[: max(1, n_fitting)]
-        return words, self.tokenizer.source([word.read for word in words], style, pauses=[word.pause for word in words])
+        return words, self._source(words, style)
 
-    def _other_words(self, rng: random.Random) -> list[Written]:
-        """Return the words inside the sentences of a random chunk, so that frequent words come often."""
+    def _source(self, words: Sequence[ChunkWord], style: str, slot: int | None = None) -> Source:
+        """Return the tokens of words and silences, with a sentinel at a slot if there is one."""
+        return self.tokenizer.source([word.read for word in words], style, slot, [word.pause for word in words])
+
+    def _other_words(self, rng: random.Random) -> list[ChunkWord]:
+        """Return the words of a random chunk that do not begin sentences; of several, frequent words come often."""
         words = self._words(self.rows[rng.randrange(len(self.rows))])
         return [word for before, word in pairwise(words) if not ends_sentence(before.marks)] or words
 
-    def _question(self, words: Sequence[Written], style: str, rng: random.Random) -> Example:
-        """Return one slot of a chunk that is cut off a few words later (Minixhofer thesis 2021, section 3.2)."""
+    def _question(self, words: Sequence[ChunkWord], style: str, rng: random.Random) -> Example:
+        """Return a question about one slot of a chunk, which ends a few words later (Minixhofer 2021, section 3.2)."""
         questions = self.config.questions
         lookahead = min(rng.randint(0, questions.l_max), len(words) - 1)
         slots = range(len(words) - lookahead)
@@ -206,12 +200,11 @@ class ChunkExamples(Dataset[Example]):
         marked = [index for index in slots if words[index].marks]
         if not words[slot].marks and marked and rng.random() >= _KEPT_UNMARKED:
             slot = rng.choice(marked)
-        heard = words[: slot + lookahead + 1]
-        pauses = [word.pause for word in heard]
+        heard = [*words[: slot + lookahead + 1]]
         # a silence is known when the next word begins, or when a stream is flushed during it
         if rng.random() >= _SILENCE_KNOWN:
-            pauses[-1] = 0
-        source = self.tokenizer.source([word.read for word in heard], style, slot, pauses)
+            heard[-1] = replace(heard[-1], pause=0)
+        source = self._source(heard, style, slot)
         ignored = (IGNORED,) * len(source.word_ends)
         answer = self.tokenizer.answer(words[slot].marks)
         return Example(
@@ -222,12 +215,12 @@ class ChunkExamples(Dataset[Example]):
             marks=ignored,
             cases=ignored,
             token_words=(NOBODY,) * len(source.ids),
-            written=answer,
+            decoder_ids=answer,
             openings=ignored if self.tokenizer.task.opening else (),
         )
 
 
-def _code(word: Written) -> bytes:
-    """Return the teacher's code of a word; empty if noise or disfluencies have changed its form or marks."""
-    taught = word.taught
-    return taught.code if taught is not None and (word.form, word.marks) == (taught.form, taught.marks) else b""
+def _code(word: ChunkWord) -> bytes:
+    """Return the teacher's code of a word; b"" if there is none, or if noise has changed the word's form or marks."""
+    label = word.label
+    return label.code if label is not None and (word.form, word.marks) == (label.form, label.marks) else b""

@@ -2,13 +2,15 @@
 
 - Text: T5's cross-entropy over target tokens (Raffel 2020).  With `sampled_pieces` it is taken over the pieces of the
   batch's targets and so many others drawn at random, not over the whole vocabulary (Jean 2015, section 3.3).
-- Slots: the same among the marks, the case tokens and the next word alone, as slot decoding does it.
-- Tagger: each word's first mark and case, read off the encoder's state of the word's last token (deep supervision, Lee
-  2015): the encoder learns where marks stand from the first step, while the decoder still learns to copy.
-- Labels of a teacher (Hinton 2015): for the tagger, and for the first token that the decoder writes behind a word.
+- Slots: the cross-entropy among marks, case tokens and the next word alone, as slot decoding chooses among these.
+- Tagger: the cross-entropy of each word's first mark and of its case, which the tagger reads from the encoder's state
+  of the word's last token (deep supervision, Lee 2015).  So the encoder learns where marks stand from the first step,
+  while the decoder still learns to copy.
+- Teacher: the divergence from a teacher's labels (Hinton 2015), of the tagger, and of the first token that the decoder
+  writes behind a word.
 
-With a delay (`t5/delay.py`) only the tagger reads delayed states, as it alone decides then.  The decoder reads those of
-a second pass, with the whole context.
+With a delay (`t5/delay.py`) the tagger alone decides, so only the tagger reads delayed states.  The decoder reads the
+states of a second pass with the whole context.
 """
 
 from __future__ import annotations
@@ -41,10 +43,10 @@ Encode = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
 
 @dataclass(frozen=True, slots=True)
 class Losses:
-    """Scalar tensors; `total`, which is minimised, has the config's weights.
+    """Scalar tensors in nats; `total`, which is minimised, is their sum with the config's weights.
 
-    text, slots, tags, cases: mean cross-entropies in nats; teacher: divergences from its labels, of the tagger and of
-    the decoder's slots, each of weight 1.
+    text, slots, tags, cases: mean cross-entropies; teacher: the sum of the divergences of tagger and decoder, whose
+    weights are 1.
     """
 
     total: torch.Tensor
@@ -55,25 +57,24 @@ class Losses:
     teacher: torch.Tensor
 
     def on_cpu(self) -> Losses:
-        """Return the losses on the CPU: the device is waited for once, not for each number."""
+        """Return the losses on the CPU.  All are moved together, since each move waits for the device."""
         values = torch.stack([getattr(self, field.name).detach().float() for field in fields(self)]).cpu()
         return Losses(*values)
 
 
-# FSDP looks for tensors in what a module gives back, by torch's trees
-register_dataclass(Losses)
+register_dataclass(Losses)  # FSDP searches what a module returns for tensors, and knows registered classes only
 
 
 class Objective(nn.Module):
-    """A T5 and its tagger."""
+    """A T5 and its tagger, whose parameters are trained."""
 
     def __init__(self, model: Model, config: LossConfig) -> None:
         super().__init__()
         self.network = model.network
         self.config = config
         self.model = model
-        self._no_split_modules = getattr(model.network, "_no_split_modules", None)  # FSDP's units: the layers
-        deciding: tuple[int, ...] = ()  # the tokens among which a slot is decided
+        self._no_split_modules = getattr(model.network, "_no_split_modules", None)  # for FSDP: classes of layers
+        deciding: tuple[int, ...] = ()  # the tokens that decide a slot against the next word
         if config.slot_weight:
             deciding = model.tokenizer.deciding_ids or ()
             mistake = "a text form in which no single token decides a slot"
@@ -81,12 +82,12 @@ class Objective(nn.Module):
             check(deciding, mistake, expected=expected, fix="set loss.slot_weight=0")
         self.deciding_ids: torch.Tensor
         self.register_buffer("deciding_ids", torch.tensor(deciding, dtype=torch.long), persistent=False)
-        # where the marks are among them, in the tagger's order
+        # columns of the marks among the deciding tokens, in the tagger's order
         marks = model.task.slot_marks if deciding else ""
-        self._mark_places = [deciding.index(model.tokenizer.mark_ids[mark][0]) for mark in marks]
+        self._mark_columns = [deciding.index(model.tokenizer.mark_ids[mark][0]) for mark in marks]
         self.output_scale = output_scale(model)
         self._frozen_states = FrozenStates(config.kept_states) if config.kept_states else None
-        if not config.text_weight:  # nothing asks the decoder, nor the memory that it alone reads
+        if not config.text_weight:  # then the decoder is not trained, nor the memory that it alone reads
             for part in (self.network.decoder, getattr(self.network, "memory", None)):
                 for parameter in part.parameters() if part else ():
                     if parameter is not self.network.shared.weight:
@@ -96,30 +97,29 @@ class Objective(nn.Module):
             self.tagger = model.tagger or Tagger(self.network.config.d_model, model.task.slot_marks, model.task.opening)
 
     def forward(self, batch: Batch, delay: Delay | None = None) -> Losses:
-        """Return the losses of a batch, those of the tagger with a delay if one is given."""
+        """Return the losses of a batch; with a delay, the tagger's are those of delayed states."""
         states = self._states(batch, delay)
         text = slots = tags = cases = teacher = states.new_zeros(())
         if self.config.text_weight:
-            whole = states if delay is None else self._states(batch)
-            text, slots, teacher = self._text_losses(whole, batch)
+            undelayed_states = states if delay is None else self._states(batch)
+            text, slots, teacher = self._text_losses(undelayed_states, batch)
         if self.tagger is not None:
-            read = states_at_words(states, batch.word_ends)
-            marks, forms = self.tagger(read)  # (n_batch, n_words, n_classes)
-            tags = _mean_loss(marks, batch.marks)
-            cases = _mean_loss(forms, batch.cases)
+            word_states = states_at_words(states, batch.word_ends)
+            mark_logits, case_logits = self.tagger(word_states)  # (n_batch, n_words, n_classes)
+            tags = _mean_loss(mark_logits, batch.marks)
+            cases = _mean_loss(case_logits, batch.cases)
             if self.tagger.openings is not None and batch.openings is not None:
-                tags = tags + _mean_loss(self.tagger.openings(read), batch.openings)
-            if batch.taught is not None:
-                teacher = teacher + label_loss(batch.taught, marks, forms, batch.marks != IGNORED)
-        written = self.config.text_weight * text + self.config.slot_weight * slots
-        # a text without capitals has nothing to say about them
-        case_weight = _CASE_WEIGHT if self.model.task.cased else 0.0
-        tagged = self.config.tagger_weight * (tags + case_weight * cases)
-        total = written + tagged + teacher
+                tags = tags + _mean_loss(self.tagger.openings(word_states), batch.openings)
+            if batch.teacher_codes is not None:
+                teacher = teacher + label_loss(batch.teacher_codes, mark_logits, case_logits, batch.marks != IGNORED)
+        decoder_loss = self.config.text_weight * text + self.config.slot_weight * slots
+        case_weight = _CASE_WEIGHT if self.model.task.cased else 0.0  # a text without capitals teaches no case
+        tagger_loss = self.config.tagger_weight * (tags + case_weight * cases)
+        total = decoder_loss + tagger_loss + teacher
         return Losses(total, text.detach(), slots.detach(), tags.detach(), cases.detach(), teacher.detach())
 
     def _states(self, batch: Batch, delay: Delay | None = None) -> torch.Tensor:
-        """Return the encoder's states (n_batch, n_source, d_model); without gradients where its layers are frozen."""
+        """Return the encoder's states (n_batch, n_source, d_model), without gradients if its layers are frozen."""
         encoder = self.network.encoder
         layers = blocks_of(encoder) or encoder
         learns = any(parameter.requires_grad for parameter in layers.parameters())
@@ -129,7 +129,7 @@ class Objective(nn.Module):
             return states
 
         if self._frozen_states is not None and not learns and delay is None:
-            encoder.eval()  # dropout would be kept too
+            encoder.eval()  # or states would be kept with dropout
             return self._frozen_states.encode(encode, batch.input_ids, batch.attention_mask)
         with torch.set_grad_enabled(learns and torch.is_grad_enabled()):
             if delay is not None:
@@ -137,115 +137,114 @@ class Objective(nn.Module):
             return encode(batch.input_ids, batch.attention_mask)
 
     def _text_losses(self, states: torch.Tensor, batch: Batch) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-        """Return the mean cross-entropies of tokens and of slots, and the divergence from the labels.
+        """Return the mean cross-entropies of tokens and of slots, and the divergence from the labels, in nats.
 
         states: (n_batch, n_source, d_model).
         """
-        inputs = self.network._shift_right(batch.written)  # the start, then all but the last
-        written = self.network.decoder(
+        inputs = self.network._shift_right(batch.decoder_ids)  # the start, then all tokens but the last
+        outputs = self.network.decoder(
             inputs_embeds=embed_targets(self.network, inputs),
             encoder_hidden_states=self.model.remember(states, batch.input_ids),
             encoder_attention_mask=batch.attention_mask,
             use_cache=False,
         ).last_hidden_state
-        real = batch.targets != IGNORED
-        wanted, next_word_ids = batch.targets[real], batch.next_word_ids[real]  # (n_tokens,)
-        pieces = self._pieces(wanted)
-        rows = self.network.lm_head.weight
-        outputs = written[real] * self.output_scale  # (n_tokens, d_model)
-        logits = nn.functional.linear(outputs, rows if len(pieces) == len(rows) else rows[pieces]).float()
-        places = torch.searchsorted(pieces, wanted)
-        text = cross_entropy(logits, places)
+        is_target = batch.targets != IGNORED
+        targets = batch.targets[is_target]  # (n_tokens,)
+        pieces = self._pieces(targets)
+        weight = self.network.lm_head.weight
+        scaled = outputs[is_target] * self.output_scale  # (n_tokens, d_model)
+        logits = nn.functional.linear(scaled, weight if len(pieces) == len(weight) else weight[pieces]).float()
+        text = cross_entropy(logits, torch.searchsorted(pieces, targets))
         if not self.config.slot_weight:
             return text, text.new_zeros(()), text.new_zeros(())
-        slots = self._slot_loss(logits, pieces, wanted, next_word_ids)
-        return text, slots, self._slot_label_loss(logits, pieces, real, batch)
+        slots = self._slot_loss(logits, pieces, targets, batch.next_word_ids[is_target])
+        return text, slots, self._slot_label_loss(logits, pieces, is_target, batch)
 
     def _slot_loss(
-        self, logits: torch.Tensor, pieces: torch.Tensor, wanted: torch.Tensor, next_word_ids: torch.Tensor
+        self, logits: torch.Tensor, pieces: torch.Tensor, targets: torch.Tensor, next_word_ids: torch.Tensor
     ) -> torch.Tensor:
-        """Return the mean cross-entropy in nats, among the deciding tokens and the next word; 0 without decisions.
+        """Return the mean cross-entropy in nats among the deciding tokens and the next word; 0 without decisions.
 
-        logits: float32 (n_tokens, n_pieces), of the `pieces`; wanted, next_word_ids: int64 (n_tokens,), the target and
-        the next word, which is a later target.
+        logits: float32 (n_tokens, n_pieces), a column for each of `pieces`; targets, next_word_ids: int64 (n_tokens,).
         """
-        decided = next_word_ids != IGNORED
-        wanted = wanted[decided]
-        # the place of the wanted token among the deciding ones; that of the next word, the last, if it is none of them
-        taken = (wanted[:, None] == self.deciding_ids).int()
-        classes = torch.where(taken.any(-1), taken.argmax(-1), len(self.deciding_ids))
-        choices = self._choices(logits, pieces, decided.nonzero()[:, 0], next_word_ids[decided])
+        is_decision = next_word_ids != IGNORED
+        is_deciding = (targets[is_decision][:, None] == self.deciding_ids).int()  # (n_decisions, n_deciding)
+        # the column of the target in `choices`: that of the next word, the last, if no deciding token is the target
+        classes = torch.where(is_deciding.any(-1), is_deciding.argmax(-1), len(self.deciding_ids))
+        choices = self._choices(logits, pieces, is_decision.nonzero()[:, 0], next_word_ids[is_decision])
         summed = cross_entropy(choices, classes, reduction="sum")
         return summed / max(1, len(classes))
 
     def _slot_label_loss(
-        self, logits: torch.Tensor, pieces: torch.Tensor, real: torch.Tensor, batch: Batch
+        self, logits: torch.Tensor, pieces: torch.Tensor, is_target: torch.Tensor, batch: Batch
     ) -> torch.Tensor:
-        """Return the mean divergence in nats of what may be written behind a word from its label, a scalar.
+        """Return the mean divergence in nats of the first token behind each word from the word's label; 0 without any.
 
-        logits: float32 (n_tokens, n_pieces), of the `pieces`; real: bool (n_batch, n_target), the targets' tokens.
+        logits: float32 (n_tokens, n_pieces), a column for each of `pieces`; is_target: bool (n_batch, n_target), the
+        places that the rows of the logits belong to.
         """
-        if batch.taught is None or batch.slot_starts is None:
+        if batch.teacher_codes is None or batch.slot_starts is None:
             return logits.new_zeros(())
-        taught = (batch.taught > 0).any(-1)  # (n_batch, n_words)
-        rows = (real.flatten().cumsum(0).view_as(real) - 1).gather(1, batch.slot_starts)[taught]  # (n_taught,)
-        choices = self._choices(logits, pieces, rows, batch.next_word_ids.gather(1, batch.slot_starts)[taught])
+        is_labelled = (batch.teacher_codes > 0).any(-1)  # (n_batch, n_words)
+        row_at_place = is_target.flatten().cumsum(0).view_as(is_target) - 1  # (n_batch, n_target)
+        rows = row_at_place.gather(1, batch.slot_starts)[is_labelled]  # (n_labelled,)
+        choices = self._choices(logits, pieces, rows, batch.next_word_ids.gather(1, batch.slot_starts)[is_labelled])
         is_mark = torch.zeros(choices.shape[1], dtype=torch.bool, device=choices.device)
-        is_mark[self._mark_places] = True
+        is_mark[self._mark_columns] = True
         no_mark = choices[:, ~is_mark].logsumexp(-1, keepdim=True)
-        marks = torch.cat([no_mark, choices[:, self._mark_places]], -1)  # (n_taught, n_classes)
-        return divergence(marks, batch.taught[taught][:, : marks.shape[1]])
+        marks = torch.cat([no_mark, choices[:, self._mark_columns]], -1)  # (n_labelled, n_classes)
+        return divergence(marks, batch.teacher_codes[is_labelled][:, : marks.shape[1]])
 
     def _choices(
         self, logits: torch.Tensor, pieces: torch.Tensor, rows: torch.Tensor, next_word_ids: torch.Tensor
     ) -> torch.Tensor:
-        """Return the logits (n_rows, n_deciding + 1) of the deciding tokens and of the next word, the last.
+        """Return the logits (n_rows, n_deciding + 1) of the deciding tokens and, last, of the next word.
 
-        logits: float32 (n_tokens, n_pieces), of the `pieces`; rows: int64 (n_rows,), tokens of the targets;
+        logits: float32 (n_tokens, n_pieces), a column for each of `pieces`; rows: int64 (n_rows,), of the logits;
         next_word_ids: int64 (n_rows,).
         """
-        following = torch.searchsorted(pieces, next_word_ids)[:, None]
-        deciding = torch.searchsorted(pieces, self.deciding_ids).expand(len(rows), -1)
-        return logits[rows[:, None], torch.cat([deciding, following], -1)]
+        next_word_columns = torch.searchsorted(pieces, next_word_ids)[:, None]
+        deciding_columns = torch.searchsorted(pieces, self.deciding_ids).expand(len(rows), -1)
+        return logits[rows[:, None], torch.cat([deciding_columns, next_word_columns], -1)]
 
-    def _pieces(self, wanted: torch.Tensor) -> torch.Tensor:
-        """Return the ids whose logits are computed, int64 (n_pieces,), ascending: all, or the wanted and some others.
+    def _pieces(self, targets: torch.Tensor) -> torch.Tensor:
+        """Return the ids whose logits are computed, int64 (n_pieces,), ascending: all, or those needed and some others.
 
-        They are gathered once, since the gradient of each gathering is as large as the whole vocabulary.
+        Their weights are gathered once for all losses, since the gradient of each gathering is as large as all weights.
         """
         n_vocabulary = len(self.network.lm_head.weight)
         if self.config.sampled_pieces is None:
-            return torch.arange(n_vocabulary, device=wanted.device)
-        sample = torch.randint(n_vocabulary, (self.config.sampled_pieces,), device=wanted.device)
-        pieces: torch.Tensor = torch.cat([wanted, self.deciding_ids, sample]).unique()  # type: ignore[no-untyped-call]
+            return torch.arange(n_vocabulary, device=targets.device)
+        sample = torch.randint(n_vocabulary, (self.config.sampled_pieces,), device=targets.device)
+        pieces: torch.Tensor = torch.cat([targets, self.deciding_ids, sample]).unique()  # type: ignore[no-untyped-call]
         return pieces
 
 
 def _mean_loss(logits: torch.Tensor, classes: torch.Tensor) -> torch.Tensor:
-    """Return the mean cross-entropy of logits (n_batch, n_words, n_classes) and classes (n_batch, n_words).
+    """Return the mean cross-entropy, in nats, of logits (n_batch, n_words, n_classes) and classes (n_batch, n_words).
 
-    It is 0 where all classes are IGNORED.
+    It is 0 if all classes are IGNORED.
     """
     summed = cross_entropy(logits.flatten(0, 1).float(), classes.flatten(), ignore_index=IGNORED, reduction="sum")
     return summed / (classes != IGNORED).sum().clamp(min=1)
 
 
 class FrozenStates:
-    """States of up to `max_tokens` source tokens, by their ids; those that come later are computed each time."""
+    """Keeps the states of a frozen encoder for the first `max_tokens` source tokens; others are computed each time."""
 
     def __init__(self, max_tokens: int) -> None:
-        self._kept: dict[bytes, Any] = {}
+        self._states_by_ids: dict[bytes, Any] = {}  # ids as bytes -> float16 (n_source, d_model)
         self._n_free = max_tokens
 
     def encode(self, encode: Encode, input_ids: torch.Tensor, attention_mask: torch.Tensor) -> torch.Tensor:
-        """Return states (n_batch, n_source, d_model), rounded to float16, of ids and mask, int64 (n_batch, n_source).
+        """Return states (n_batch, n_source, d_model), rounded to float16; ids and mask: int64 (n_batch, n_source).
 
-        `encode` computes the states of those that are not kept.
+        encode: computes the states that are not kept.
         """
         lengths = attention_mask.sum(1).tolist()
         keys = [ids[:length].cpu().numpy().tobytes() for ids, length in zip(input_ids, lengths, strict=True)]
-        states: list[Any] = [self._kept.get(key) for key in keys]
-        new = [index for index, row in enumerate(states) if row is None]
+        states: list[Any] = [self._states_by_ids.get(key) for key in keys]
+        new = [index for index, kept in enumerate(states) if kept is None]
         if new:
             longest = max(lengths[index] for index in new)
             with torch.no_grad():
@@ -254,5 +253,5 @@ class FrozenStates:
                 states[index] = row[: lengths[index]].clone()
                 if lengths[index] <= self._n_free:
                     self._n_free -= lengths[index]
-                    self._kept[keys[index]] = states[index]
+                    self._states_by_ids[keys[index]] = states[index]
         return pad_sequence(states, batch_first=True).to(input_ids.device, torch.float32)

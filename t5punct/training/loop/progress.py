@@ -1,9 +1,9 @@
 """What a person sees of a run: a bar with loss, words per second and time left, and a log.
 
 A line of `OUTPUT.log.jsonl`, beside the output: {"step": 50, "words": 102400, "text_loss": 6.1, "slot_loss": 0.0,
-"tag_loss": 0.7, "lr": 0.001, "words_per_second": 2900.0}.  `lr` is where the schedule has taken `optim.lr`; the speed
-is that of the steps, without validation and saving.  The logger gets it in words: "step 50 of 400, text_loss 6.1,
-tag_loss 0.7, lr 0.001, 2900 words/s, 0:04:11 left".
+"tag_loss": 0.7, "lr": 0.001, "words_per_second": 2900.0}.  `lr` is `optim.lr` as scheduled; the speed is that of the
+steps, without validation and saving.  The logger gets a line in words: "step 50 of 400, text_loss 6.1, tag_loss 0.7,
+lr 0.001, 2900 words/s, 0:04:11 left".
 
 accelerate's trackers (TensorBoard, Weights & Biases and others) get every line of the log: `report_to=tensorboard`
 writes to `OUTPUT.trackers`; `tensorboard --logdir runs` shows all runs.
@@ -15,11 +15,10 @@ import json
 import logging
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from datetime import timedelta
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 from rich.console import Console
@@ -33,23 +32,28 @@ from ..config import TrainConfig
 from .objective import Losses
 
 _log = logging.getLogger(__name__)
-_LOSSES = {  # of `Losses`, and what the log calls them
+_LOGGED = {  # fields of `Losses`, and their names in the log
     "text": "text_loss", "slots": "slot_loss", "tags": "tag_loss", "cases": "case_loss", "teacher": "teacher_loss",
 }  # fmt: skip
 
 
+def log_of(output: Path) -> Path:
+    """Return the path of a run's log: beside the run's folder, which checkpoints replace."""
+    output = output.absolute()  # `.` has no name
+    return output.with_name(output.name + ".log.jsonl")
+
+
 class RunLog:
-    """Collects losses between two lines of the log.
+    """Writes the log of a run and moves its bar; every line of the log is a mean over the steps since the last one.
 
     A new run begins a new log; a resumed run goes on after the last step of its checkpoint.
     """
 
     def __init__(
-        self, output: Path, n_steps: int, state: TrainState, *, show: bool,
-        track: Callable[..., None] = lambda line, step: None,
-    ) -> None:  # fmt: skip
-        """Give each line of the log to `track`, with its step by name; `show` is for the first process."""
-        self.path = output.with_name(output.name + ".log.jsonl")  # beside: checkpoints replace the folder
+        self, output: Path, n_steps: int, state: TrainState, *, show: bool, track: Callable[..., None]
+    ) -> None:
+        """track: is called with each line of the log, and its step; show: whether this is the first process."""
+        self.path = log_of(output)
         self.path.parent.mkdir(parents=True, exist_ok=True)
         self.n_steps, self.show, self.track = n_steps, show, track
         columns = (BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[status]}"), TimeRemainingColumn())
@@ -58,74 +62,72 @@ class RunLog:
         self.task = self.bar.add_task("train", total=n_steps, completed=state.step, status="")
         if show:
             _shorten(self.path, state.step)
-        self._began = time.perf_counter()
-        self._first = state.step
-        # since the last line: the steps, its time, its words
-        self._steps = list[Losses]()
-        self._since = self._began
-        self._words = state.words
+        self._start_time = time.perf_counter()
+        self._start_step = state.step
+        self._losses = list[Losses]()  # of the steps since the last line
+        self._line_time = self._start_time  # of the last line, moved on by pauses
+        self._line_words = state.words
         self._state = state
         self._lr = 0.0
-        self._found = ""  # what the last validation found
+        self._validation = ""  # what the last validation measured, as the bar shows it
 
     def __enter__(self) -> RunLog:
         self.bar.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.report()
         self.bar.stop()
 
     def update(self, state: TrainState, losses: Losses, lr: float, every: int) -> None:
         """Count one step; after `every` steps, log their mean."""
-        self._state, self._lr = state, lr
-        self._steps.append(losses)
+        self._state = state
+        self._lr = lr
+        self._losses.append(losses)
         self.bar.update(self.task, completed=state.step)
-        if len(self._steps) >= every:
+        if len(self._losses) >= every:
             self.report()
 
     @contextmanager
     def paused(self) -> Iterator[None]:
-        """Stop the clock while a run validates or saves: what that takes is no part of its words a second."""
-        began = time.perf_counter()
+        """Stop the clock while a run validates or saves, whose time does not count in its words a second."""
+        start_time = time.perf_counter()
         yield
-        self._since += time.perf_counter() - began
+        self._line_time += time.perf_counter() - start_time
 
     def report(self) -> None:
-        """Log the mean of the steps since the last line; before a checkpoint too, for a resumed run to have them."""
-        if not self._steps:
+        """Log the mean of the steps since the last line, if any.  A checkpoint comes after it: its log is complete."""
+        if not self._losses:
             return
         state = self._state
         now = time.perf_counter()
         line: dict[str, float | int] = {"step": state.step, "words": state.words}
-        for name, logged in _LOSSES.items():
-            line[logged] = round(sum(float(getattr(losses, name)) for losses in self._steps) / len(self._steps), 4)
+        for name, logged in _LOGGED.items():
+            line[logged] = round(sum(float(getattr(losses, name)) for losses in self._losses) / len(self._losses), 4)
         line["lr"] = self._lr
-        line["words_per_second"] = round((state.words - self._words) / (now - self._since), 1)
-        self._steps = []
-        self._since = now
-        self._words = state.words
+        line["words_per_second"] = round((state.words - self._line_words) / (now - self._line_time), 1)
+        self._losses = []
+        self._line_time = now
+        self._line_words = state.words
         self.record(line)
         status = f"loss {line['text_loss']:.3f} {line['tag_loss']:.3f}  {line['words_per_second']:.0f} words/s"
-        self.bar.update(self.task, status=f"{status}{self._found}")
+        self.bar.update(self.task, status=f"{status}{self._validation}")
 
     def record(self, line: dict[str, float | int]) -> None:
-        """Append a line to the log, and give it to the trackers.
+        """Append a line, of steps or of a validation, to the log, and give it to the trackers.
 
-        A validation's line, which is the one without a speed, is kept for the bar, which shows it until the next.
+        The line of a validation is the one without a speed.  The bar shows it until the next.
         """
         step = line["step"]
-        untrained = [name for name in _LOSSES.values() if not line.get(name)]  # losses that the run does not have
+        untrained = [name for name in _LOGGED.values() if not line.get(name)]  # losses of weight 0
         left_out = ("step", "words", "words_per_second", *untrained)
         named = [f"{name} {value:.4g}" for name, value in line.items() if name not in left_out]
         if "words_per_second" in line:
-            per_step_s = (time.perf_counter() - self._began) / max(1, int(step) - self._first)
+            per_step_s = (time.perf_counter() - self._start_time) / max(1, int(step) - self._start_step)
             left = timedelta(seconds=round((self.n_steps - step) * per_step_s))
             named += [f"{line['words_per_second']:.0f} words/s", f"{left} left"]
         else:
-            self._found = f"  {' '.join(named)}"
+            self._validation = f"  {' '.join(named)}"
         if self.show:
             self.track({name: value for name, value in line.items() if name != "step"}, step=step)
             with self.path.open("a", encoding="utf-8") as handle:
@@ -134,19 +136,17 @@ class RunLog:
 
 
 def _shorten(path: Path, step: int) -> None:
-    """Keep a log's lines up to a step."""
+    """Remove the lines of a log after a step, and what follows half a line, which a crash leaves."""
     if not path.is_file():
         return
-    kept = []
-    for line in path.read_text(encoding="utf-8").splitlines():
-        try:
+    lines = list[str]()
+    with suppress(ValueError, KeyError, TypeError):  # half a line
+        for line in path.read_text(encoding="utf-8").splitlines():
             if json.loads(line)["step"] > step:
                 break
-        except (ValueError, KeyError, TypeError):  # half a line, from a crash
-            break
-        kept.append(line + "\n")
-    with writing(path) as handle:  # a cut between emptying and filling would leave no log
-        handle.writelines(kept)
+            lines.append(line + "\n")
+    with writing(path) as handle:  # whole or not at all, so that a crash leaves the old log
+        handle.writelines(lines)
 
 
 def tracker_settings(config: TrainConfig) -> dict[str, Any]:
@@ -166,14 +166,14 @@ def tracker_settings(config: TrainConfig) -> dict[str, Any]:
 
 @contextmanager
 def tracking(accelerator: Any, config: TrainConfig) -> Iterator[None]:
-    """Begin a run in each tracker, with the settings by their dotted names; let each write what it has at the end."""
+    """Begin a run in each tracker, with the settings by their dotted names, and end it with the block."""
     if config.report_to:
         plain = {
             name: value if isinstance(value, bool | int | float | str) else str(value)
             for name, value in flatten_settings(asdict(config)).items()
         }
-        named = {"wandb": {"name": Path(config.output).name}}
-        accelerator.init_trackers("t5punct", config=plain, init_kwargs=named)
+        run_name = {"wandb": {"name": Path(config.output).name}}
+        accelerator.init_trackers("t5punct", config=plain, init_kwargs=run_name)
     try:
         yield
     finally:

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import logging
+import math
 import warnings
 from collections import defaultdict
 from collections.abc import Sequence
@@ -34,10 +35,10 @@ from .validation import Validator
 
 _log = logging.getLogger(__name__)
 
-# the first process validates and saves while the others wait; one that ends takes all with it, as launchers see to
+# processes wait for so long while the first one validates and saves; if it ends, launchers end them
 _WAIT = timedelta(hours=12)
-_BETAS = 0.9, 0.98
-# embeddings of words, and what a BERT adds to them before its first layer: positions, a norm
+_BETAS = 0.9, 0.98  # of AdamW
+# parts of the names of word embeddings, and of what a BERT adds to them before its first layer: positions, a norm
 _WORDS = ("shared", "encoder.embeddings")
 
 
@@ -48,7 +49,7 @@ class Run:
     config: TrainConfig
     accelerator: Any
     model: models.Model
-    objective: Any
+    objective: Any  # as accelerate has wrapped it; so are the optimiser and the loader
     optimiser: Any
     schedule: Any
     sampler: BatchSampler
@@ -57,11 +58,11 @@ class Run:
     state: TrainState
     validator: Validator | None
     plain: PlainModel
-    saved: TrainState | None = None  # where it stood at its last checkpoint
+    saved: TrainState | None = None  # the state of the last checkpoint; None before the first
 
 
 def build(config: TrainConfig) -> Run:
-    """Load or make everything that a run needs; with `resume`, as in the last checkpoint."""
+    """Load or make everything that a run needs; with `resume`, as the last checkpoint has it."""
     accelerator = _accelerator(config)
     if config.resume:
         with accelerator.main_process_first():
@@ -78,22 +79,26 @@ def build(config: TrainConfig) -> Run:
     state = TrainState(processes=accelerator.num_processes, data=chunks_fingerprint(examples))
     model = _ready_model(config, model, examples, accelerator)
     plain = PlainModel(model, config.lora, accelerator)
-    objective = _objective(config, model)
+    objective = _make_objective(config, model)
     if model.tagger is not None and objective.tagger is None and accelerator.is_main_process:
         _log.warning("the tagger is dropped: without training (loss.tagger_weight=0) it would not fit the new encoder")
     model = replace(model, tagger=objective.tagger)
     optimiser = build_optimiser(objective, config.optim)
-    per_epoch = -(-len(sampler) // (accelerator.num_processes * config.optim.accumulation_steps))
-    n_steps = config.optim.max_steps or per_epoch * config.optim.epochs
+    steps_per_epoch = math.ceil(len(sampler) / (accelerator.num_processes * config.optim.accumulation_steps))
+    n_steps = config.optim.max_steps or steps_per_epoch * config.optim.epochs
     if config.optim.schedule != "constant" and config.optim.warmup_steps >= n_steps and accelerator.is_main_process:
         _log.warning(
             "a warm-up of %s steps in a run of %s: the learning rate never reaches optim.lr; expected a warm-up that "
             "is shorter than the run; lower optim.warmup_steps", config.optim.warmup_steps, n_steps,
         )  # fmt: skip
     objective, loader, optimiser = accelerator.prepare(objective, loader, optimiser)
-    run = Run(config, accelerator, model, objective, optimiser, None, sampler, loader, n_steps, state, validator, plain)
+    run = Run(
+        config, accelerator, model, objective, optimiser, schedule=None, sampler=sampler, loader=loader,
+        n_steps=n_steps, state=state, validator=validator, plain=plain,
+    )  # fmt: skip
     if config.resume:
         _resume(run)
+    # only now is it known how many steps are done
     run.schedule = build_schedule(config.optim, run.optimiser.optimizer, n_steps, run.state.step)
     return run
 
@@ -103,7 +108,7 @@ def _accelerator(config: TrainConfig) -> Any:
     from accelerate.utils import DataLoaderConfiguration, InitProcessGroupKwargs, set_seed
 
     accelerator = Accelerator(
-        cpu=not torch.accelerator.is_available(),  # else several CPU processes do not find each other
+        cpu=not torch.accelerator.is_available(),  # if not set, several CPU processes do not find each other
         mixed_precision=config.mixed_precision,
         gradient_accumulation_steps=config.optim.accumulation_steps,
         dataloader_config=DataLoaderConfiguration(even_batches=False),
@@ -116,7 +121,7 @@ def _accelerator(config: TrainConfig) -> Any:
 
 
 def _ready_model(config: TrainConfig, model: models.Model, examples: ChunkExamples, accelerator: Any) -> models.Model:
-    """Return the model, fitted before the first step and set up for this machine."""
+    """Return the model, with its odds of unmarked slots, and set up for this machine; log what does not suit it."""
     if config.data.questions.share:
         model = model.with_task(classifies=True, unmarked_odds=examples.unmarked_odds())
     if not config.resume:
@@ -125,23 +130,23 @@ def _ready_model(config: TrainConfig, model: models.Model, examples: ChunkExampl
                 _log.warning("%s", warning)
     network: Any = model.network
     network.decoder.set_attn_implementation("eager")  # as in EncoderT5
-    if accelerator.device.type == "cpu":  # with gradients a quarter faster there than torch's fused attention
-        with without_advice():  # MPNet has only this one
+    if accelerator.device.type == "cpu":  # with gradients a quarter faster there than fused attention
+        with without_advice():  # of MPNet, which has eager attention only
             network.set_attn_implementation("eager")
     if config.gradient_checkpointing:
-        # the second name is that of older versions of transformers
+        # older versions of transformers have the second name
         enable = getattr(network, "activation_checkpointing_enable", None) or network.gradient_checkpointing_enable
         enable({"use_reentrant": False})
     return model
 
 
-def _objective(config: TrainConfig, model: models.Model) -> Objective:
-    """Return the objective; only the parameters that are trained require gradients."""
+def _make_objective(config: TrainConfig, model: models.Model) -> Objective:
+    """Return the objective, in which only the parameters that are trained require gradients."""
     if config.lora.r:
         add_adapters(model.network, config.lora)
     objective = Objective(model, config.loss).train()
     if objective.tagger is not None:
-        objective.tagger.requires_grad_(True)  # one that was loaded does not
+        objective.tagger.requires_grad_(True)  # a loaded one requires no gradients
     freeze(objective, config.optim.frozen)
     if config.optim.embeddings == "task":
         _freeze_words(model)
@@ -154,29 +159,28 @@ def freeze(objective: nn.Module, parts: Sequence[str]) -> None:
     Raises ConfigError for a part that no name contains.
     """
     for part in parts:
-        wanted = _WORDS if part == "words" else (part,)
-        n_frozen = 0
-        for name, parameter in objective.named_parameters():
-            if any(each in name for each in wanted):
-                parameter.requires_grad_(False)
-                n_frozen += 1
-        check(n_frozen, f"frozen {part!r}", expected="part of a parameter's name", fix="check optim.frozen")
+        alternatives = _WORDS if part == "words" else (part,)
+        frozen = [
+            parameter for name, parameter in objective.named_parameters()
+            if any(alternative in name for alternative in alternatives)
+        ]  # fmt: skip
+        check(frozen, f"frozen {part!r}", expected="part of a parameter's name", fix="check optim.frozen")
+        for parameter in frozen:
+            parameter.requires_grad_(False)
 
 
 def _freeze_words(model: models.Model) -> None:
-    """Train only the embeddings of the task's own tokens.
+    """Let of the embeddings only those of the task's own tokens learn.
 
-    Otherwise an encoder soon loses what it knows of rare words: Adam moves a row by the whole rate whenever its word
-    comes.
+    Otherwise an encoder soon loses what it knows of rare words: whenever a word comes, Adam moves its row by the whole
+    rate.
     """
-    check(
-        model.tokenizer.task_ids, "a tokenizer without tokens of the task",
-        expected="tokens for styles or marks", fix="set optim.embeddings=all",
-    )  # fmt: skip
+    mistake, expected = "a tokenizer without tokens of the task", "tokens for styles or marks"
+    check(model.tokenizer.task_ids, mistake, expected=expected, fix="set optim.embeddings=all")
     weight: torch.Tensor = model.network.shared.weight
-    learns = torch.zeros(len(weight), 1, device=weight.device)
-    learns[list(model.tokenizer.task_ids)] = 1.0
-    weight.register_hook(lambda gradient: gradient * learns)  # type: ignore[no-untyped-call]
+    mask = torch.zeros(len(weight), 1, device=weight.device)  # 1 for the rows that learn
+    mask[list(model.tokenizer.task_ids)] = 1.0
+    weight.register_hook(lambda gradient: gradient * mask)  # type: ignore[no-untyped-call]
 
 
 def build_optimiser(objective: nn.Module, config: OptimConfig) -> torch.optim.AdamW:
@@ -187,23 +191,23 @@ def build_optimiser(objective: nn.Module, config: OptimConfig) -> torch.optim.Ad
     parameters = {name: value for name, value in objective.named_parameters() if value.requires_grad}
     check(parameters, "nothing to train", expected="parameters that are not frozen", fix="check optim.frozen")
     for part in config.factors:
-        is_named = any(part in name for name in parameters)
-        check(is_named, f"factors of {part!r}", expected="part of a parameter's name", fix="check optim.factors")
-    groups = defaultdict[float, list[nn.Parameter]](list)  # by their rates
+        is_known = any(part in name for name in parameters)
+        check(is_known, f"factors of {part!r}", expected="part of a parameter's name", fix="check optim.factors")
+    parameters_by_rate = defaultdict[float, list[nn.Parameter]](list)
     for name, value in parameters.items():
-        factors = [factor for part, factor in config.factors.items() if part in name]
-        groups[factors[0] * config.lr if factors else config.lr].append(value)
-    parts = [{"params": values, "lr": lr} for lr, values in groups.items()]
-    return torch.optim.AdamW(parts, lr=config.lr, betas=_BETAS, weight_decay=0.0, fused=True)
+        factor = next((factor for part, factor in config.factors.items() if part in name), 1.0)
+        parameters_by_rate[factor * config.lr].append(value)
+    groups = [{"params": values, "lr": lr} for lr, values in parameters_by_rate.items()]
+    return torch.optim.AdamW(groups, lr=config.lr, betas=_BETAS, weight_decay=0.0, fused=True)
 
 
 def build_schedule(config: OptimConfig, optimiser: torch.optim.Optimizer, n_steps: int, n_done: int) -> Any:
-    """Return the schedule of the learning rate over a run's steps, of which `n_done` are over."""
+    """Return the schedule of the learning rate over a run's steps, after the `n_done` steps of earlier processes."""
     from transformers import get_scheduler
 
     schedule = get_scheduler(config.schedule, optimiser, config.warmup_steps, n_steps)
     with warnings.catch_warnings():
-        # of a schedule that is stepped before its optimiser: an earlier process has made the optimiser's steps
+        # torch warns of a schedule that is stepped before its optimiser
         warnings.filterwarnings("ignore", ".*lr_scheduler.step.*", UserWarning)
         for _ in range(n_done):
             schedule.step()
@@ -211,7 +215,7 @@ def build_schedule(config: OptimConfig, optimiser: torch.optim.Optimizer, n_step
 
 
 def _resume(run: Run) -> None:
-    """Go on where the last checkpoint stands; its weights are already loaded."""
+    """Restore the run's state, moments and random state from the last checkpoint; its weights are already loaded."""
     accelerator = run.accelerator
     folder = Path(run.config.output)
     state = checkpoint.read_state(folder)
@@ -223,4 +227,4 @@ def _resume(run: Run) -> None:
         model = run.plain(run.model, run.objective)
         if accelerator.is_main_process:
             checkpoint.check_same_base(model.network, folder)
-    restore_random_state(tensors, accelerator.process_index)  # last: making a model draws numbers
+    restore_random_state(tensors, accelerator.process_index)  # last, as making a model draws numbers

@@ -1,9 +1,9 @@
 """The training loop: one process or many, by `accelerate`.
 
-`train(TrainConfig(output="runs/demo", init_from="small", data=DataConfig(path="prepared/data")))` fine-tunes: it leaves
-checkpoints in `output`, the last of them a usable model; their losses in `OUTPUT.log.jsonl` beside it.
+`train(TrainConfig(output="runs/demo", init_from="small", data=DataConfig(path="prepared/data")))` fine-tunes a model.
+Then the folder `output` has the last checkpoint, which is a usable model, and `OUTPUT.log.jsonl` beside it the losses.
 
-An interrupt (Ctrl-C) or a termination ends a run after the step that it falls in; the run is saved.
+An interrupt (Ctrl-C) or a termination ends a run after the step that it falls in, and the run is saved.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from typing import Any
 import torch
 
 from ...config import check
-from ..checkpoint import check_output, clear_leftovers, save_checkpoint
+from ..checkpoint import check_output, save_checkpoint
 from ..config import TrainConfig
 from ..lock import lock_folder
 from ..tensors import collect_tensors
@@ -36,20 +36,21 @@ _TIMES_A_RUN, _LONGEST_INTERVAL = 10, 1000  # of validations and checkpoints, wh
 
 
 def train(config: TrainConfig) -> Path:
-    """Train, and return the folder of the final model."""
+    """Train, and return the folder of the final model.
+
+    Raises KeyboardInterrupt after an interrupted run was saved.
+    """
     output = Path(config.output)
     check_output(config)
-    with lock_folder(output) as is_first:
-        if is_first:
-            clear_leftovers(output)
+    with lock_folder(output):
         run = build(config)
-        show = run.accelerator.is_main_process
+        is_main = run.accelerator.is_main_process
         with tracking(run.accelerator, config):
-            with RunLog(output, run.n_steps, run.state, show=show, track=run.accelerator.log) as progress:
+            with RunLog(output, run.n_steps, run.state, show=is_main, track=run.accelerator.log) as progress:
                 is_complete = take_steps(run, progress)
             _save(run)
         if not is_complete:
-            if is_first:
+            if is_main:
                 _log.warning(
                     "stopped after step %s of %s, saved in %s; resume=true goes on", run.state.step, run.n_steps, output
                 )
@@ -58,40 +59,23 @@ def train(config: TrainConfig) -> Path:
 
 
 def take_steps(run: Run, progress: RunLog) -> bool:
-    """Take all steps that are left, with the validations and checkpoints that fall between them.
+    """Take all steps that are left, with the validations and checkpoints between them.
 
-    Gives whether all were taken: an interrupt ends them early.
+    Return whether all were taken: an interrupt ends them early.
     """
-    config = run.config
-    validate_every = interval(config.validation.every_steps, run.n_steps) if run.validator is not None else 0
-    save_every = interval(config.checkpoint_every_steps, run.n_steps)
-    with noting_interrupts(show=run.accelerator.is_main_process) as interrupt:
+    accelerator = run.accelerator
+    with noting_interrupts(show=accelerator.is_main_process) as interrupt:
         while not _is_over(run):
             run.loader.dataset.epoch = run.state.epoch
-            run.sampler.set_position(run.state.epoch, run.state.batch * run.accelerator.num_processes)
+            run.sampler.set_position(run.state.epoch, run.state.batch * accelerator.num_processes)
             for batch in run.loader:
                 losses = take_step(run, batch)
                 if losses is None:
                     continue
-                step = run.state.step
-                losses = losses.on_cpu()
-                loss = losses.total.item()  # after one that is not finite nothing can be learned
-                mistake = f"loss {loss} in step {step}"
-                check(math.isfinite(loss), mistake, expected="a finite loss", fix="lower optim.lr")
-                # groups of parameters with a factor have other rates
-                lr = config.optim.lr * float(run.schedule.lr_lambdas[0](run.schedule.last_epoch))
-                progress.update(run.state, losses, lr, config.log_every_steps)
-                is_best = False
-                if validate_every and step % validate_every == 0:
-                    with progress.paused():
-                        is_best = validate(run, progress)
-                if is_best or (save_every and step % save_every == 0):
-                    progress.report()
-                    with progress.paused():
-                        _save(run)
-                # of any process: all must end after the same step
-                noted = torch.tensor(float(interrupt.is_set()), device=run.accelerator.device)
-                if run.accelerator.reduce(noted, "sum").item() or _is_over(run):
+                _finish_step(run, losses.on_cpu(), progress)
+                # processes must end after the same step, so each asks whether any of them was interrupted
+                is_interrupted = torch.tensor(float(interrupt.is_set()), device=accelerator.device)
+                if accelerator.reduce(is_interrupted, "sum").item() or _is_over(run):
                     return _is_over(run)
             run.state = replace(run.state, epoch=run.state.epoch + 1, batch=0)
     return True
@@ -102,13 +86,45 @@ def _is_over(run: Run) -> bool:
     return run.state.step >= run.n_steps or is_stale(run.state, run.config.validation.patience)
 
 
+def _finish_step(run: Run, losses: Losses, progress: RunLog) -> None:
+    """Log a step's losses, validate and save, each where it is due.
+
+    Raises ConfigError for a loss that is not finite: after that nothing can be learned.
+    """
+    config = run.config
+    step = run.state.step
+    loss = losses.total.item()
+    check(math.isfinite(loss), f"loss {loss} in step {step}", expected="a finite loss", fix="lower optim.lr")
+    # `optim.lr` as scheduled; parameters with one of `optim.factors` have other rates
+    lr = config.optim.lr * float(run.schedule.lr_lambdas[0](run.schedule.last_epoch))
+    progress.update(run.state, losses, lr, config.log_every_steps)
+    is_best = False
+    if run.validator is not None and is_due(step, config.validation.every_steps, run.n_steps):
+        with progress.paused():
+            is_best = validate(run, progress)
+    if is_best or is_due(step, config.checkpoint_every_steps, run.n_steps):
+        progress.report()
+        with progress.paused():
+            _save(run)
+
+
+def is_due(step: int, every: int | None, n_steps: int) -> bool:
+    """Return whether what happens every so many steps is due after this one.
+
+    0: never; None: after each tenth of a run, and after each 1,000 steps of a long one.
+    """
+    if every is None:
+        every = min(_LONGEST_INTERVAL, max(1, n_steps // _TIMES_A_RUN))
+    return every > 0 and step % every == 0
+
+
 def take_step(run: Run, batch: Any) -> Losses | None:
-    """Take a batch; return its losses, those on this process, if it completed an optimiser step."""
+    """Learn from a batch.  Return its losses on this process if it completes an optimiser step, else None."""
     accelerator = run.accelerator
     state = run.state
     with accelerator.accumulate(run.objective):
         batch = batch.to(accelerator.device)
-        # each process draws its own, so that a step sees several
+        # each process draws its own delay, so that a step sees several
         delay = run.config.data.delays.draw(run.config.seed, state.epoch, state.batch, accelerator.process_index)
         with accelerator.autocast():
             losses: Losses = run.objective(batch, delay)
@@ -119,21 +135,22 @@ def take_step(run: Run, batch: Any) -> Losses | None:
         if accelerator.sync_gradients:
             run.schedule.step()
         run.optimiser.zero_grad()
-    words = state.words + batch.n_words * accelerator.num_processes
-    step = state.step + accelerator.sync_gradients
-    run.state = replace(state, step=step, batch=state.batch + 1, words=words)
+    run.state = replace(
+        state, step=state.step + accelerator.sync_gradients, batch=state.batch + 1,
+        words=state.words + batch.n_words * accelerator.num_processes,
+    )  # fmt: skip
     return losses if accelerator.sync_gradients else None
 
 
 def validate(run: Run, progress: RunLog) -> bool:
-    """Measure the model, and return whether it is the best so far.  All processes get what the first one measured."""
+    """Measure the model, and return whether it is the best so far.  The first process measures, for all."""
     from accelerate.utils import broadcast_object_list
 
     assert run.validator is not None  # noqa: S101  (made where steps are validated)
     model = run.plain(run.model, run.objective, to_use=True)
-    measured = run.validator.line(model, run.state.step) if run.accelerator.is_main_process else None
-    (measured,) = broadcast_object_list([measured])
-    line = {"step": run.state.step, "words": run.state.words, **measured}
+    scores = run.validator.line(model, run.state.step) if run.accelerator.is_main_process else None
+    (scores,) = broadcast_object_list([scores])
+    line = {"step": run.state.step, "words": run.state.words, **scores}
     progress.record(line)
     run.state = update_best(run.state, line, deciding_score(run.config))
     if is_stale(run.state, run.config.validation.patience) and run.accelerator.is_main_process:
@@ -143,7 +160,7 @@ def validate(run: Run, progress: RunLog) -> bool:
 
 
 def _save(run: Run) -> None:
-    """Write a checkpoint, if this step has none yet."""
+    """Write a checkpoint, unless the last one has this state."""
     if run.saved == run.state:
         return
     accelerator = run.accelerator
@@ -157,33 +174,32 @@ def _save(run: Run) -> None:
 
 @contextmanager
 def noting_interrupts(*, show: bool) -> Iterator[Event]:
-    """Note an interrupt or a termination instead of ending at once; `show` is for the process that says so.
+    """Let the first interrupt or termination set the event that is yielded, instead of ending the process.
 
-    Signals reach the main thread only, and one that is ignored (`nohup`) or handled by others stays so.
+    A second one ends it.  Signals reach the main thread only.  One that is ignored (`nohup`) or that has a handler of
+    somebody else's keeps it.  `show`: whether this process tells its user.
     """
     interrupt = Event()
-    usual = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
-    heeded = [number for number, handler in usual.items() if handler in (signal.default_int_handler, signal.SIG_DFL)]
-    if current_thread() is not main_thread():
-        heeded = []
+    usual_handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    noted = [
+        number for number, handler in usual_handlers.items()
+        if handler in (signal.default_int_handler, signal.SIG_DFL) and current_thread() is main_thread()
+    ]  # fmt: skip
+
+    def restore_handlers() -> None:
+        for number in noted:
+            signal.signal(number, usual_handlers[number])
 
     def note(number: int, frame: object) -> None:
-        for each in heeded:
-            signal.signal(each, usual[each])
+        restore_handlers()
         interrupt.set()
         if show:
             with suppress(RuntimeError):  # where the interrupt falls into a write to the same stream
                 _log.warning("interrupted: the run ends after this step and is saved; once more, and it ends at once")
 
-    for number in heeded:
+    for number in noted:
         signal.signal(number, note)
     try:
         yield interrupt
     finally:
-        for number in heeded:
-            signal.signal(number, usual[number])
-
-
-def interval(every: int | None, n_steps: int) -> int:
-    """Return after how many steps something is due: as the config says, else a tenth of the run, 1,000 at most."""
-    return min(_LONGEST_INTERVAL, max(1, n_steps // _TIMES_A_RUN)) if every is None else every
+        restore_handlers()

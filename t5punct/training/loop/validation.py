@@ -1,7 +1,7 @@
-"""Loss and scores during training, on text that the model does not train on; which model is the best of a run.
+"""Losses and scores during training, on text that the model does not train on; which model is the best of a run.
 
-The loss is the text loss, a mean over the target tokens of at most 200 chunks: cheap, and comparable with the
-training's `text_loss`.  The scores are those of `t5punct evaluate`.
+The losses are means over at most 200 chunks, which is cheap: of the text over target tokens, comparable with the
+training's `text_loss`, and of the tagger over slots.  The scores are those of `t5punct evaluate`.
 """
 
 from __future__ import annotations
@@ -15,12 +15,11 @@ import torch
 from ...config import check
 from ...decoding.batching import batch_by_length
 from ...decoding.inputs import DecodingConfig
-from ...errors import InputError
 from ...evaluation.evaluate import evaluate_file
+from ...evaluation.references import read_references
 from ...model import Model
 from ...punctuator import Punctuator, PunctuatorConfig
-from ...text.io.files import read_lines
-from ...text.io.iwslt import is_iwslt, read_rows
+from ...text.marks import Alphabet
 from ..checkpoint import TrainState
 from ..config import LossConfig, TrainConfig
 from ..examples.batches import make_collator
@@ -33,45 +32,40 @@ _MAX_WORDS = 4000  # of a file, the first ones
 
 
 class Validator:
-    """Measures a model on held-out text; files are read once at the start, so that a bad one is reported there.
-
-    `rows` is the data set's split `validation`, or None without one.
-    """
+    """Measures a model on held-out text."""
 
     def __init__(self, config: TrainConfig, rows: Any) -> None:
-        self.config = config
-        self.rows = None
-        if rows is not None and len(rows):
-            self.rows = rows.select(range(min(_MAX_CHUNKS, len(rows))))
-        path = config.validation.file
-        if path is not None:  # read as the evaluation will
-            words = read_rows(path) if is_iwslt(path) else [line for line in read_lines(path) if line.strip()]
-            mistake = f"{path} holds no words"
-            check(words, mistake, expected="punctuated text", fix="check validation.file", kind=InputError)
-        every = config.validation.every_steps
-        check(
-            self.rows is not None or path is not None or not every,
-            f"validation every {every} steps, and nothing to validate with",
-            expected="a data set with a split `validation`, or a file",
-            fix="name a validation.file or set validation.every_steps=0",
-        )
-        score = deciding_score(config)
-        check(
-            self.rows is not None or not score.endswith("loss"),
-            f"validation.score {score} without a split `validation`",
-            expected="held-out chunks, or a score of the file",
-            fix="set validation.score=micro_f1 or prepare with a holdout",
-        )
+        """Read the file once, so that a bad one is reported before training.
 
-    def line(self, model: Model, step: int) -> dict[str, float | int]:
-        """Return a line for the log.  Leaves the model in training mode."""
+        rows: the data set's split `validation`; None without one.  Raises InputError for a file that cannot be scored,
+        and ConfigError for a validation or a score that there is no text for.
+        """
+        self.config = config
+        self.rows = None if rows is None else rows.select(range(min(_MAX_CHUNKS, len(rows))))
+        path = config.validation.file
+        if path is not None:
+            for _ in read_references(path, Alphabet(), max_words=_MAX_WORDS):
+                pass
+        every = config.validation.every_steps
+        mistake = f"validation every {every} steps, and nothing to validate with"
+        expected = "a data set with a split `validation`, or a file"
+        fix = "name a validation.file or set validation.every_steps=0"
+        check(self.rows is not None or path is not None or not every, mistake, expected=expected, fix=fix)
+        score = deciding_score(config)
+        mistake = f"validation.score {score} without a split `validation`"
+        fix = "set validation.score=micro_f1 or prepare with a holdout"
+        can_score = self.rows is not None or not score.endswith("loss")
+        check(can_score, mistake, expected="held-out chunks, or a score of the file", fix=fix)
+
+    def line(self, model: Model, step: int) -> dict[str, float]:
+        """Return a line for the log: a step, losses and scores.  Leaves the model in training mode."""
         model.network.eval()
         with torch.no_grad():
-            values = self._loss(model) | self._f1(model)
+            values = self._losses(model) | self._scores(model)
         model.network.train()
         return {"step": step, **values}
 
-    def _loss(self, model: Model) -> dict[str, float]:
+    def _losses(self, model: Model) -> dict[str, float]:
         """Return the mean cross-entropies in nats, of the text and of the tagger's marks; empty without chunks."""
         if self.rows is None:
             return {}
@@ -94,8 +88,8 @@ class Validator:
             means[LOGGED["tag_loss"]] = round(tag_loss / n_slots, 4)
         return means
 
-    def _f1(self, model: Model) -> dict[str, float]:
-        """Return F1 with the decoder that is trained; empty without a file."""
+    def _scores(self, model: Model) -> dict[str, float]:
+        """Return F1 scores in percent, with the decoder that is trained; empty without a file."""
         file = self.config.validation.file
         if file is None:
             return {}
@@ -106,11 +100,11 @@ class Validator:
         return {name: round(value or 0.0, 2) for name, value in values.items()}
 
 
-LOGGED = {"loss": "validation_loss", "tag_loss": "validation_tag_loss"}  # other scores are logged by their own names
+LOGGED = {"loss": "validation_loss", "tag_loss": "validation_tag_loss"}  # names in the log, if not the scores' own
 
 
 def deciding_score(config: TrainConfig) -> str:
-    """Return the score that decides: the config's, else what the run has of micro F1, text loss and tagger's loss."""
+    """Return the name of the score that decides: the config's, else the first that a run has of three."""
     if config.validation.score is not None:
         return config.validation.score
     if config.validation.file is not None:
@@ -119,17 +113,23 @@ def deciding_score(config: TrainConfig) -> str:
 
 
 def update_best(state: TrainState, line: Mapping[str, float], score: str) -> TrainState:
-    """Return the state after a validation, whose line of the log is given; an equal score is no better one.
+    """Return the state after a validation; `line`: what it has measured, by the names in the log.
 
-    With another score than before (a resumed run may change it) the search for the best begins anew.
+    A score that equals the best is no better.  With another score than before (a resumed run may change it) the search
+    for the best begins anew.
     """
     value = line[LOGGED.get(score, score)]
-    known = state.best if state.score == score else None
-    if known is None or (value < known if score in LOGGED else value > known):
+    if state.best is None or state.score != score:
+        is_better = True
+    elif score in LOGGED:  # a loss
+        is_better = value < state.best
+    else:
+        is_better = value > state.best
+    if is_better:
         return replace(state, score=score, best=value, best_step=state.step, stale=0)
     return replace(state, stale=state.stale + 1)
 
 
 def is_stale(state: TrainState, patience: int | None) -> bool:
-    """Return whether so many validations in a row have found nothing better; never without a patience."""
+    """Return whether `patience` validations in a row have found nothing better; never if it is None."""
     return patience is not None and state.stale >= patience
