@@ -91,6 +91,12 @@ def test_multi_knows_elided_names_and_leaves_other_languages_i_alone() -> None:
     french = multi.punctuate("nous venons d'allemagne et l'italie est belle mais l'eau est froide")
     assert {"d'Allemagne", "l'Italie", "l'eau"} <= {*bare(french)}
     assert multi.punctuate("l'italie est belle").startswith("L'Italie est")
+    names = "whatsapp youtube ebay macbook paypal iphone github"
+    assert bare(multi.punctuate(f"ich habe {names.replace(' ', ' und ')}"))[2::2] == [
+        *"WhatsApp YouTube eBay MacBook PayPal iPhone GitHub".split()
+    ]
+    dutch = bare(multi.punctuate("'t is mooi weer hier en 's avonds regent het 5 km verder"))
+    assert dutch[:2] == ["'t", "Is"] and {"'s", "km"} <= {*dutch}
     polish = bare(multi.punctuate("mama i tata byli w domu a potem i ja przyszedłem"))
     assert polish.count("i") == 2
     assert {"I'm", "I've"} <= {*bare(multi.punctuate("well i'm sure that i've seen it"))}

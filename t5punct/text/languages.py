@@ -105,6 +105,24 @@ _SMALL_WORDS = {
     "Vietnamese": "và của là có không được cho một tôi người này trong với các đã những khi để như thì",
     "Indonesian": "yang dan di ini itu dengan untuk tidak dari dalam akan pada ke ada juga saya kita mereka adalah"
     " sudah kami karena apakah bisa",
+    "Afrikaans": "die en is nie het van in ek jy my ons hulle wat dit vir met om kan sal aan was ook baie maar"
+    " daar hierdie wees moet gaan na toe julle niks",
+    "Catalan": "el la i que de no és un una en per amb els les del al com més però aquest aquesta hi ha molt"
+    " tot també són què jo meu seva perquè quan fer gràcies avui vull anar vaig",
+    "Estonian": "ja on ei see ma et ta oli kui mis aga nii me siis ka oma mul kas sa nad olen väga selle seda"
+    " veel midagi mida tema täna hästi",
+    "Lithuanian": "ir yra ne aš kad tai į su iš bet kaip buvo jis ji mes ar už tik labai dar man jau šiandien"
+    " kur mano bus gali apie",
+    "Icelandic": "og að er ég það í á ekki við var sem um en með hann hún þetta fyrir svo hvað mjög til þú"
+    " þeir eru hafa",
+    "Albanian": "dhe është në të një që për me nuk unë por si kjo ky janë ka shumë më nga ishte do jam çfarë"
+    " sot atë",
+    "Basque": "eta da ez bat dut du zen hau ere oso baina nire gara dira dago zer egin gaur behar izan naiz"
+    " dugu honek",
+    "Swahili": "na ya wa ni kwa katika za la hii hiyo kuwa sisi yangu yako leo lakini sana huyu watu nini mimi"
+    " wewe alikuwa",
+    "Tagalog": "ang ng sa na mga ay at ako ko siya hindi ito mo niya kami tayo para lang po pero ikaw kung may"
+    " isang",
     "Turkish": "bir ve bu için çok var ben ama gibi daha değil olarak sonra kadar yok şey",
 }
 # letters that only one of these languages has

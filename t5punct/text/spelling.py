@@ -28,9 +28,9 @@ ABBREVIATIONS = {*_BEFORE_NAMES, *_LISTED.split(), *_LOWERED_WORDS}
 _ORDINAL = re.compile(r"\d{1,3}")
 # German, Danish, Norwegian and Hungarian ordinals: `am 3. Oktober`, `im 19. Jahrhundert`, `vom 3. bis 5. Mai`
 _DETERMINERS = """
-    vom zum zur im beim der dem den das ein einem einen einer jede jedem jeden jeder jedes diesem diesen dieser dieses
-    mein meine meinem meinen meiner dein deine deinem deinen deiner sein seine seinem seinen seiner ihr ihre ihrem
-    ihren ihrer unser unsere unserem unseren unserer euer eure eurem euren eurer
+    als vom zum zur im beim der die dem den das ein einem einen einer jede jedem jeden jeder jedes diesem diesen dieser
+    dieses mein meine meinem meinen meiner dein deine deinem deinen deiner sein seine seinem seinen seiner ihr ihre
+    ihrem ihren ihrer unser unsere unserem unseren unserer euer eure eurem euren eurer
 """
 _BEFORE_ORDINALS = {*_DETERMINERS.split()}
 _BEHIND_ORDINALS = {
@@ -46,6 +46,8 @@ _INITIALISM = re.compile(r"(?:[^\W\d_]\.)+[^\W\d_]?(?:\.?['’]s)?", re.IGNORECA
 _POSSESSIVE = re.compile(r"['’]s$")
 _DEGREES = {"ph.d", "b.sc", "m.sc"}
 _LOWERED = {"e.g", "i.e", "a.m", "p.m", "a.k.a", "c.f", "p.a"}  # initialisms that are written in lower case
+_UNITS = {"km", "kg", "cm", "mm", "mg"}  # no others: `ml` may be machine learning
+_CLITIC = re.compile(r"['’][tsnk]", re.IGNORECASE)  # Dutch words of one letter
 _SYMBOLS = re.compile(r"[+#&$€£¥%°§]|^\w\*$")  # C++, C#, AT&T, 20°C, A*
 _ENTITY = re.compile(r"&(?:#\d+|#x[\da-f]+|[a-z]\w*);$", re.IGNORECASE)
 _PATH = re.compile(r"://|^www\.[^/]*/|\w\.[^\W\d_]{2,}/")  # behind the name of a host
@@ -166,12 +168,21 @@ def has_initials(word: str) -> bool:
 
 
 def is_lower_abbreviation(word: str) -> bool:
-    """Return whether a word is an abbreviation that has a capital only where a sentence begins: `e.g.`, `a.m.`, `vs`.
+    """Return whether a word is an abbreviation that has a capital only where a sentence begins: `e.g.`, `vs`, `km`.
 
-    >>> [is_lower_abbreviation(word) for word in ("A.M.", "Vs", "U.S.", "Mr")]
+    >>> [is_lower_abbreviation(word) for word in ("A.M.", "Vs", "Kg", "U.S.", "Mr")]
+    [True, True, True, False, False]
+    """
+    return _bare(word) in _LOWERED | _LOWERED_WORDS | _UNITS
+
+
+def is_clitic(word: str) -> bool:
+    """Return whether a word never has a capital and leaves it to the next one: the Dutch `'t` of `'t Is laat`.
+
+    >>> [is_clitic(word) for word in ("'t", "’S", "'em", "t")]
     [True, True, False, False]
     """
-    return _bare(word) in _LOWERED | _LOWERED_WORDS
+    return _CLITIC.fullmatch(word) is not None
 
 
 def is_degree(word: str) -> bool:

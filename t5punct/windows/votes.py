@@ -23,7 +23,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from ..text.marks import DISFLUENT, NO_MARKS, OTHER_SCRIPTS, Alphabet, Case, case_of, ends_sentence
-from ..text.spelling import is_lower_abbreviation, is_spoken, takes_capital
+from ..text.spelling import is_clitic, is_lower_abbreviation, is_spoken, takes_capital
 from ..text.words import QUOTES, Word
 
 Distribution = Mapping[str, float]  # outcome -> probability; they sum to 1
@@ -92,9 +92,9 @@ def apply_sentence_position(vote: Vote, word: Word, begins: bool | None) -> Vote
     if begins is None or (not begins and word.text.startswith(_OPEN_SPEECH)):
         return vote
     core = word.core
+    if is_clitic(core) or (not begins and is_lower_abbreviation(core)):
+        return replace(vote, cases={Case.LOWER.value: 1.0})
     if not begins:
-        if is_lower_abbreviation(core):
-            return replace(vote, cases={Case.LOWER.value: 1.0})
         return vote if vote.inside is None else replace(vote, cases=vote.inside)
     if not is_spoken(word.text):  # a dash behind a sentence's end: the sentence begins with the word behind it
         return replace(vote, marks={NO_MARKS: 1.0})
@@ -113,6 +113,7 @@ def begins_next(begins: bool | None, word: Word, marks: str, alphabet: Alphabet 
     `begins`: whether one begins with this word.
     """
     ends = word.ends_sentence(marks, alphabet)
-    if ends is False and not is_spoken(word.text):  # a dash or an emoji hands its capital on
+    hands_on = is_clitic(word.core) or not is_spoken(word.text)  # as a dash or an emoji does
+    if ends is False and hands_on:
         return begins
     return ends

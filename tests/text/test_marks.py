@@ -111,6 +111,7 @@ def test_case_forms_are_distinct_hold_the_word_itself_and_differ_in_case_alone(w
     ("d'angelo", "D'Angelo", "D'ANGELO"), ("d'youville", "D'Youville", "D'YOUVILLE"), ("don't", "Don't", "DON'T"),
     ("i'm", "I'm", "I'M"), ("it's", "It's", "IT'S"), ("o'er", "O'er", "O'ER"), ("d'you", "D'you", "D'YOU"),
     ("d'oh", "D'oh", "D'OH"), ("y'all", "Y'all", "Y'ALL"), ("c'mon", "C'mon", "C'MON"),
+    ("'s-hertogenbosch", "'s-Hertogenbosch", "'S-HERTOGENBOSCH"),
     # Georgian begins no word with a capital; a letter that is two begins it with the first of them
     ("კარგი", "", "ᲙᲐᲠᲒᲘ"), ("ǆep", "ǅep", "ǄEP"), ("ǌegoš", "ǋegoš", "ǊEGOŠ"), ("ᾳα", "ᾼα", ""),
 ])  # fmt: skip

@@ -224,6 +224,7 @@ def test_a_sentence_ends_where_a_reader_sees_it_end() -> None:
 @pytest.mark.parametrize(("text", "is_abbreviated"), [
     ("a 3. emeleten lakik", True), ("az 1956. évi", True), ("1956. október 23", True), ("na 3. piętrze", True),
     ("in 1956. then", False), ("in 2010. december", False), ("we had 3. percent", False),
+    ("die 3. mannschaft spielt", True), ("er kam als 3. ins ziel", True),
     ("am 3. oktober kommt er", True), ("am 3 oktober kommt er", True), ("im 19. Jahrhundert", True),
     ("vom 3. bis 5. mai", True), ("zum 2. mal", True), ("a 3. október", True), ("március 15. után", False),
     ("he had 3. then he went", False), ("in 1953. two students", False), ("im 1953. jahr", False), ("der 3", False),

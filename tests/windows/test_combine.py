@@ -313,6 +313,15 @@ def test_sentences_go_on_behind_dashes_emoji_and_abbreviations() -> None:
     assert begins_next(False, Word("f"), "."), "`John F. Kennedy` has a capital in any case"
 
 
+def test_a_dutch_word_of_one_letter_leaves_its_capital_to_the_next_word() -> None:
+    capital = Vote({"": 1.0}, normalise({"capitalised": 0.9, "lower": 0.1}))
+    for text in ("'t", "’s", "'n"):
+        assert [case_of_vote(text, capital, begins) for begins in (True, False)] == [Case.LOWER, Case.LOWER]
+        assert [begins_next(begins, Word(text), "") for begins in (True, False)] == [True, False]
+    assert begins_next(False, Word("'t"), "."), "the sentence ends"
+    assert case_of_vote("km", capital, False) == Case.LOWER
+
+
 def test_abbreviations_in_lower_case_have_a_capital_only_at_the_start() -> None:
     capital = Vote({"": 1.0}, normalise({"capitalised": 0.9, "lower": 0.1}))
     assert [case_of_vote("i.e.", capital, begins) for begins in (True, False)] == [Case.CAPITALISED, Case.LOWER]
