@@ -2,23 +2,22 @@
 
 In: an encoder of transformers, or of `inference`, and token ids.  Out: its states, as transformers gives them.
 
-`Encoder(network.encoder).states(ids, mask)` reads whole windows.  With a delay, `delay` and `streaming/kv_cache` say
+`Encoder(network.encoder).states(ids, mask)` reads whole windows.  With a delay, `delay` and `streaming/kv_cache` decide
 which token sees which, and run the layers themselves:
 
     hidden = encoder.embed(ids, places)
     for layer in encoder.layers:
-        read = layer.read(hidden)
-        attended = ...  # attention of layer.queries(read), layer.keys(read) and layer.values(read)
+        inputs = layer.read(hidden)
+        attended = ...  # attention of layer.queries(inputs), layer.keys(inputs) and layer.values(inputs)
         hidden = layer.finish(hidden, attended)
     states = encoder.finish(hidden)
 
-On a CPU a batch of windows is computed end to end, without padding.  Everything that looks at one token alone (most of
-the work) runs on the tokens of all windows, one window after the other.  Attention takes windows of equal length
-together: they lie side by side, so nothing is copied or masked.  On a GPU, where few large steps are faster than many
-small ones, a batch stays padded.
+On a CPU a batch is packed: the tokens of all windows stand in one row, without padding.  What looks at one token alone
+(most of the work) runs on that row.  Attention takes windows of equal length together; they stand side by side, so
+nothing is copied or masked.  On a GPU a batch stays padded, as few large steps are faster there than many small ones.
 
-    padded  w e _ _   end to end  w e i t k n o w t h i s   attention  w e    k n o w
-            k n o w                                                    i t    t h i s
+    padded  w e _ _   packed  w e i t k n o w t h i s   attention  w e    k n o w
+            k n o w                                                i t    t h i s
             i t _ _
             t h i s
 """
@@ -37,13 +36,13 @@ from ..config import check
 from ..errors import ModelError
 from .int8_linear import rounded_for
 
-# how transformers names the parts of a BERT's layer in these kinds, as config.json has them
+# kinds of models, as config.json has them, whose layers have the parts of a BERT's
 _BERT_KINDS = ("bert", "roberta", "xlm-roberta", "camembert", "electra", "mpnet")
-_MPNET_BUCKETS, _MPNET_FARTHEST = 32, 128  # whatever its config says, as its forward has them
+_MPNET_BUCKETS, _MPNET_FARTHEST = 32, 128  # constants of its forward, which ignores its config here
 
 
 def blocks_of(encoder: Any) -> Any:
-    """Return the modules of an encoder's layers, an nn.ModuleList; None for one that transformers has to run."""
+    """Return an encoder's layers, an nn.ModuleList; None for a kind of model that only transformers can run."""
     if hasattr(encoder, "block"):
         return encoder.block
     return encoder.encoder.layer if encoder.config.model_type in _BERT_KINDS else None
@@ -77,13 +76,13 @@ class EncoderLayer:
         self.attention_dropout: float = dropout  # of attention's weights, in training
 
     def read(self, hidden: torch.Tensor) -> Any:
-        """Return what queries, keys and values are made of; rounded once, if these multiply in int8."""
+        """Return the inputs of queries, keys and values; rounded once for all three, if they multiply in int8."""
         if self.has_norm_first:
             hidden = self._norm(hidden)
         return rounded_for(self.queries, hidden)
 
     def finish(self, hidden: torch.Tensor, attended: torch.Tensor) -> torch.Tensor:
-        """Return the layer's result from its input and what was attended."""
+        """Return the layer's result, given its input and the result of attention."""
         hidden = hidden + self._attending.dropout(self._out(attended))
         if not self.has_norm_first:
             hidden = self._norm(hidden)
@@ -95,7 +94,7 @@ class EncoderLayer:
 
 
 class Encoder:
-    """An encoder, ready to be run.  Raises ModelError for one that transformers has to run."""
+    """An encoder, ready to be run.  Raises ModelError for a kind of model that only transformers can run."""
 
     def __init__(self, encoder: Any) -> None:
         blocks = blocks_of(encoder)
@@ -125,10 +124,10 @@ class Encoder:
         )  # fmt: skip
 
     def embed(self, ids: torch.Tensor, places: torch.Tensor | None) -> torch.Tensor:
-        """Return the first layer's input, (.., d_model).
+        """Return the first layer's input, (.., d_model), of ids, int64 (..).
 
-        ids: int64 (..); places: each token's in its window, of the same shape, or None for the mean place; a T5 has no
-        places.
+        places: of each token, its number in its window, int64 (..); None: all tokens have the mean of all absolute
+        positions.  A T5 has no absolute positions.
         """
         if self.layers[0].has_norm_first:
             return self._encoder.dropout(self._encoder.embed_tokens(ids))  # type: ignore[no-any-return]
@@ -143,9 +142,9 @@ class Encoder:
         return embeddings.dropout(hidden)  # type: ignore[no-any-return]
 
     def position_biases(self) -> list[torch.Tensor]:
-        """Return each layer's position biases (n_heads, 2 * farthest + 1); none where places are absolute only.
+        """Return each layer's position biases, (n_heads, 2 * farthest + 1); none if positions are absolute only.
 
-        They are of keys from `farthest` tokens to the left to as many to the right.
+        Column d is that of keys which stand d - farthest tokens to the right of the query.
         """
         if not self._biases:
             return []
@@ -161,21 +160,21 @@ class Encoder:
         return self._encoder.dropout(self._encoder.final_layer_norm(hidden))  # type: ignore[no-any-return]
 
     def states(self, input_ids: torch.Tensor, attention_mask: torch.Tensor, *, packed: bool = True) -> torch.Tensor:
-        """Return the states (n_batch, n_source, d_model) without dropout of its attention; zeros where padded.
+        """Return the states, (n_batch, n_source, d_model), without dropout of attention; zeros where padded.
 
-        input_ids, attention_mask: int64 (n_batch, n_source), padded on the right.  `packed`: all tokens stand
-        in one row, and no padding is computed (a GPU computes it faster than it moves the tokens).
+        input_ids, attention_mask: int64 (n_batch, n_source), padded on the right.  packed: whether the tokens of all
+        windows stand in one row.
         """
         n_batch, n_source = input_ids.shape
         places = torch.arange(n_source, device=input_ids.device)
-        distances = (places - places[:, None]).clamp(-self.farthest, self.farthest) + self.farthest
+        bias_columns = (places - places[:, None]).clamp(-self.farthest, self.farthest) + self.farthest
         tables: Sequence[torch.Tensor | None] = self.position_biases() or [None] * len(self.layers)
-        biases = {id(table): table[None, :, distances] for table in tables if table is not None}
+        biases = {id(table): table[None, :, bias_columns] for table in tables if table is not None}
         if packed:
             order = attention_mask.sum(1).argsort(stable=True)
-            real = attention_mask[order].bool()
-            lengths = real.sum(1).tolist()
-            hidden = self.embed(input_ids[order][real], places.expand_as(real)[real])  # (n_tokens, d_model)
+            is_token = attention_mask[order].bool()
+            lengths = is_token.sum(1).tolist()
+            hidden = self.embed(input_ids[order][is_token], places.expand_as(is_token)[is_token])  # (n_tokens, d_model)
         else:
             lengths = [n_source] * n_batch
             hidden = self.embed(input_ids.flatten(), places.expand_as(input_ids).flatten())
@@ -186,15 +185,15 @@ class Encoder:
             bias = biases.get(id(table))  # (1, n_heads, n_source, n_source)
             if not packed:
                 bias = hides if bias is None else hides + bias
-            read = layer.read(hidden)
-            queries, keys, values = layer.queries(read), layer.keys(read), layer.values(read)
+            inputs = layer.read(hidden)
+            queries, keys, values = layer.queries(inputs), layer.keys(inputs), layer.values(inputs)
             attended = torch.empty_like(queries)
             start = 0
             for length, n_windows in equal_windows:
-                own = slice(start, start + length * n_windows)
-                start = own.stop
+                tokens = slice(start, start + length * n_windows)
+                start = tokens.stop
                 query, key, value, result = (  # (n_windows, n_heads, length, d_kv), views
-                    rows[own].view(n_windows, length, layer.n_heads, -1).transpose(1, 2)
+                    rows[tokens].view(n_windows, length, layer.n_heads, -1).transpose(1, 2)
                     for rows in (queries, keys, values, attended)
                 )
                 mask = None if bias is None else bias[..., :length, :length]
@@ -204,15 +203,15 @@ class Encoder:
         if not packed:
             return hidden.view(n_batch, n_source, -1) * attention_mask[..., None]
         states = hidden.new_zeros(n_batch, n_source, hidden.shape[-1])
-        states[real] = hidden
+        states[is_token] = hidden
         return states[order.argsort()]
 
 
 def position_buckets(distances: torch.Tensor, n_buckets: int, farthest: int, *, looks_back: bool) -> torch.Tensor:
-    """Return the rows of a position bias for distances from queries to keys, int64 (Raffel 2020, section 2.1).
+    """Return the bucket, int64, of each distance from a query to a key, int64 (Raffel 2020, section 2.1).
 
-    Half of the rows are for one distance each, the others for ever wider ranges, up to `farthest` tokens.  Where
-    queries only look back, all rows are for keys to the left; else half are.
+    Half of the buckets have one distance each, the others ever wider ranges, up to `farthest` tokens.  looks_back:
+    whether all buckets are for keys to the left; else half of them are for keys to the right.
     """
     rows = torch.zeros_like(distances)
     if looks_back:

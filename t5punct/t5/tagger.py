@@ -30,7 +30,7 @@ TAGGED_CASES = (Case.LOWER, Case.CAPITALISED, Case.UPPER)
 
 
 class Tagger(nn.Module):
-    """Linear layers side by side; `openings` only where the task has opening marks (0: none; k: the k-th of them)."""
+    """Linear layers side by side; `openings`: None without opening marks in the task (class 0: none; k: the k-th)."""
 
     def __init__(self, d_model: int, marks: str, opening: str = "") -> None:
         super().__init__()
@@ -45,9 +45,9 @@ class Tagger(nn.Module):
         return self.marks(states), self.cases(states)
 
     def opening_chances(self, states: torch.Tensor, marks: str) -> torch.Tensor | None:
-        """Return the chances (n_words, n_openings) of opening marks before each word, in a text written with `marks`.
+        """Return the probabilities (n_words, n_openings) of opening marks before words, of states (n_words, d_model).
 
-        states: (n_words, d_model).  None for a tagger that knows no opening marks.
+        marks: those that may be written; an opening mark needs its closing one.  None: the tagger knows no openings.
         """
         if self.openings is None:
             return None
@@ -61,9 +61,9 @@ class Tagger(nn.Module):
         return torch.tensor([0.0, *(math.log(weight) if weight else -math.inf for weight in weights)])
 
     def of_marks(self, marks: str) -> Tagger:
-        """Return the tagger with classes for these marks, in their order; itself if it knows these already, or others.
+        """Return a tagger with these marks as classes, in their order; itself if it has them so, or lacks one of them.
 
-        Classes are stored by their places, in the order of the task's marks.
+        A model's task may name fewer marks than it was trained with, or in another order.
         """
         classes = (NO_MARKS, *marks)
         if classes == self.mark_classes or not {*classes} <= {*self.mark_classes}:

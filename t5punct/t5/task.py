@@ -30,29 +30,29 @@ CASE_TOKENS = {Case.CAPITALISED: "<^>", Case.UPPER: "<^^>"}
 class TaskConfig:
     """What the model reads and writes; it is saved with every model, as `t5punct.yaml`."""
 
-    marks: str = ",.?!:;-"  # those that a slot, the place behind a word, may hold
+    marks: str = ",.?!:;-"  # those that may stand in a slot, the place behind a word
     max_marks: int = 3  # of one slot, as in `...`
     # for some styles, the most marks instead of `max_marks`: in lectures nobody wants `...`
     style_max_marks: dict[str, int] = field(default_factory=dict)
     opening: str = ""  # the opening marks, `¿¡`: they stand before a word
     max_tokens: int = 512  # of a window's source, end included (T5's pre-training length); long words are cut to fit
     classifies: bool = False  # whether it can be asked about one slot at a time (`decide=classify`)
-    # how many times as likely a mark is against none as the network says: {",": 2} writes more commas; 1 if not given
+    # factors of a mark's odds against no mark: {",": 2} writes more commas; 1 for a mark that is not named
     mark_odds: dict[str, float] = field(default_factory=dict)
-    # the styles in which the tagger decides where no decoder is named, as the T5's own decides no better there
+    # the styles in which the tagger decides unless a decoder is named, as the T5's own decides no better there
     tagged_styles: list[str] = field(default_factory=list)
-    unmarked_odds: float = 1.0  # how many times higher the odds of no mark are in texts than in training's questions
-    delay_left_words: int | None = None  # what a layer sees to the left if trained with a delay; null: never was
+    unmarked_odds: float = 1.0  # odds of no mark in texts, divided by those in training's questions
+    delay_left_words: int | None = None  # words that a layer sees to the left, if trained with a delay; else null
     delay_layers: list[int] = field(default_factory=list)  # with a delay, those that look ahead
-    pause_ms: int | None = None  # milliseconds of silence that the model hears of; null: of none
-    long_pause_ms: int | None = None  # and those that it knows as a long one; null: all are alike
+    pause_ms: int | None = None  # the shortest silence that the model is told of, milliseconds; null: of none
+    long_pause_ms: int | None = None  # the shortest that it is told of as a long one; null: all are alike
     disfluencies: bool = False  # whether it marks words that a careful editor leaves out
     cased: bool = True  # false: writes everything in lower case
     inline_case: bool = False  # capitals are written as a token before the word; the tokenizer must have it
-    # kinds of text that it is told of
+    # kinds of text; the model is told which one it reads
     styles: list[str] = field(default_factory=lambda: ["talk", "meeting", "prose", "chat"])
-    default_style: str = "talk"  # where nobody names one
-    prefix: str = "{style}: "  # what stands before the words that it reads; `{style}` is the style
+    default_style: str = "talk"  # if the user names none
+    prefix: str = "{style}: "  # what stands before the words that the model reads; `{style}` is the style
 
     def __post_init__(self) -> None:
         Alphabet(self.marks, self.max_marks)  # raises ConfigError if they are wrong
@@ -94,7 +94,7 @@ class TaskConfig:
 
     @property
     def pauses_ms(self) -> tuple[int, ...]:
-        """The least silences of the tokens in `PAUSES`; a silence is of the last kind that it reaches."""
+        """The shortest silence of each token in `PAUSES`; a silence has the last token whose length it reaches."""
         return checked_pauses(self.pause_ms, self.long_pause_ms)
 
     @property

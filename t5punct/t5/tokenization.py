@@ -1,7 +1,7 @@
 """Words and marks <-> the tokens of a T5, one canonical way for training and decoding.
 
 In: normalised words, word forms, marks.  Out: token ids, with the places of words in them.
-Each word and each mark is tokenised by itself.  So the tokens of a text are the tokens of its parts in a row, and slot
+Each word and each mark is tokenised by itself, and the tokens of a text are those of its parts in a row.  So slot
 decoding sees exactly the sequences that the model was trained on.
 
 There are two text forms.  In the first, capitals are written: `talk: we know</s>` becomes `We know?!</s>`.  In the
@@ -46,7 +46,7 @@ class Source:
 
 @dataclass(slots=True)
 class _SpelledWord:
-    """A word that is read back from tokens: those of its letters, how it is written, and the marks around it."""
+    """A word that is read back from tokens: ids of its letters, its case, and the marks around it."""
 
     ids: list[int]
     case: Case
@@ -66,7 +66,7 @@ class TaskTokenizer:
         self.pad_id, self.eos_id = int(pad_id), int(eos_id)
         self._words: dict[str, tuple[int, ...]] = {}
         self._encode: Callable[[str], list[int]] = partial(self.tokenizer.encode, add_special_tokens=False)
-        # a mark is tokenised as it is behind a word: `a?` is encoded, and the tokens of `a` are taken away
+        # a mark is tokenised as one behind a word: `a?` is encoded, and the tokens of `a` are removed
         self._carrier = self._encode(_CARRIER)
         self._reserved = frozenset((*tokenizer.all_special_ids, *self.task_ids))  # ids that no word's text may become
 
@@ -86,12 +86,12 @@ class TaskTokenizer:
         return marks
 
     def word_ids(self, word: str, first: bool = False) -> tuple[int, ...]:
-        """Return the tokens of one word or word form; never empty.  The first word of a text has no space before it."""
+        """Return the tokens of a word form, at least one; `first`: whether it begins the text, with no space before."""
         key = word if first else " " + word
         ids = self._words.get(key)
         if ids is None:
             pieces = self._encode(word) if first else self._behind_carrier(_CARRIER + key)
-            # the unknown token if the tokenizer drops the word, or reads it as the end or a sentinel
+            # a tokenizer may drop a word, or read it as a special token: then it becomes the unknown token
             unknown = self.eos_id if self.tokenizer.unk_token_id is None else int(self.tokenizer.unk_token_id)
             ids = tuple(unknown if piece in self._reserved else piece for piece in pieces) or (unknown,)
             if len(self._words) >= _KEPT_WORDS:
@@ -101,12 +101,12 @@ class TaskTokenizer:
 
     @cached_property
     def case_ids(self) -> dict[Case, tuple[int, ...]]:
-        """The tokens before a word in each case, with inline casing.  Raises ModelError if the tokenizer has none."""
+        """With inline casing, the tokens before a word in each case.  Raises ModelError if the tokenizer has none."""
         return {Case.LOWER: ()} | {case: (self._special(token),) for case, token in CASE_TOKENS.items()}
 
     @cached_property
     def opening_ids(self) -> dict[str, int]:
-        """The token of each opening mark; none if the tokenizer lacks one, and the decoder writes no opening marks."""
+        """The token of each opening mark; empty if the tokenizer lacks one: then the decoder writes none of them."""
         rows = {mark: self._row(task_token(mark)) for mark in self.task.opening}
         known = {mark: row for mark, row in rows.items() if row is not None}
         return known if len(known) == len(rows) else {}
@@ -134,9 +134,9 @@ class TaskTokenizer:
 
     @cached_property
     def deciding_ids(self) -> tuple[int, ...] | None:
-        """The marks', opening marks' and case tokens: each decides a slot or a case against the next word.
+        """The tokens of marks, opening marks and case: wherever one of them is possible, the next word is as well.
 
-        None for a task in which no single token does, as capitals are written in words or a mark takes several tokens.
+        None for a task in which capitals are written in the words, or a mark has several tokens.
         """
         marks = self.mark_ids.values()
         if (self.task.cased and not self.task.inline_case) or any(len(ids) > 1 for ids in marks):
@@ -146,10 +146,7 @@ class TaskTokenizer:
 
     @cached_property
     def pause_ids(self) -> tuple[int, ...]:
-        """The tokens of silences that the task has, the shortest first.  Raises ModelError if there are none.
-
-        A silence that reaches n of them has the n-th, and a longer one than the task knows the last.
-        """
+        """The tokens of silences that the task has, the shortest first.  Raises ModelError for a missing token."""
         return tuple(self._special(token) for token, _ in zip(PAUSES, self.task.pauses_ms, strict=False))
 
     def source(
@@ -161,7 +158,8 @@ class TaskTokenizer:
     ) -> Source:
         """Return the encoder input of a window: prefix, words, end.
 
-        The sentinel stands after word `asked`; after word i the token of the silence `pauses[i]`, if the task has one.
+        asked: the word after which the sentinel stands.  pauses: for each word, how many of `pauses_ms` the silence
+        after it reaches; the token of the longest of these stands there.
         """
         ids = [*self._encode(self.task.prefix_for(style).strip())]
         n_prefix = len(ids)
@@ -172,17 +170,15 @@ class TaskTokenizer:
             if index == asked:
                 ids.append(self.sentinel_id)
             if pauses and pauses[index] and self.pause_ids:
-                n_reached = min(
-                    pauses[index], len(self.pause_ids)
-                )  # a longer silence than the task knows is its longest
+                n_reached = min(pauses[index], len(self.pause_ids))
                 ids.append(self.pause_ids[n_reached - 1])
         return Source((*ids, self.eos_id), tuple(ends), n_prefix)
 
     def target(self, forms: Sequence[str], marks: Sequence[str], openings: Sequence[str] = ()) -> tuple[int, ...]:
         """Return the decoder output of a window: each word form followed by its marks, then end.
 
-        `prepare` counts its tokens; what training asks for is made by `training/examples/history.py`, mark by mark.
-        `openings`: the opening mark before each word, or none; they are left out if the decoder writes none.
+        `prepare` counts its tokens; the targets of training are made by `training/examples/history.py`.
+        openings: the opening mark before each word, or none; left out if the decoder writes no opening marks.
         """
         ids: list[int] = []
         for index, form in enumerate(forms):
@@ -219,7 +215,7 @@ class TaskTokenizer:
         words = list[_SpelledWord]()
         case = Case.LOWER
         opening = NO_MARKS
-        before = ""  # the last piece of the word under way, but for its first
+        before = ""  # the last piece of the current word; empty if that is its first
         for number, piece in zip(ids, self.tokenizer.convert_ids_to_tokens(list(ids)), strict=True):
             if number in special:
                 continue
@@ -249,13 +245,13 @@ class TaskTokenizer:
         return piece[0] if piece[0] in _SPACES else ""
 
     def _goes_on(self, piece: str, before: str) -> bool:
-        """Return whether a piece goes on with the word that `before`, its last piece but not its first, is of."""
+        """Return whether a piece belongs to the current word; `before`: see `_spell`."""
         if self._space:
             return not piece.startswith(self._space)
         return before in _GLUE_PIECES or piece.startswith(_CONTINUES) or piece in _GLUE_PIECES
 
     def _joined(self, ids: Sequence[int]) -> str:
-        """Return the word that tokens spell; WordPiece's are joined, as `decode` would have spaces in `don ' t`."""
+        """Return the word that tokens spell.  `decode` of a WordPiece tokenizer would write `don ' t`."""
         if self._space:
             return str(self.tokenizer.decode(ids, clean_up_tokenization_spaces=False)).strip()
         return "".join(piece.removeprefix(_CONTINUES) for piece in self.tokenizer.convert_ids_to_tokens(list(ids)))

@@ -115,14 +115,11 @@ _SMALL_WORDS = {
     " kur mano bus gali apie",
     "Icelandic": "og að er ég það í á ekki við var sem um en með hann hún þetta fyrir svo hvað mjög til þú"
     " þeir eru hafa",
-    "Albanian": "dhe është në të një që për me nuk unë por si kjo ky janë ka shumë më nga ishte do jam çfarë"
-    " sot atë",
-    "Basque": "eta da ez bat dut du zen hau ere oso baina nire gara dira dago zer egin gaur behar izan naiz"
-    " dugu honek",
+    "Albanian": "dhe është në të një që për me nuk unë por si kjo ky janë ka shumë më nga ishte do jam çfarë sot atë",
+    "Basque": "eta da ez bat dut du zen hau ere oso baina nire gara dira dago zer egin gaur behar izan naiz dugu honek",
     "Swahili": "na ya wa ni kwa katika za la hii hiyo kuwa sisi yangu yako leo lakini sana huyu watu nini mimi"
     " wewe alikuwa",
-    "Tagalog": "ang ng sa na mga ay at ako ko siya hindi ito mo niya kami tayo para lang po pero ikaw kung may"
-    " isang",
+    "Tagalog": "ang ng sa na mga ay at ako ko siya hindi ito mo niya kami tayo para lang po pero ikaw kung may isang",
     "Turkish": "bir ve bu için çok var ben ama gibi daha değil olarak sonra kadar yok şey",
 }
 # letters that only one of these languages has
