@@ -1,7 +1,7 @@
-"""Generated text x input words -> votes: marks and case of free generation, projected onto the input.
+"""Alignment: marks and case of a generated text, projected onto the words of the input.
 
-In: the words of a window and the text a model wrote for it.  Out: an `Alignment` (a value one can look at) and votes.
-Words always come from the input; the model's are only used to find where its marks belong.
+In: the words of a window and the text that a model wrote for it.  Out: an `Alignment`, and votes.  Words always come
+from the input; those of the text only show where its marks belong.
 
 >>> alignment = align(["we", "know", "that", "right"], "We know, right?")
 >>> [(*vote.marks, *vote.cases, vote.weight) for vote in votes(alignment)]
@@ -29,7 +29,7 @@ _DOUBTFUL = 0.5  # weight of a mark that stood after a re-spelled, merged, split
 _PIECES = range(2, 7)  # words that may be merged into one, or that one may be split into
 _ALIKE = 0.8  # how similar the letters of merged or split words must be
 _MAX_CELLS = 2_500  # of a stretch without a common word; a longer one is garbage, and is paired in order
-# input and generated words of one move: a pair, several merged, one split, one dropped, one inserted
+# how many input and generated words a move takes: a pair, several merged, one split, one dropped, one inserted
 _MOVES = ((1, 1), *((n, 1) for n in _PIECES), *((1, n) for n in _PIECES), (1, 0), (0, 1))
 Cell = tuple[int, int]  # how many input and generated words are aligned so far
 
@@ -57,7 +57,7 @@ class Link:
 
 @dataclass(frozen=True, slots=True)
 class Alignment:
-    """How a generated text matches the input words; one link for each input word, in order."""
+    """How a generated text matches the input; it has a link for each input word, in order."""
 
     words: tuple[str, ...]
     generated: tuple[Word, ...]
@@ -148,9 +148,9 @@ def votes(
 ) -> tuple[Vote, ...]:
     """Return one vote for each slot: certain of its marks, weighted by how well its word was aligned.
 
-    With an alphabet, marks outside it are left out.  A word that was not found keeps the case that the input has.
-    If the whole window aligned worse than the config asks, all weights are 0.  `has_openings`: the model writes opening
-    marks, so where it has written none there is none.
+    With an alphabet, marks outside it are left out.  A word without a counterpart keeps the case of the input.  If the
+    window's quality is below `min_quality`, all weights are 0.  has_openings: whether the model writes opening marks;
+    then a word without one has a vote for none.
     """
     n_words = len(alignment.words)
     trusted = alignment.quality >= (config or AlignConfig()).min_quality
@@ -189,9 +189,10 @@ def votes(
 
 
 def _find_strays(pairs: Sequence[Pair], generated: Sequence[Word]) -> dict[int, int]:
-    """Marks after inserted words go to the input word before them: in `know um, right` the comma goes to `know`.
+    """Return the generated word whose marks go to an input word though they stand after an inserted one.
 
-    Not if that word has marks itself, and not if the inserted word repeats the word that follows it.
+    In `know um, right` the comma goes to `know`.  But not if that word has marks itself, or if the inserted word
+    repeats the one that follows it.
     """
     strays = {}
     stops = [*(pair.begin for pair in pairs[1:]), len(generated)]
@@ -204,7 +205,7 @@ def _find_strays(pairs: Sequence[Pair], generated: Sequence[Word]) -> dict[int, 
 
 
 def _iter_pairs(words: Sequence[str], normals: Sequence[str]) -> Iterator[Pair]:
-    """Yield all pairs, in order: the words that both have, and pairs in the gaps between them."""
+    """Yield all pairs, in order: words that both texts have, and between them pairs of words that differ."""
     start = begin = 0
     for code in Levenshtein.opcodes(list(words), list(normals)):
         if code.tag == "equal":
@@ -216,7 +217,7 @@ def _iter_pairs(words: Sequence[str], normals: Sequence[str]) -> Iterator[Pair]:
 
 
 def _find_gap_pairs(words: Sequence[str], normals: Sequence[str], sources: range, targets: range) -> list[Pair]:
-    """Return the cheapest pairs in a gap: dynamic programming over dropping, inserting and pairing words."""
+    """Return the cheapest pairs of some words that differ, by dynamic programming over `_MOVES`."""
     if len(sources) * len(targets) > _MAX_CELLS:
         return [Pair(i, i + 1, j, j + 1) for i, j in zip(sources, targets, strict=False)]
     best: dict[Cell, CellStep] = {(sources.start, targets.start): CellStep(0.0)}

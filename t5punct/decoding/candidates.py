@@ -2,16 +2,15 @@
 
 In: the words of a window.  Out: for each place, a `Choice`: a trie of the tokens that may be written there.
 
-A slot whose marks are given has them, and no others: there only the form of the next word is open.
+The words are known.  So behind a word three things can be written: a mark; the next word in one of its cases, with an
+opening mark before it or without; after the last word, the end.  Each is a sequence of tokens (an `Option`).  Options
+that begin with the same tokens share a path through the trie.  At a node (`TrieNode`) the network's probabilities of
+the tokens that go on are normalised, and the best token is taken (greedy).  Where the input's marks are kept, a slot
+has these and no others, and only the form of the next word is open.
 
-Between two known words only three things can be written: a mark, the next word in one of its case forms, with an
-opening mark before it or without, or, after the last word, the end.  Each is a sequence of tokens (an `Option`);
-options that begin with the same tokens share a path through the trie.  Only at its nodes (`TrieNode`s) is the network
-asked: there the probabilities of the offered tokens are normalised among themselves, and the best is taken (greedy).
-
-A slot's first mark may count more, or less, than going on with the next word (its odds).  For the highest F1, a mark
-must be likelier than F1 / 2, not likelier than no mark (Lipton 2014).  The odds are applied at the nodes where marks
-part from words, and from each other.
+A slot's first mark may have odds: factors of its probability against the next word's.  The highest F1 needs a mark
+wherever it is likelier than F1 / 2, not only where it is likelier than none (Lipton 2014).  Odds are applied at the
+nodes where marks part from words, and from each other.
 
 >>> choice = Choice.of([Option((5, 1)), Option((5, 2)), Option((7,), mark=",")])
 >>> choice.root.tokens, choice.paths[1].tokens, [branch.node.tokens for branch in choice.paths[1].branches]
@@ -32,23 +31,23 @@ from ..text.marks import DISFLUENT, NO_MARKS, OPENING, Alphabet, Case, case_form
 from .inputs import WindowInput
 
 Tokens = tuple[int, ...]
-_KEPT_CHOICES = 4_000  # bounds memory (about 5 kB each); an ordinary text finds nearly all of its choices here
+_KEPT_CHOICES = 4_000  # bounds memory, at about 5 kB each; enough for nearly all choices of an ordinary text
 
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """One thing that may be written: a mark, or a form of the next word, or (neither) the end."""
+    """What may be written: a mark, or the next word in a case, or the end (neither mark nor case)."""
 
     tokens: Tokens
     mark: str | None = None
     case: Case | None = None
     opening: str = NO_MARKS  # the mark before the word
-    odds: float = 1.0  # how many times it counts
+    odds: float = 1.0  # a factor of its probability
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TrieNode:
-    """A node of the trie.  Each token leads to another node, or to the index of an option that is then complete."""
+    """A node of the trie.  Each token leads to a child: another node, or the index of an option that it completes."""
 
     tokens: Tokens
     children: tuple[TrieNode | int, ...]
@@ -58,7 +57,7 @@ class TrieNode:
 
 @dataclass(frozen=True, slots=True)
 class Branch:
-    """A step of a path where more than one token was offered: `offset` tokens into the path, child `taken`."""
+    """A step of a path where there was a choice: `offset` tokens from its start, at `node`, to its child `taken`."""
 
     offset: int
     node: TrieNode
@@ -79,14 +78,14 @@ class Path:
         return self.option.tokens
 
     def masses(self, rows: Sequence[Sequence[float]]) -> list[float]:
-        """Return the probability of each option, given those of the tokens at each branch; they sum to 1.
+        """Return the probability of each option, given `rows`, the probabilities of the tokens at each branch.
 
-        Chain-rule products along the path.  What follows a token that was not taken is unknown, so its whole mass goes
-        to the first option that goes on with it.
+        These are chain-rule products along the path; they sum to 1.  What follows a token that was not taken is not
+        known, so all of its probability goes to the first option that goes on with it.
         """
         n_options = len(self.choice.options)
         if len(self.branches) == 1 and len(self.choice.root.tokens) == n_options:
-            return list(rows[0][:n_options])  # no two options share a token: all is decided at the root
+            return list(rows[0][:n_options])  # no two options begin alike, so the root decides
         masses = [0.0] * n_options
         mass = 1.0
         for branch, row in zip(self.branches, rows, strict=True):
@@ -100,16 +99,16 @@ class Path:
 
 @dataclass(frozen=True, eq=False)
 class Choice:
-    """Everything that may be written at one place: forms of the next word (or the end), then marks."""
+    """All options at one place: forms of the next word (or the end), then marks."""
 
     options: tuple[Option, ...]
     root: TrieNode
 
     @classmethod
     def of(cls, options: Sequence[Option]) -> Choice:
-        """Return a choice among options, forms of the word before marks.
+        """Return a choice among options, in which forms of the word stand before marks.
 
-        If the tokens of one begin those of another, only the first one is kept.
+        If the tokens of one option begin those of another, only the first of the two is kept.
         """
         distinct: list[Option] = []
         rivals: dict[int, list[Option]] = {}  # by their first token: only these can begin one another
@@ -132,7 +131,7 @@ class Choice:
 
     @cached_property
     def forms(self) -> dict[tuple[Case | None, str], Path]:
-        """The paths that write the next word in a case, behind an opening mark or none, or (None) the end."""
+        """The paths that write the next word, by its case and the opening mark before it; case None is the end."""
         return {(path.option.case, path.option.opening): path for path in self.paths if path.option.mark is None}
 
     @property
@@ -156,9 +155,9 @@ class Choice:
         return tuple(dict.fromkeys(opening for _, opening in self.forms))
 
     def form(self, case: Case | None, opening: str = NO_MARKS) -> Path:
-        """Return the path that writes the next word in a case behind an opening mark.
+        """Return the path of the next word in a case behind an opening mark.
 
-        Without that mark if there is none, and in the word's first form (or the end) if it has no such case.
+        If there is none, that without the opening mark; if the word has no such case, its first form, or the end.
         """
         return self.forms.get((case, opening)) or self.forms.get((case, NO_MARKS)) or self.paths[0]
 
@@ -169,7 +168,7 @@ class Candidates:
     def __init__(
         self, tokenizer: TaskTokenizer, alphabet: Alphabet | None = None, mark_odds: Mapping[str, float] | None = None
     ) -> None:
-        """`alphabet` is all or some of the task's; None takes the task's.  A mark without odds counts once."""
+        """Take marks, which may be fewer than the task's (None: all of these), and odds; 1 for marks without odds."""
         self._tokenizer = tokenizer
         self._alphabet = alphabet or tokenizer.task.alphabet
         self._mark_odds = mark_odds or {}
@@ -179,7 +178,7 @@ class Candidates:
         self._choices: dict[tuple[str | None, bool, bool, bool, str, bool], Choice] = {}
 
     def choice(self, window: WindowInput, index: int, n_marks: int) -> Choice:
-        """Return the options when `index` words and, in the last one's slot, `n_marks` marks have been written."""
+        """Return what may be written behind `index` words and `n_marks` marks in the last one's slot."""
         word = None
         if index < len(window.words):
             word = (window.spellings if self._tokenizer.task.cased else window.words)[index]
@@ -191,16 +190,16 @@ class Candidates:
         if choice is not None:
             return choice
         if len(self._choices) >= _KEPT_CHOICES:
-            self._choices.clear()  # a single step: several threads may decode
+            self._choices.clear()  # one step, as several threads may decode
         choice = self._choices[key] = Choice.of(self._options(*key))
         return choice
 
     def _options(
         self, word: str | None, first: bool, marked: bool, opens: bool, kept_marks: str, takes_opening: bool
     ) -> list[Option]:
-        """Return the options: word forms before marks, so that the next word can always be written; lower case first.
+        """Return the options, forms of the word first: `Choice.of` keeps these where a mark begins alike.
 
-        Odds, and the sign of disfluent words, are for the first mark of a slot alone.
+        opens: whether a mark would be the slot's first; only that has odds, or is the sign of disfluent words.
         """
         tokenizer = self._tokenizer
         options = [Option((tokenizer.eos_id,))] if word is None else self._forms(word, first)
@@ -223,7 +222,7 @@ class Candidates:
         return options
 
     def _forms(self, word: str, first: bool) -> list[Option]:
-        """Return the ways to write a word."""
+        """Return a word in its cases, lower case first."""
         task = self._tokenizer.task
         if task.cased and task.inline_case:  # a word in mixed case keeps its spelling whichever case is written
             word = word.lower()
@@ -238,7 +237,7 @@ def _begin_alike(tokens: Tokens, other_tokens: Tokens) -> bool:
 
 
 def _node(options: Sequence[Option], live: Sequence[int], depth: int) -> TrieNode:
-    """Return the node that the live options' first `depth` tokens lead to."""
+    """Return the node behind the first `depth` tokens, which the options `live` have in common."""
     groups: dict[int, list[int]] = {}  # by the next token
     for index in live:
         groups.setdefault(options[index].tokens[depth], []).append(index)
@@ -248,7 +247,7 @@ def _node(options: Sequence[Option], live: Sequence[int], depth: int) -> TrieNod
         first_options.append(going_on[0])
         written = len(options[going_on[0]].tokens) == depth + 1  # then it is the only one: none begins another
         children.append(going_on[0] if written else _node(options, going_on, depth + 1))
-    # where a form and a mark go on alike, the form is the first, which counts once
+    # where a form and a mark begin alike, the form is first, and its odds are 1
     shares = [options[index].odds / options[live[0]].odds for index in first_options]
     log_odds = () if set(shares) == {1.0} else tuple(math.log(share) for share in shares)
     return TrieNode(tuple(groups), tuple(children), tuple(first_options), log_odds)

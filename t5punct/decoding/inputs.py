@@ -39,10 +39,10 @@ class DecodingConfig:
     style: str | None = None  # None takes the model's default
     marks: str | None = None  # of the task's marks, those that may be written; None: all
     max_marks: int | None = None  # of a slot at most; None: the style's
-    # `slots`, `tagger`: how many times marks count against none, in place of the task's odds; empty: all count once
+    # `slots`, `tagger`: factors of marks' odds against none, for those of the task; {}: 1 for all marks
     mark_odds: dict[str, float] | None = None
     delay_words: int | None = None  # `tagger`: no decision depends on later words than this many; None: all count
-    precision: str | None = None  # see `precision`; None: the model's; a model loaded by name has what `auto` takes
+    precision: str | None = None  # see `precision`; None: that of the model; `auto` if it is loaded by name
     device: str | None = None  # None: where the model is; a model loaded by name goes to a GPU if there is one
 
     def __post_init__(self) -> None:
@@ -64,10 +64,10 @@ class DecodingConfig:
         check_odds(self.mark_odds or {}, None if self.marks is None else self.marks + DISFLUENT)
 
     def alphabet(self, task: TaskConfig) -> Alphabet:
-        """Return the marks to decide among: the task's, and the sign of disfluent words where it is asked for.
+        """Return the marks to decide among: all of the task, and the sign of disfluent words if `marks` has it.
 
-        Marks that may not be written are among them: a sentence that ends is no likelier to be a question where no full
-        stop may be written.  Raises ConfigError for marks that the task does not have.
+        Marks that may not be written are among them, and are replaced later: where full stops may not be written, the
+        end of a sentence is no likelier to be a question.  Raises ConfigError for marks that the task does not have.
         """
         asked = "".join((self.marks or NO_MARKS).split())
         unknown = set(asked) - set(task.slot_marks) - set(task.opening)  # `¿` comes with `?`
@@ -86,7 +86,7 @@ class DecodingConfig:
         return {} if self.mark_odds == {} else task.mark_odds | (self.mark_odds or {})
 
     def decoder_for(self, model: Model) -> str:
-        """Return the decoder that runs; of `auto`, the tagger in its styles, unless several marks are asked for."""
+        """Return the decoder that runs.  `auto` is the tagger in `tagged_styles`, if one mark a slot is enough."""
         if self.decoder != "auto":
             return self.decoder
         is_tagged = model.task.style_or_default(self.style) in model.task.tagged_styles
@@ -94,10 +94,10 @@ class DecodingConfig:
 
 
 def allow_disfluency_sign(config: DecodingConfig, model: Model, disfluencies: str) -> DecodingConfig:
-    """Return a config whose slots may hold the sign of disfluent words; the same config if such words are just kept.
+    """Return a config whose slots may hold the sign of disfluent words; the same config if these are only kept.
 
-    Raises ConfigError for a model that does not know them, for a decoder that cannot say which they are, and for a sign
-    that is named where none is asked for.
+    Raises ConfigError for a model that does not know such words, for the decoder `generate`, which cannot mark them,
+    and for a sign among `marks` or odds where such words are only kept.
     """
     if disfluencies == KEEP:
         check(
@@ -119,10 +119,11 @@ def allow_disfluency_sign(config: DecodingConfig, model: Model, disfluencies: st
 
 @dataclass(frozen=True, slots=True)
 class WindowInput:
-    """The words of one window: as the model reads them, as the input spells them, whether marks may follow each,
-    whether a silence follows (empty: none does), and the marks that are given in its slot (empty: none are).
+    """The words of one window.
 
-    read: what the encoder reads of them, once it is known that the model can (`fit_to_model`).
+    words: as the model reads them; spellings: as the input has them; has_slot: whether marks may follow each; pauses:
+    how long a silence follows each, as in `TaskTokenizer.source` (empty: none does); given: the marks that are kept in
+    each slot (empty: none are); read: the encoder's input, once `fit_to_model` has made it.
     """
 
     words: tuple[str, ...]

@@ -1,18 +1,18 @@
 """Slot decoding in parallel: constrained greedy decoding as a fixed point.
 
-In: windows of words.  Out: a `Solution` for each, with votes equal to those of one token at a time (see
+In: windows of words.  Out: a `Solution` for each.  Its votes equal those of writing one token after the other (see
 `precision`; the definition is in tests/stepwise.py).
 
-The words are known, so a draft of the whole output can be scored in one decoder pass: at each `Branch` of the draft the
-network says which token it would have taken there.  Where it disagrees the draft is rewritten, and passes are repeated
-until nothing changes (docs/design.md; Jacobi decoding, Santilli 2023, with a draft that is nearly the answer).
-What comes before the first disagreement is exactly what step-by-step decoding writes, and so is the token that the
-network wants there.  So every pass settles at least one more branch, and a draft without disagreements is the answer.
-What is settled is not computed again, and a window whose draft is confirmed leaves the batch.
+The words are known, so one decoder pass can score a draft of the output: at each site of the draft the network says
+which token it would have written.  Where it disagrees the draft is rewritten, and passes are repeated until nothing
+changes (docs/design.md; Jacobi decoding, Santilli 2023, with a draft that is nearly the answer).  Up to the first
+disagreement, and with the token that the network wants there, the draft is exactly what step-by-step decoding writes.
+So every pass settles at least one more site, and a draft without disagreements is the answer.  What is settled is not
+computed again, and a window whose draft is settled leaves the batch.
 
-Nothing depends on what is written later, so a window whose last slots are masked is written only up to them.
+No token depends on later ones, so a window whose last slots are masked is written only up to them.
 
-With a tagger the first draft has its marks and case, without one it has none; this changes only the speed.
+The first draft has the tagger's marks and case, if there is a tagger, else none.  This changes only the speed.
 
 E.g. `we know that right` is drafted as `we know that. Right?`, rewritten to `We know that, right?`, and confirmed.
 """
@@ -39,8 +39,8 @@ from .draft import ALL_TOKENS, Draft, Guess, SiteScores, Solution
 from .inputs import DecodingConfig, WindowInput, encoder_input, sources_of
 from .tagging import TagDecoder, Tagged, states_at_slots
 
-# The tagger gives a capital also for the chance that a sentence begins.  Behind a comma none does: there capitals have
-# half their odds (chosen on dev2012 and held-out text).  As it is only a draft, this changes only the speed.
+# The tagger's capitals include those of sentences that may begin.  Behind a comma none does, so there the draft gives
+# capitals half their odds (chosen on dev2012 and held-out text).  This changes only the speed.
 _BEGINS = torch.tensor([math.log(2.0) if case is Case.CAPITALISED else 0.0 for case in TAGGED_CASES])
 
 
@@ -51,9 +51,9 @@ _PASS_TOKENS = 40
 
 @dataclass(frozen=True, slots=True)
 class SlotRequest:
-    """A window to be written, its source, and the source token from which the tagger guesses each slot.
+    """A window to be written, its source, and the source token of each slot at which the tagger guesses.
 
-    As many slots are written as there are such tokens.
+    Only slots with such a token are written.
     """
 
     window: WindowInput
@@ -62,12 +62,12 @@ class SlotRequest:
 
     @property
     def tagged_at(self) -> tuple[int, ...]:
-        """The tokens at which the tagger reads: of a whole window all words', as what it says depends on later ones."""
+        """The tokens at which the tagger reads.  Of a whole window all words', as its marks are chosen together."""
         return self.source.word_ends if len(self.window.words) == len(self.source.word_ends) else self.guessed_at
 
 
 class SlotDecoder:
-    """Decodes windows; holds what all of them share."""
+    """Decodes windows of one model with one config."""
 
     def __init__(
         self, model: Model, config: DecodingConfig | None = None, candidates: Candidates | None = None
@@ -138,7 +138,7 @@ class SlotDecoder:
         return [classes[index] for index in tagged.openings.argmax(-1).tolist()]
 
     def _settle(self, passes: CachedDecoder, drafts: Sequence[Draft]) -> None:
-        """Pass after pass over the drafts that are not confirmed yet."""
+        """Run passes over the drafts until all are settled."""
         active = list(drafts)
         while True:
             left = [row for row, draft in enumerate(active) if not draft.is_settled]

@@ -1,4 +1,4 @@
-"""Votes -> decisions: the votes of several windows on one slot become one decision.
+"""The votes of several windows on a slot become one decision.
 
 In: the votes of a slot.  Out: a `Decision`.
 
@@ -43,8 +43,8 @@ def decide(votes: Sequence[Vote], config: CombineConfig, n_alternatives: int = 0
 
     `mean`, `entropy`, `hamming`: the weighted mean of the distributions, then its best marks (Minixhofer 2021,
     section 3).  `vote`: the marks that most windows chose, if their share exceeds the threshold, else none (Cho 2012).
-    Of equal marks, the one that an earlier window mentions first wins.  The decision names the next most probable
-    marks, at most `n_alternatives`; they share what the best leaves.
+    Of equally probable marks, those that an earlier window mentions first win.  The decision names the next most
+    probable marks, at most `n_alternatives`; their probabilities and the confidence sum to 1 at most.
 
     >>> vote = Vote({",": 0.7, "": 0.2, ".": 0.1}, {"lower": 1.0})
     >>> [alternative.marks for alternative in decide([vote], CombineConfig(), 2).alternatives]
@@ -57,24 +57,24 @@ def decide(votes: Sequence[Vote], config: CombineConfig, n_alternatives: int = 0
     marks_of_votes: list[Distribution] = [vote.marks for vote in votes]
     cases_of_votes: list[Distribution] = [vote.cases for vote in votes]
     threshold = None
-    if config.method == "vote":  # each has one vote, for what it would choose
+    if config.method == "vote":  # each window has one vote, for what it would choose
         threshold = config.threshold
-        marks_of_votes = [{_chosen_alone(own): 1.0} for own in marks_of_votes]
-        cases_of_votes = [{most_probable(own): 1.0} for own in cases_of_votes]
+        marks_of_votes = [{_chosen_alone(marks): 1.0} for marks in marks_of_votes]
+        cases_of_votes = [{most_probable(cases): 1.0} for cases in cases_of_votes]
     marks, confidence = choose_marks(marks_of_votes, weights, threshold)
     cases = mean(cases_of_votes, weights)
     case = most_probable(cases)
     opening = None  # the model knows no opening marks
     openings_of_votes = [vote.openings for vote in votes if vote.openings is not None]
     if openings_of_votes:
-        own_weights = [weight for vote, weight in zip(votes, weights, strict=True) if vote.openings is not None]
-        opening = most_probable(mean(openings_of_votes, own_weights))
+        weights_of_openings = [weight for vote, weight in zip(votes, weights, strict=True) if vote.openings is not None]
+        opening = most_probable(mean(openings_of_votes, weights_of_openings))
     decision = Decision(marks, Case(case), confidence, cases[case], opening=opening)
     if not n_alternatives:
         return decision
     shares = mean(marks_of_votes, weights)
     share_of_others = 1.0 - shares.get(marks, 0.0)
-    # marks are chosen one by one, so that the confidence is not their share: the others are scaled to what it leaves
+    # marks are chosen one by one, so the confidence is not their share; the others are scaled to the rest
     scale = (1.0 - confidence) / share_of_others if share_of_others > 0.0 else 0.0
     rivals = [Alternative(other, scale * p) for other, p in shares.items() if other != marks and scale * p > 0.0]
     rivals.sort(key=lambda rival: -rival.probability)
@@ -82,19 +82,19 @@ def decide(votes: Sequence[Vote], config: CombineConfig, n_alternatives: int = 0
 
 
 def weight_by_entropy(vote: Vote) -> float:
-    """Return a weight that falls with entropy (Tornetta 2021), measured against the most that its outcomes allow."""
+    """Return the vote's weight times its certainty: 1 - entropy / the highest that is possible (Tornetta 2021)."""
     most = math.log(max(2, len(vote.marks)))
     certainty = 1.0 - entropy(vote.marks) / most
     return vote.weight * max(_LEAST_CERTAINTY, certainty)
 
 
 def weight_by_hamming(vote: Vote) -> float:
-    """Return the weight of a Hamming window over the words of the model's window (Harris 1978, equation 33)."""
+    """Return the vote's weight times a Hamming window over the window's words (Harris 1978, equation 33)."""
     place = (vote.left_words + 0.5) / (vote.left_words + vote.right_words + 1)
     return vote.weight * (0.54 - 0.46 * math.cos(2.0 * math.pi * place))
 
 
-# of methods that do not take a vote's own weight
+# methods that weigh votes; the others take a vote's own weight
 WEIGHTS: dict[str, Callable[[Vote], float]] = {"entropy": weight_by_entropy, "hamming": weight_by_hamming}
 
 
@@ -114,14 +114,12 @@ def choose_marks(
 ) -> tuple[str, float]:
     """Return the marks of a slot and their probability, chosen one by one: of `!?` first `!`, then `?`, then no more.
 
-    `voted`, `weights`: each window's distribution over marks, and how much it counts.  This is greedy decoding with the
-    windows' mean, as an ensemble decodes.
+    voted, weights: each window's distribution over marks, and its weight.  This is greedy decoding with the windows'
+    mean, as an ensemble decodes.  After `!`, only the windows that wrote `!` count: the others have one probability for
+    all marks that begin with it.  With a threshold, the best mark is taken only if its share exceeds it.
 
-    After `!`, only the windows that wrote `!` count: the others have one probability for all marks that begin with it.
-    With a threshold, the best mark is taken if its share exceeds it, otherwise none.
-
-    Of one window they are the marks that it votes for.  Nearly always this is what its decoder wrote.  The difference:
-    the decoder compares a mark with each form of the next word, a vote compares it with all forms together.
+    Of a single window these are nearly always the marks that its decoder wrote.  But the decoder compares a mark with
+    each form of the next word, and a vote with all forms together.
     """
     if len(voted) == 1 and threshold is None:
         empty = voted[0].get(NO_MARKS, 0.0)
@@ -162,10 +160,10 @@ def _chosen_alone(voter: Distribution) -> str:
 
 
 def add_votes(waiting: dict[int, list[Vote]], view: View[Word], votes: Sequence[Vote]) -> dict[int, list[Vote]]:
-    """Add a window's votes to the waiting ones of each slot; take out and return the slots that are complete.
+    """Add a window's votes to those of earlier windows; return the slots that have all their votes, with these.
 
-    waiting: by slot, the votes so far; it is changed.  votes: one for each word, at least up to the last slot that the
-    window may decide.
+    waiting: the votes so far, by slot; complete slots are removed from it.  votes: one for each word, at least up to
+    the last slot that the window may decide.
     """
     window = view.window
     for slot in range(window.keep_start, window.keep_stop):

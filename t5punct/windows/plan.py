@@ -1,9 +1,9 @@
 """Windows over a document: which words the model sees at once, and which of their slots it may decide.
 
-In: the number of words and a `WindowConfig`.  Out: `Window`s, in order.
+In: words and a `WindowConfig`.  Out: `View`s, windows with their words, in order.
 
-Mask-combine decoding (Minixhofer 2021, section 3): windows of w words every s words; the first m_l and the last m_r
-words of a window are seen but their slots are masked, except at the document's edges.
+Mask-combine decoding (Minixhofer 2021, section 3): a window of w words begins every s words.  The model sees all of
+them, but the slots of the first m_l and the last m_r words are masked, except at the document's edges.
 
 >>> config = WindowConfig(window=10, mask_left=2, mask_right=3)
 >>> [(w.start, w.stop, w.keep_start, w.keep_stop) for w in plan_windows(20, config)]
@@ -24,14 +24,14 @@ MOST_WORDS = 100_000  # of a window; no model that is known reads so many at onc
 
 @dataclass(frozen=True)
 class WindowConfig:
-    """The shape of a plan, in words."""
+    """How a document is cut into windows; all numbers are words, but `overlap`."""
 
     window: int = 64  # w
-    stride: int | None = None  # s; None: what `overlap` gives
+    stride: int | None = None  # s; None: floor((w - (m_l + m_r)) / overlap), as in the paper
     mask_left: int = 0  # m_l
     mask_right: int = 0  # m_r
-    overlap: int = 1  # n, votes a slot gets, where no stride is given; s_n = floor((w - (m_l + m_r)) / n)
-    lead_in: int = 0  # the first window begins so many words before the document (Nagy 2021); 0: it has no left mask
+    overlap: int = 1  # n, how many windows vote on a slot; without a stride
+    lead_in: int = 0  # how far before the document the first window begins (Nagy 2021); 0: it has no left mask
 
     def __post_init__(self) -> None:
         check(
@@ -62,7 +62,7 @@ class WindowConfig:
 
     @property
     def stride_words(self) -> int:
-        """s: the given stride, or the paper's floor formula."""
+        """The stride in words, s."""
         if self.stride is not None:
             return self.stride
         return (self.window - (self.mask_left + self.mask_right)) // self.overlap
@@ -80,9 +80,9 @@ class Window:
 
 @dataclass(frozen=True, slots=True)
 class View(Generic[T]):
-    """A window and the words in it; `is_last` if the document ends with it.
+    """A window and its words.
 
-    No later window decides slots below `n_settled`: they have all their votes.
+    is_last: whether the document ends with it.  n_settled: slots below this number have all their votes with it.
     """
 
     window: Window
@@ -97,7 +97,7 @@ def views_of(words: Sequence[T], config: WindowConfig) -> list[View[T]]:
     The first window has no left mask, the last one (it ends the document) no right mask.
     """
     views = list[View[T]]()
-    start = -config.lead_in  # with a lead-in, the first windows begin before the document, where no words are
+    start = -config.lead_in  # below 0 there are no words
     while words and not (views and views[-1].is_last):
         stop = min(start + config.window, len(words))
         next_start = start + config.stride_words
@@ -115,10 +115,10 @@ def views_of(words: Sequence[T], config: WindowConfig) -> list[View[T]]:
 def iter_pools(
     values: Iterable[T], n_words: int, count: Callable[[T], int], *, is_growing: bool = True
 ) -> Iterator[list[T]]:
-    """Yield views, or files, in groups that hold at least so many words together, but for the last; lazily.
+    """Yield values (views, or files) in groups of at least `n_words` words, but for the last group; lazily.
 
-    `count`: the words of one.  `is_growing`: the first groups are smaller, from a sixteenth on, each twice the one
-    before, so that the first words need not wait long.
+    count: gives the words of a value.  is_growing: whether the first groups are smaller, so that the first words come
+    soon: the first has a sixteenth of `n_words`, each other twice as many as the one before.
     """
     pool = list[T]()
     n_held = 0

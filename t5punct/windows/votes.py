@@ -1,12 +1,14 @@
-"""What one window says about one slot, and how it changes by what is known of sentences.
+"""The votes of windows on slots, and how they change where a sentence begins or ends.
 
-In: what a decoder or the aligner found, and whether a sentence begins or ends there.  Out: `Vote`s, which `combine`
-turns into `Decision`s.  A distribution has the probability of each outcome, in order of first mention.
+In: a `Vote` of a decoder or of the alignment, and whether a sentence begins with its word.  Out: a `Vote` that fits;
+`combine` makes decisions of them.  A distribution has the probability of each outcome, in order of first mention.
 
-A word that begins a sentence gets a capital.  Any other word loses a capital that only a sentence start would explain;
-`I.e.` has one there only.  An opening quote may begin a sentence: `he said, "Go"`.  Behind `Inc.` and the like the next
-word's case is all that shows whether a sentence ends.  A dash or an emoji does not begin a sentence: the word after it
-gets the capital, and it gets no mark, as the one before it has ended a sentence.
+- A word that begins a sentence gets a capital.
+- Any other word loses a capital that only the start of a sentence would explain; `I.e.` becomes `i.e.`.
+- An opening quote may begin a sentence inside another: `he said, "Go"`.
+- Behind `Inc.` and the like only the next word's case shows whether the sentence has ended.
+- A dash, an emoji or the Dutch `'t` hands the capital on to the next word.  Where a sentence has just ended, a dash or
+  an emoji gets no mark.
 
 >>> vote = Vote({",": 0.8, "": 0.2}, {"lower": 1.0})
 >>> most_probable(vote.marks), entropy(vote.cases)
@@ -64,11 +66,10 @@ def entropy(distribution: Distribution) -> float:
 
 
 def end_sentence(vote: Vote, marks: str) -> Vote:
-    """Keep, of the vote on a slot where a sentence ends, the choices that end it, or a full stop if there are none.
+    """Return the vote on a slot where a sentence must end: only marks that end it, or a full stop if there are none.
 
-    `marks`: those that the text is written with.  Without a full stop of any script among them, the vote stays as it
-    is: a statement does not end with `?`.
-    A disfluent word ends it as well: `um~` is `um~.`.
+    marks: those that may be written.  If no full stop of any script is among them, the vote stays as it is: a statement
+    does not end with `?`.  Behind a disfluent word the sign stays: `um~` becomes `um~.`.
     """
     stop = next((mark for mark in marks if OTHER_SCRIPTS.get(mark, mark) == "."), None)
     if stop is None:
@@ -84,10 +85,10 @@ def end_sentence(vote: Vote, marks: str) -> Vote:
 
 
 def apply_sentence_position(vote: Vote, word: Word, begins: bool | None) -> Vote:
-    """Return the vote, given whether a sentence begins with the word (`begins`).
+    """Return the vote on a word, given whether a sentence begins with it.
 
-    None: that is not known, as at the start of a fragment and behind `Inc.`; then the vote stays as it is, as it does
-    inside a sentence behind a quote.
+    None: that is not known, as at the start of a fragment and behind `Inc.`; then the vote stays as it is.  So does
+    that on a word with a quote before it inside a sentence.
     """
     if begins is None or (not begins and word.text.startswith(_OPEN_SPEECH)):
         return vote
@@ -110,7 +111,7 @@ def apply_sentence_position(vote: Vote, word: Word, begins: bool | None) -> Vote
 def begins_next(begins: bool | None, word: Word, marks: str, alphabet: Alphabet | None = None) -> bool | None:
     """Return whether a sentence begins with the next word, given this word and its marks; None: that is not known.
 
-    `begins`: whether one begins with this word.
+    begins: whether a sentence begins with this word.
     """
     ends = word.ends_sentence(marks, alphabet)
     hands_on = is_clitic(word.core) or not is_spoken(word.text)  # as a dash or an emoji does
