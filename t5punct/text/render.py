@@ -1,7 +1,6 @@
-"""A word and a decision -> the word as it is written.
+"""A word as it is written, with the case and marks that were decided.
 
-In: a word of the input, and what was decided for it.  Out: the same word with its case and marks; or nothing, for a
-disfluent word that is to be removed.
+In: a word of the input, and its `Decision`.  Out: an `AnnotatedWord`; without text if it is disfluent and removed.
 
 >>> from .words import split
 >>> (word,) = split("right").words
@@ -39,15 +38,15 @@ _LINKS = ";:-"  # marks that are stronger than a comma and end no sentence
 
 @dataclass(frozen=True)
 class RenderConfig:
-    """What is written."""
+    """What is written, and what of the input is kept."""
 
     case: bool = True  # False leaves every letter as the input has it
     keep_case: bool = False  # True leaves the letters of words that have capitals in the input
     keep_marks: bool = False  # True keeps the marks of the input, and adds others in empty slots
     alternatives: int = 0  # how many other marks of a slot are named beside the best
-    # what becomes of words that a careful editor leaves out: `mark` says which they are, `remove` leaves them out
+    # disfluent words, which a careful editor leaves out: `keep` them, `mark` them with a sign, or `remove` them
     disfluencies: str = KEEP
-    marks: bool = True  # False writes capitals alone: no mark but those that are kept
+    marks: bool = True  # False writes capitals only, and no marks but those that are kept
 
     def __post_init__(self) -> None:
         if not self.marks and not self.case:
@@ -86,14 +85,15 @@ class Decision:
     case_confidence: float
     alternatives: tuple[Alternative, ...] = ()  # if they are asked for; the most probable first
     disfluent: bool = False  # whether a careful editor leaves the word out
-    opening: str | None = None  # the mark before the word, `¿`, `¡` or none; None: the model knows none, and it stays
+    opening: str | None = None  # the mark before the word: `¿`, `¡` or empty; None: that of the input stays
     ends_quote: bool = False  # whether the quotes at the word's end close a whole sentence, whose marks stand inside
 
 
 def fit_opening(decision: Decision, opened: str, *, ends: bool) -> Decision:
-    """Return a decision whose sentence is opened once, and ends (`ends`) as it was opened: `¿` by `?`.
+    """Return a decision that fits an opened sentence: it is opened once, and `¿` is closed by `?`.
 
-    `opened`: the mark that opened it, at an earlier word or by one that the input has and that stays.
+    opened: the mark that opened it at an earlier word, or that the input has before this one.  ends: whether the
+    sentence ends with the word.
 
     >>> at_end = Decision(".", Case.LOWER, 1.0, 1.0, opening="")
     >>> fit_opening(at_end, "¿", ends=True).marks, fit_opening(at_end, "", ends=True).marks

@@ -1,6 +1,6 @@
-"""Text <-> words: which characters are words, which are marks, which are the spaces between.
+"""Words, marks and white space: a text is split into them, and words are written with marks.
 
-In: any text.  Out: a `SplitText` of `Word`s whose spellings are never changed, and back to text.
+In: any text.  Out: a `SplitText` of `Word`s, whose spellings are never changed; and text again.
 
 >>> text = split('We know "that", right?!')
 >>> [(word.text, word.marks) for word in text.words]
@@ -36,9 +36,9 @@ from .spelling import (
 APOSTROPHES = "'’"
 _NO_OPENING = str.maketrans("", "", "".join(OPENING))
 _ELISIONS = {"tis", "twas", "twere", "twill", "cause", "em", "til", "till", "bout", "round", "n", "nuff", "kay"}
-# characters that nobody sees, which right-to-left subtitles have around marks: directions, spaces, byte order marks
+# invisible characters, which right-to-left subtitles have around marks: directions, spaces, byte order marks
 _DIRECTIONS = "\u00ad\u061c\u200b\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2060\u2066\u2067\u2068\u2069\ufeff"
-_SHAPES = "\u180e\u200c\u200d\ufe0e\ufe0f"  # that say how the letter or emoji before them is shown, and belong to it
+_SHAPES = "\u180e\u200c\u200d\ufe0e\ufe0f"  # invisible, too: they say how the letter or emoji before them is shown
 _INVISIBLE = _DIRECTIONS + _SHAPES
 OPENERS = '"“„«»‘([{¿¡' + _INVISIBLE
 QUOTES = '"“”„«»'  # any of them opens a quotation in one language and closes it in another
@@ -52,7 +52,7 @@ _PIECE = re.compile(r"(\S+)(\s*)")
 _ASCII_WORD = re.compile(r"[A-Za-z0-9]+(?:['-][A-Za-z0-9]+)*")
 _FACE = re.compile(EMOTICON_IN_MARKS + "$")
 _SURROGATE = re.compile("[\ud800-\udfff]")
-_NO_BYTE = re.compile("[\ud800-\udc7f\udd00-\udfff]")  # the others stand for bytes that are not UTF-8 (PEP 383)
+_NO_BYTE = re.compile("[\ud800-\udc7f\udd00-\udfff]")  # surrogates, but for those of bytes that are not UTF-8 (PEP 383)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,10 +64,10 @@ class Word:
     n_closers: int = 0  # how many closing quotes or brackets of `text` stood after the marks
     raw: str = ""  # word and marks exactly as the input wrote them
     space: str = " "  # the white space that follows
-    pause: int = 0  # how long a silence follows, 0 none; known only if the words have times (see TaskConfig.pauses_ms)
+    pause: int = 0  # how many of TaskConfig.pauses_ms the silence after it reaches; 0 for words without times
     dotted: bool = False  # whether the first full stop of `marks` is the word's own: `vs.`, or `1.` that opens a line
-    spelled: str = ""  # how a user wants the core to be written, whatever case is decided
-    is_abbreviated: bool = False  # whether a full stop makes it short for more: `am 3. Oktober`, `z. B.`
+    spelled: str = ""  # how the user wants the core to be written, whatever case is decided
+    is_abbreviated: bool = False  # whether its full stop is that of an ordinal or a phrase: `am 3. Oktober`, `z. B.`
 
     @property
     def n_stem(self) -> int:
@@ -84,7 +84,7 @@ class Word:
             return text
         if text.startswith(("...", "…")):
             text = text.lstrip(".…")
-        # an apostrophe before it is a quote if another one closes it, or in 'Hello; it is a part of 'em and 'Tis
+        # a leading apostrophe is a quote if another one closes it, or before a capital ('Hello); not in 'em and 'Tis
         is_quoted = text[1:2].isupper() and text[1:].lower() not in _ELISIONS
         if text[:1] in APOSTROPHES and (is_quoted or text[-1:] in APOSTROPHES):
             text = text.strip(APOSTROPHES)
@@ -115,12 +115,12 @@ class Word:
 
     @property
     def closes_quote(self) -> bool:
-        """Whether the word ends in a quotation mark, that it closes."""
+        """Whether the word ends in a quotation mark."""
         return self.has_slot and self.text[-1:] in QUOTES
 
     @property
     def given(self) -> str:
-        """The marks that stood in the slot, without the word's own full stop: of `vs.,` the comma, of `vs.` nothing."""
+        """The marks of the slot without the word's own full stop: of `vs.,` the comma, of `vs.` none."""
         # in `vs...` one dot is both the word's and the ellipsis's: the slot keeps all three
         has_own_stop = self.dotted and not self.marks.startswith("..")
         return self.marks[1:] if has_own_stop else self.marks
@@ -132,14 +132,12 @@ class Word:
 
     @property
     def takes_marks(self) -> bool:
-        """Whether marks may follow: not behind one that the model does not know (`你好。`)."""
+        """Whether marks may follow: not behind a mark of the text that the model does not know (`你好。`)."""
         bare = _FACE.sub("", self.text[: self.n_stem]).rstrip(CLOSERS)
         return self.has_slot and not bare.endswith(_STANDING)
 
     def with_opening(self, opening: str) -> Word:
-        """Return the word with this opening mark before its core, or with none, in the place of what it has.
-
-        A word whose core nobody knows (pure punctuation) is left as it is.
+        """Return the word with this opening mark, or none, before its core; pure punctuation stays as it is.
 
         >>> Word('"qué').with_opening("¿").text, Word("¡¿qué").with_opening("").text
         ('"¿qué', 'qué')
@@ -151,7 +149,7 @@ class Word:
         return replace(self, text=head + self.text[start:])
 
     def closing_as(self, text: str) -> Word:
-        """Return the word with its quotation marks behind its marks, if `text`, in which it is written, has them there.
+        """Return the word with its closing quotes behind its marks, if `text`, the word as it is written, has them so.
 
         >>> Word('you"').closing_as('you?"').n_closers, Word('you"').closing_as('you"?').n_closers
         (1, 0)
@@ -165,10 +163,10 @@ class Word:
         return replace(self, n_closers=max(self.n_closers, n_quotes))
 
     def with_marks(self, marks: str, case: Case = Case.VERBATIM, alphabet: Alphabet | None = None) -> str:
-        """Write the word in a case with marks, which go inside closing quotes if they stood there."""
+        """Return the word in a case with marks, which stand inside closing quotes if they did in the input."""
         stem = self.stem(case)
         closers = self.text[self.n_stem :]
-        has_stop = self.dotted and not self.spelled  # what a user spells is the whole word
+        has_stop = self.dotted and not self.spelled  # what the user spells is the whole word
         bare = stem + "." if has_stop else stem
         if not marks or not self.has_slot:
             return bare + closers
@@ -202,10 +200,10 @@ class Word:
         return NO_MARKS if marks == "." and (self.is_abbreviated or is_short) else marks
 
     def ends_sentence(self, marks: str, alphabet: Alphabet | None = None) -> bool | None:
-        """Return whether a reader sees a sentence end after the word and marks; None: only the next word shows it.
+        """Return whether a reader sees a sentence end behind the word and these marks.
 
-        The full stop of `U.S.` counts, a mark that cannot be written does not.  That of `Inc.` or `Mr.` may stand
-        inside a sentence.
+        None: only the next word shows it, as the full stop of `Inc.`, `Mr.` or `3.` may stand inside a sentence.  That
+        of `U.S.` ends one; a mark that cannot be written behind the word does not.
         """
         if not ends_sentence(marks):
             return False
@@ -217,7 +215,7 @@ class Word:
         has_own_mark = self.spelled.endswith(("!", "?"))  # `Yahoo!`
         if has_own_stop or has_own_mark:
             return True
-        # a mark that the text does not change by is not written
+        # a mark that changes nothing cannot be written here
         return self.with_marks(marks, alphabet=alphabet) != self.with_marks(NO_MARKS)
 
 
@@ -237,8 +235,8 @@ class SplitText:
 def split(text: str, alphabet: Alphabet | None = None) -> SplitText:
     """Split a text into words, each with the marks that follow it.
 
-    White space is kept.  A piece made of marks alone (` - `, ` ...`) belongs to the word before it
-    on the same line.  Without such a word it is a word itself, so that nothing is lost.
+    White space is kept.  Marks that stand apart (` - `, ` ...`) belong to the word before them on the same line; if
+    there is none, they are a word, so that nothing is lost.
     """
     return SplitText(tuple(words_of(text, alphabet)), lead_of(text))
 
@@ -261,9 +259,9 @@ def lead_of(text: str) -> str:
 
 
 def words_of(text: str, alphabet: Alphabet | None = None, *, opens_line: bool = True) -> Iterator[Word]:
-    """Yield the words of `split`, one by one, so that the words of a long text are never in memory all at once.
+    """Yield the words of `split` one by one, as those of a long text need much memory.
 
-    `opens_line`: whether the text begins a line; there a number with a full stop is a list item (`1.`).
+    opens_line: whether the text begins a line; there a number with a full stop is a list item (`1.`).
     """
     alphabet = alphabet or ALL_MARKS
     word: Word | None = None  # the last one, which waits for the next piece: that may be its marks
@@ -290,9 +288,9 @@ def words_of(text: str, alphabet: Alphabet | None = None, *, opens_line: bool = 
 
 
 def between(word: Word, before: str, following: str) -> Word:
-    """Return a word, given the texts before and behind it with their marks; empty: it is the first, or the last.
+    """Return a word with its own full stop, if the words around it show that: in `am 3. Oktober` and `z. B.` it is.
 
-    The full stop of an ordinal is its own (`am 3. Oktober`), and so is that of each letter of `z. B.`.
+    before, following: these words with their marks; empty: there is none.
     """
     has_stop = word.dotted or word.marks == "."
     has_neighbour = has_stop and is_of_phrase(before, word.text, following)
@@ -325,9 +323,9 @@ def readable(text: str) -> str:
 
 
 def _word(piece: str, space: str, alphabet: Alphabet, opens_line: bool) -> Word:
-    """Take the marks off the end of a piece: `right?"` -> text `right"`, marks `?`, one closer.
+    """Return the word of a piece, without the marks at its end: `right?"` has the text `right"`, marks `?`, one closer.
 
-    `space`: what follows the piece; `opens_line`: whether it is the first of its line, where `1.` is a list item.
+    space: the white space behind it; opens_line: whether it is the first of its line, where `1.` is a list item.
     """
     if _ASCII_WORD.fullmatch(piece):
         return Word(piece, NO_MARKS, 0, piece, space)
@@ -346,7 +344,7 @@ def _word(piece: str, space: str, alphabet: Alphabet, opens_line: bool) -> Word:
         elif marks:
             closers += unit[0]
     if not marks or not piece[:place].strip(_PUNCTUATION):  # nothing but marks, quotes and brackets
-        # marks will go before what nobody sees at the word's end
+        # marks will stand before invisible characters at the word's end
         n_closers = len(piece) - len(piece.rstrip(_DIRECTIONS)) if piece.strip(_PUNCTUATION) else 0
         return Word(piece, NO_MARKS, n_closers, piece, space)
     stem = piece[:place]
@@ -357,7 +355,7 @@ def _word(piece: str, space: str, alphabet: Alphabet, opens_line: bool) -> Word:
 
 
 def _with_marks(word: Word, piece: str, space: str, alphabet: Alphabet) -> Word:
-    """Return a word and the marks that stand apart behind it; what nobody sees of them stays."""
+    """Return a word with the marks that stand apart behind it; invisible characters among them stay."""
     marks = alphabet.marks_in(word.marks + piece)
     unseen = "".join(char for char in piece if char in _INVISIBLE)
     n_closers = word.n_closers + len(unseen)
@@ -367,9 +365,9 @@ def _with_marks(word: Word, piece: str, space: str, alphabet: Alphabet) -> Word:
 
 @lru_cache(maxsize=32)
 def _units(alphabet: Alphabet) -> re.Pattern[str]:
-    """Return what the end of a piece is made of: faces, marks, and other characters.
+    """Return the pattern of one unit at the end of a piece: an emoticon, a mark, or another character.
 
-    A hyphen that touches the word (`pre-`) belongs to it; two hyphens are a dash.
+    Two hyphens are a dash; a single one (`pre-`) belongs to the word.
     """
     dash = "--+|" if DASH in alphabet.marks else ""
     marks = rf"{dash}[{re.escape(alphabet.characters.replace(DASH, ''))}]"
@@ -377,7 +375,7 @@ def _units(alphabet: Alphabet) -> re.Pattern[str]:
 
 
 def _marks_begin(piece: str, alphabet: Alphabet) -> int:
-    """Return where marks and closing quotes begin, behind one that belongs to `http://a.b?`, `C:` or `&amp;`."""
+    """Return where marks and closing quotes begin; not at a mark that is part of `http://a.b?`, `C:` or `&amp;`."""
     start = _tail_start(piece, alphabet)
     begun = piece[:start].lstrip(OPENERS)
     is_owned = (
