@@ -32,15 +32,16 @@ _SECONDS_SPAN = rf"{_SECONDS}(?:[ ]*(?:-{{1,2}}>|[-–—])[ ]*|[ ]+){_SECONDS}"
 BRACKETED = rf"\[(?:{TIME}|{_SPAN}|{_SECONDS_SPAN})\]|\({TIME}\)"
 _CAPITAL = "[" + "".join(char for char in map(chr, range(0x530)) if char.isupper()) + "]"  # Latin, Greek, Cyrillic
 _NAME = rf"(?-i:{_CAPITAL}[\w.'’-]*(?:\ (?:{_CAPITAL}[\w.'’-]*|\d{{1,3}}|&|and|of|de|del|der|di|van|von)){{0,3}})"
+_COLON = r"[ \u00a0\u202f]?:(?=\s|$)"  # behind who speaks; in French a space stands before it
 _SURE_LABEL = re.compile(  # at the start of a line
     rf"""\s*(?:(?:{BRACKETED})\s*)?(?:
-        >{{2,}}(?:\s*[^\W\d_][\w.'’ -]{{0,40}}:(?=\s|$)|(?=[\s\w]|$))  # >> or >> JOHN:
-      | [\[(]?(?:speaker|spk)[ _]?\w{{1,3}}[\])]?:(?=\s|$)           # Speaker 1: or [SPEAKER_00]:
+        >{{2,}}(?:\s*[^\W\d_][\w.'’ -]{{0,40}}{_COLON}|(?=[\s\w]|$))  # >> or >> JOHN:
+      | [\[(]?(?:speaker|spk)[ _]?\w{{1,3}}[\])]?{_COLON}            # Speaker 1: or [SPEAKER_00]:
       | (?:[\[(](?:speaker|spk)[ _]?\d{{1,3}}[\])]|(?-i:SPEAKER_\d\d))(?=\s)  # [Speaker 1] or SPEAKER_00, of diarisers
-      | From\s+[^:\n]{{1,40}}?\s+to\s+(?:everyone|me|hosts?|[^:\n]{{1,40}}?\([^():]+\))\s?:(?=\s|$)  # Zoom's chat
+      | From\s+[^:\n]{{1,40}}?\s+to\s+(?:everyone|me|hosts?|[^:\n]{{1,40}}?\([^():]+\)){_COLON}  # Zoom's chat
       | (?:speaker|spk)[ _]?\d{{1,3}}(?=\s*$)                         # Speaker 1, on a line of its own
-      | (?-i:[A-Z][A-Z0-9.&'’ -]{{0,30}}:)(?=\s|$)                    # THE MAN IN THE RED COAT:
-      | (?=[^:\n]{{1,44}}:){_NAME}(?:\ \([^():]{{1,12}}\))?:(?=\s|$)   # Jane Doe: or DR. SMITH (V.O.):
+      | (?-i:[A-Z][A-Z0-9.&'’ -]{{0,30}}){_COLON}                     # THE MAN IN THE RED COAT:
+      | (?=[^:\n]{{1,44}}:){_NAME}(?:\ \([^():]{{1,12}}\))?{_COLON}    # Jane Doe: or DR. SMITH (V.O.):
       | (?=[^:\n]{{1,44}}:){_NAME}\ (?:{BRACKETED}):?(?=\s|$)          # Jane Doe (00:03): or Jane Doe [00:03]
       | (?=[^:\n]{{1,44}}:)[^\W\d_][\w.'’-]*(?:\ [\w.'’-]+){{0,4}}\s{{2,}}{TIME}(?=\s*$)  # jane doe  0:03
       | (?=[^:\n]{{1,44}}:){_NAME}\ (?:{_WITH_HOURS}|0\d:\d\d)(?=\s*$)  # Speaker 1 00:03
@@ -52,7 +53,7 @@ _SURE_LABEL = re.compile(  # at the start of a line
 _ANY_LABEL = (
     re.compile(  # maria:, [Maria]:, ANNA SMITH, DIRECTOR OF RESEARCH:, JANE FOX (SALES):, participant 3 (00:03):
         rf"""\s*(?:(?:{BRACKETED})\s*)?[\[(]?[^\W\d_][\w.'’&-]{{0,30}}(?:,?\ [\w.'’&-]{{1,30}}){{0,9}}[\])]?
-    (?:\ \([^():]{{1,60}}\))?(?:\ (?:{BRACKETED}))?:(?=\s|$)\s*""",
+    (?:\ \([^():]{{1,60}}\))?(?:\ (?:{BRACKETED}))?{_COLON}\s*""",
         re.VERBOSE,
     )
 )
@@ -92,7 +93,7 @@ _IN_NAMES = (
 )
 _OPENERS = (
     "he she but or if so then when where why who which said says here's it's that's note remember first "
-    "example beispiel exemple ejemplo esempio exemplo bijvoorbeeld przykład például"
+    "example beispiel voici voilà exemple ejemplo esempio exemplo bijvoorbeeld przykład például"
 )
 _SMALL_IN_NAMES = {*_IN_NAMES.split()}
 _CLAUSE_WORDS = {*_OPENERS.split()}.union(*(SMALL_WORDS[name] for name in LANGUAGES.values())) - _SMALL_IN_NAMES
@@ -232,7 +233,7 @@ def speaker_of(label: str) -> str:
     """Return who speaks by a label, in lower case; nothing for `>>` and a dash, which say that another one does."""
     if label.lstrip().startswith(">"):
         return ""
-    return re.sub(rf"{BRACKETED}|{TIME}|[\[\]():<>]", "", label).strip(" \t\r\n-–—").lower()
+    return re.sub(rf"{BRACKETED}|{TIME}|[\[\]():<>]", "", label).strip(" \t\r\n\u00a0\u202f-–—").lower()
 
 
 def _is_clause(label: str) -> bool:

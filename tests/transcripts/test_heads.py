@@ -25,6 +25,7 @@ LABELS = [
     ("Ann Lee", "Tom"), ("interviewer", "maria"), ("agent", "participant 3"), ("[Maria]", "[Tom]"),
     ("Anna [00:01:02]", "Tom [00:01:09]"), ("ANNA SMITH, CEO", "TOM"), ("speaker_1", "speaker_2"),
     ("dr smith", "the chair"), ("dan", "al"), ("Łukasz", "żaneta"), ("anna (00:02)", "tom (00:03)"),
+    ("Marie ", "Paul "), ("Marie\u00a0", "l'animateur\u202f"), ("l’animateur ", "JEAN-LUC\u00a0"),
 ]  # fmt: skip
 HEADS = {  # files whose lines open with what nobody says, and what is said
     "utterance ids": ("utt-0001 so what\nutt-0002 yes we know\n", ["so what yes we know"]),
@@ -147,6 +148,12 @@ HEADS = {  # files whose lines open with what nobody says, and what is said
         "maria: so\nmy point is: yes\ntom: what\nmaria: we\nmy point is: no\n",
         ["so my point is yes", "what", "we my point is no"],
     ),
+    "French, where a space stands before the colon": (
+        "Intervenant 1 : so\nMarie\u00a0: yes\n(Paul) : what\nMarie\u00a0: we\n(Paul) : know\n>> Marie\u202f: it\n",
+        ["so", "yes", "what", "we", "know", "it"]),
+    "a clause before a space and a colon": (
+        "voici la question : so\nwe\nvoici la question : what\nsix : know\n",
+        ["voici la question so we voici la question what six know"]),
     "a colon once": ("remember this: so what\nand yes\n", ["remember this so what and yes"]),
 }  # fmt: skip
 
