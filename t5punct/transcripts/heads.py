@@ -29,7 +29,8 @@ TIME = rf"(?:{_DATE})?\d{{1,3}}:\d\d(?::\d\d(?:[.,;:]\d{{1,3}})?|[.,]\d{{1,3}})?
 _SPAN = rf"{TIME}(?:\s*(?:-{{1,2}}>|[-–—,])\s*|\s+){TIME}"
 _SECONDS = r"\d{1,6}[.,]\d{1,3}s?"
 _SECONDS_SPAN = rf"{_SECONDS}(?:[ ]*(?:-{{1,2}}>|[-–—])[ ]*|[ ]+){_SECONDS}"  # `0.00s -> 2.50s`, `0,5 2,5`
-BRACKETED = rf"\[(?:{TIME}|{_SPAN}|{_SECONDS_SPAN})\]|\({TIME}\)"
+# `#00:00:04-5#` is a time of MAXQDA, f4 and easytranscript
+BRACKETED = rf"\[(?:{TIME}|{_SPAN}|{_SECONDS_SPAN})\]|\({TIME}\)|\#{_WITH_HOURS}(?:[-.,]\d{{1,3}})?\#"
 _CAPITAL = "[" + "".join(char for char in map(chr, range(0x530)) if char.isupper()) + "]"  # Latin, Greek, Cyrillic
 _NAME = rf"(?-i:{_CAPITAL}[\w.'’-]*(?:\ (?:{_CAPITAL}[\w.'’-]*|\d{{1,3}}|&|and|of|de|del|der|di|van|von)){{0,3}})"
 _COLON = r"[ \u00a0\u202f]?:(?=\s|$)"  # behind who speaks; in French a space stands before it
