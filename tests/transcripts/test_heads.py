@@ -25,6 +25,7 @@ LABELS = [
     ("Ann Lee", "Tom"), ("interviewer", "maria"), ("agent", "participant 3"), ("[Maria]", "[Tom]"),
     ("Anna [00:01:02]", "Tom [00:01:09]"), ("ANNA SMITH, CEO", "TOM"), ("speaker_1", "speaker_2"),
     ("dr smith", "the chair"), ("dan", "al"), ("Łukasz", "żaneta"), ("anna (00:02)", "tom (00:03)"),
+    ("it.me@example.com", "priya.k@example.com"), ("👩 Anna", "👨🏽‍🦱 ben"), ("Anna/Ben", "ben/tom"),
     ("Marie ", "Paul "), ("Marie\u00a0", "l'animateur\u202f"), ("l’animateur ", "JEAN-LUC\u00a0"),
 ]  # fmt: skip
 HEADS = {  # files whose lines open with what nobody says, and what is said
@@ -106,6 +107,13 @@ HEADS = {  # files whose lines open with what nobody says, and what is said
     "labels that come once": ("interviewer: so what\nmaria: yes\n", ["so what", "yes"]),
     "a label and its time in a line": ("anna smith   0:03\nso what\n\ntom   1:00:10\nyes\n", ["so what", "yes"]),
     "a label and its time behind one space": ("Speaker 1 00:03\nso what\n\nTom 1:00:10\nyes\n", ["so what", "yes"]),
+    "a label and its time with ms": ("Anna 00:01:02.345\nso what\n\nTom 00:01:09.120\nyes\n", ["so what", "yes"]),
+    "a label and its time behind a bar": ("Anna | 00:02\nso what\n\ntom | 12:02\nyes\n", ["so what", "yes"]),
+    "labels and times that come back": (
+        "anna 00:12\nso\n\nTom 9:58\nwhat\n\nTom 12:08\nyes\n\nanna 00:12:12.3\nwe know\n", ["so", "what yes", "we know"]),
+    "times at the ends of lines": (
+        "we meet at 10:30\nso\ncome at 12:30\nyes\nLunch 12:30\nwe know\n",
+        ["we meet at 10:30 so come at 12:30 yes Lunch 12:30 we know"]),
     "faster-whisper": ("[0.00s -> 2.50s] so what\n[2.50s -> 4.00s] yes\n", ["so what yes"]),
     "seconds": ("0.00-2.50: so what\n2.50-4.00: yes\n", ["so what yes"]),
     "seconds without more": ("0.00 2.50 so what\n2.50 4.00 yes\n", ["so what yes"]),
