@@ -32,8 +32,11 @@ _SECONDS_SPAN = rf"{_SECONDS}(?:[ ]*(?:-{{1,2}}>|[-–—])[ ]*|[ ]+){_SECONDS}"
 # `#00:00:04-5#` is a time of MAXQDA, f4 and easytranscript
 BRACKETED = rf"\[(?:{TIME}|{_SPAN}|{_SECONDS_SPAN})\]|\({TIME}\)|\#{_WITH_HOURS}(?:[-.,]\d{{1,3}})?\#"
 _CLOCK = rf"(?:{_WITH_HOURS}|0\d:\d\d)(?:[.,;:]\d{{1,3}})?"  # a time that nobody says
-_LEAD = rf"\s*(?:(?:{BRACKETED})\s*)?(?:[\U0001f000-\U0001faff][^\w\s:]{{0,8}}\s?)?"  # before who speaks: a time, an emoji
 _CAPITAL = "[" + "".join(char for char in map(chr, range(0x530)) if char.isupper()) + "]"  # Latin, Greek, Cyrillic
+_LOUD = rf"{_CAPITAL}[{_CAPITAL[1:-1]} .,'’-]{{1,40}}"
+_SOUND = rf"(?-i:\({_LOUD}\)|\[{_LOUD}\])\s+(?=[^\W\d_])"  # `(DOOR SLAMS) `
+_EMOJI = r"[\U0001f000-\U0001faff][^\w\s:]{0,8}\s?"
+_LEAD = rf"\s*(?:(?:{BRACKETED})\s*)?(?:{_SOUND}|{_EMOJI})?"  # what may stand before who speaks
 _NAME = rf"(?-i:{_CAPITAL}[\w.'’-]*(?:\ (?:{_CAPITAL}[\w.'’-]*|\d{{1,3}}|&|and|of|de|del|der|di|van|von)){{0,3}})"
 _COLON = r"[ \u00a0\u202f]?:(?=\s|$)"  # behind who speaks; in French a space stands before it
 _SURE_LABEL = re.compile(  # at the start of a line
@@ -239,7 +242,7 @@ def speaker_of(label: str) -> str:
     """Return who speaks by a label, in lower case; nothing for `>>` and a dash, which say that another one does."""
     if label.lstrip().startswith(">"):
         return ""
-    return re.sub(rf"{BRACKETED}|{TIME}|[\[\]():<>]", "", label).strip(" \t\r\n\u00a0\u202f-–—|").lower()
+    return re.sub(rf"^\s*{_SOUND}|{BRACKETED}|{TIME}|[\[\]():<>]", "", label).strip(" \t\r\n\u00a0\u202f-–—|").lower()
 
 
 def _is_clause(label: str) -> bool:

@@ -166,6 +166,14 @@ HEADS = {  # files whose lines open with what nobody says, and what is said
     "a clause before a space and a colon": (
         "voici la question : so\nwe\nvoici la question : what\nsix : know\n",
         ["voici la question so we voici la question what six know"]),
+    "directions behind labels": (
+        "JOHN: (WHISPERING) so\nMaria: (in German) yes we\nJOHN: (what is it, so loud?)\n>> (sighs loudly) know\n",
+        ["so", "yes we", "know"]),
+    "directions before labels": (
+        "(DOOR SLAMS) tom: so\n[TÜR ZU] ann: yes\n(SIGHS) Jane Doe: we\ntom: know\nann: it\n",
+        ["so", "yes", "we", "know", "it"]),
+    "directions in capitals": ("(DOOR SLAMS) so what\n(EINE TÜR KNALLT.)\nyes\n", ["so what", "yes"]),
+    "brackets behind a word": ("JOHN: so (what is) yes\n", ["so (what is) yes"]),
     "a colon once": ("remember this: so what\nand yes\n", ["remember this so what and yes"]),
 }  # fmt: skip
 
@@ -203,6 +211,7 @@ def test_a_number_without_a_full_stop_is_said_and_a_name_in_capitals_on_its_own_
     assert said("1. so what\n2. yes\n3 people know\n") == ["so what", "yes 3 people know"]
     assert said("ANNA\nso what\n\nDR. TOM\nyes\nwe know\n") == ["so what", "yes we know"]
     assert said("we go to\nNASA\nand then\nto the moon\n") == ["we go to NASA and then to the moon"]
+    assert said("(SO WHAT) YES\nSO (WE KNOW) IT\n(NASA) so\n") == ["(SO WHAT) YES SO (WE KNOW) IT (NASA) so"]
     assert said("utt-01 so\nutt-02 what\n", "lines") == ["so", "what"]
 
 
