@@ -16,7 +16,7 @@ from ..errors import ConfigError, InputError
 from ..text.marks import ends_sentence
 from ..text.spelling import precedes_name
 from .formats import FORMATS, OTHER_SUFFIXES, OUTPUTS, Transcript
-from .items import Kept, Role, SpokenWord, WrittenItem, WrittenWord, leave_out_removed
+from .items import Kept, Role, SpokenWord, WrittenItem, WrittenWord, leave_out_removed, texts_together
 from .resegment import ResegmentConfig, sentence_cues
 from .subtitles import own_cues
 
@@ -68,7 +68,7 @@ def written_pieces(
         written = leave_out_removed(written)
     if config.format in (None, "text", "html"):
         if config.format and not transcript.is_plain:  # one that is plain already keeps its white space
-            written = running_text(written)
+            written = running_text(texts_together(written))
         if config.paragraphs:
             written = add_paragraphs(written, config.paragraphs, transcript.line_end if transcript.is_plain else "\n")
     if config.format is None:
@@ -77,7 +77,7 @@ def written_pieces(
         pieces = writer(written, name)
     else:  # cues
         resegment = config.resegment or (ResegmentConfig() if _has_no_lines(transcript) else None)
-        cues = sentence_cues(written, resegment) if resegment else own_cues(written, name)
+        cues = sentence_cues(texts_together(written), resegment) if resegment else own_cues(written, name)
         cue_writer = FORMATS[config.format].cue_writer
         pieces = [cue_writer(cues)] if cue_writer else []
     if transcript.is_plain or config.format not in ("text", transcript.format):

@@ -65,6 +65,25 @@ def test_who_speaks_is_written_where_it_changes(
     assert converted(source, name, config) == expected
 
 
+SIGNS = """[Events]
+Format: Layer, Start, End, Style, Name, Text
+Dialogue: 0,0:00:01.00,0:00:03.00,Default,{actor},so we
+Dialogue: 0,0:00:01.50,0:00:02.50,Sign,,no swimming
+Dialogue: 0,0:00:03.00,0:00:05.00,Default,{actor},know it.
+"""
+
+
+@pytest.mark.parametrize("actor", ["", "Ann"])
+def test_a_sign_between_two_events_has_a_line_and_a_cue_of_its_own(actor: str) -> None:
+    source = SIGNS.format(actor=actor)
+    label = f"{actor}: " if actor else ""
+    assert converted(source, "ass", WriterConfig("text")) == f"{label}so we know it.\nno swimming\n"
+    cues = converted(source, "ass", WriterConfig("srt", resegment=ResegmentConfig()))
+    assert cues == (
+        f"1\n00:00:01,000 --> 00:00:05,000\n{label}so we know it.\n\n2\n00:00:01,500 --> 00:00:02,500\nno swimming\n\n"
+    )
+
+
 @pytest.mark.parametrize("n_words", [1, 3])
 def test_two_channels_of_a_call_share_no_cue(n_words: int) -> None:
     """AWS has one text of both channels, and items that say in which each was said."""
