@@ -126,7 +126,9 @@ class Echo(Kept):
 
 
 Item = Kept | SpokenWord
-BESIDE_MS = 500  # between two parts of a stream: what another stream says there is said beside them, and ends no sentence
+BESIDE_MS = (
+    500  # between two parts of a stream: what another stream says there is said beside them, and ends no sentence
+)
 ECHOED_WORDS = 1000  # a word that is shown once more is one of so many
 
 
