@@ -59,7 +59,7 @@ _SURE_LABEL = re.compile(  # at the start of a line
 _ANY_LABEL = re.compile(
     rf"""{_LEAD}(?:
         [\[(]?[^\W\d_][\w.'’&@/+-]{{0,60}}(?:,?\ [\w.'’&/-]{{1,30}}){{0,9}}[\])]?(?:\ \([^():]{{1,60}}\))?
-        (?:(?:\ (?:{BRACKETED}))?{_COLON}  # maria:, [Maria]:, ANNA SMITH, CEO:, JANE FOX (SALES):, participant 3 (00:03):
+        (?:(?:\ (?:{BRACKETED}))?{_COLON}  # maria:, [Maria]:, ANNA SMITH, CEO:, JANE FOX (SALES):, speaker 3 (00:03):
           | \ {_CLOCK}(?=\s*$))            # maria 00:03, on a line of its own
       | {_NAME}\ {TIME}(?=\s*$)            # Maria 12:03
     )\s*""",

@@ -98,7 +98,7 @@ def sentence_cues(written: Iterable[WrittenItem], config: ResegmentConfig) -> li
     for cue in _share_words(cues, config):
         end_ms = max(word.end_ms for word in cue)
         new.append(WrittenCue(cue[0].start_ms, end_ms, _lines(_joined(cue), config)))
-    return _readable(new, config)
+    return sorted(_readable(new, config), key=lambda cue: cue.start_ms)  # of several streams, one came after the other
 
 
 def _share_words(cues: Sequence[_Cue], config: ResegmentConfig) -> list[_Cue]:

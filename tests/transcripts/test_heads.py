@@ -50,7 +50,7 @@ HEADS = {  # files whose lines open with what nobody says, and what is said
     "Zoom's captions": ("[Ann Lee] 10:02:11\nso what\n\n[Tom] 10:02:15\nyes\n", ["so what", "yes"]),
     "times with colons": ("00:00:01:500 so what\n00:00:04:000 yes\n", ["so what yes"]),
     "MAXQDA and f4": (
-        "#00:00:04-5# B1: so\n#00:00:06-1# I: what #00:00:07-1#\n#00:00:08-2#\nanna: yes\n\nanna: we #00:01:07-10# know\n",
+        "#00:00:04-5# B1: so\n#00:00:06-1# I: what #00:00:07-1#\n#00:00:08-2#\nann: yes\n\nann: we #00:01:07-10# know\n",
         ["so", "what", "yes we know"]),
     "a number between signs": ("so #12# what\n#4# yes\n", ["so #12# what #4# yes"]),
     "seconds with commas": ("0,5 1,2 so what\n1,2 2,45 yes\n", ["so what yes"]),
@@ -110,7 +110,7 @@ HEADS = {  # files whose lines open with what nobody says, and what is said
     "a label and its time with ms": ("Anna 00:01:02.345\nso what\n\nTom 00:01:09.120\nyes\n", ["so what", "yes"]),
     "a label and its time behind a bar": ("Anna | 00:02\nso what\n\ntom | 12:02\nyes\n", ["so what", "yes"]),
     "labels and times that come back": (
-        "anna 00:12\nso\n\nTom 9:58\nwhat\n\nTom 12:08\nyes\n\nanna 00:12:12.3\nwe know\n", ["so", "what yes", "we know"]),
+        "ann 00:12\nso\n\nTom 9:58\nwhat\n\nTom 12:08\nyes\n\nann 00:12:12.3\nwe know\n", ["so", "what yes", "we know"]),
     "times at the ends of lines": (
         "we meet at 10:30\nso\ncome at 12:30\nyes\nLunch 12:30\nwe know\n",
         ["we meet at 10:30 so come at 12:30 yes Lunch 12:30 we know"]),

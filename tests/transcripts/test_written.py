@@ -65,6 +65,19 @@ def test_who_speaks_is_written_where_it_changes(
     assert converted(source, name, config) == expected
 
 
+def test_new_cues_of_two_channels_stand_in_order_of_time() -> None:
+    """Deepgram lists one channel after the other."""
+    said = [[("so", 0), ("what.", 1), ("good.", 5)], [("yes", 2), ("we", 3), ("know.", 4)]]
+    channels = [
+        {"alternatives": [{"transcript": " ".join(word for word, _ in words),
+                           "words": [{"word": word, "start": start, "end": start + 1} for word, start in words]}]}
+        for words in said
+    ]  # fmt: skip
+    config = WriterConfig("srt", resegment=ResegmentConfig(min_chars=0))
+    new = converted(json.dumps({"results": {"channels": channels}}), "json", config)
+    assert [block.split("\n")[2] for block in new.strip().split("\n\n")] == ["so what.", "yes we know.", "good."]
+
+
 SIGNS = """[Events]
 Format: Layer, Start, End, Style, Name, Text
 Dialogue: 0,0:00:01.00,0:00:03.00,Default,{actor},so we
