@@ -86,11 +86,12 @@ def written_pieces(
 
 
 def _has_no_lines(transcript: Transcript) -> bool:
-    """Return whether each word would be a cue: those of a file that is no subtitles, and has times of words alone."""
+    """Return whether words alone have times in a file that is no subtitles: no cue has, or each word is a cue."""
     words = [item for item in transcript.items if isinstance(item, SpokenWord)]
     if FORMATS[transcript.format].cue_writer or not any(word.start_ms is not None for word in words):
         return False
-    return all(word.cue is None or word.cue != following.cue for word, following in pairwise(words))
+    has_times = any(word.cue and word.cue.has_times for word in words)
+    return not has_times or all(word.cue is None or word.cue != following.cue for word, following in pairwise(words))
 
 
 def check_writable(transcript: Transcript, config: WriterConfig, name: str, *, removes: bool) -> None:

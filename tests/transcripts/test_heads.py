@@ -50,7 +50,7 @@ HEADS = {  # files whose lines open with what nobody says, and what is said
     "Zoom's captions": ("[Ann Lee] 10:02:11\nso what\n\n[Tom] 10:02:15\nyes\n", ["so what", "yes"]),
     "times with colons": ("00:00:01:500 so what\n00:00:04:000 yes\n", ["so what yes"]),
     "MAXQDA and f4": (
-        "#00:00:04-5# B1: so\n#00:00:06-1# I: what #00:00:07-1#\n#00:00:08-2#\nann: yes\n\nann: we #00:01:07-10# know\n",
+        "#00:00:04-5# B1: so\n#00:00:06-1# I: what #00:00:07-1#\n#00:00:08-2#\nal: yes\n\nal: we #00:01:07-10# know\n",
         ["so", "what", "yes we know"]),
     "a number between signs": ("so #12# what\n#4# yes\n", ["so #12# what #4# yes"]),
     "seconds with commas": ("0,5 1,2 so what\n1,2 2,45 yes\n", ["so what yes"]),

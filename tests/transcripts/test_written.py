@@ -78,6 +78,14 @@ def test_new_cues_of_two_channels_stand_in_order_of_time() -> None:
     assert [block.split("\n")[2] for block in new.strip().split("\n\n")] == ["so what.", "yes we know.", "good."]
 
 
+@pytest.mark.parametrize("text", [{}, {"text": "so what. yes"}, {"results": [{"text": "so what."}, {"text": "yes"}]}])
+def test_words_with_times_beside_a_text_without_get_new_cues(text: dict[str, object]) -> None:
+    """As OpenAI's service, Vosk, Deepgram and others write them."""
+    words = [{"word": word, "start": at, "end": at + 1} for at, word in enumerate(("so", "what.", "yes"))]
+    new = converted(json.dumps({**text, "words": words}), "json", WriterConfig("srt"))
+    assert new == "1\n00:00:00,000 --> 00:00:03,000\nso what. yes\n\n"
+
+
 SIGNS = """[Events]
 Format: Layer, Start, End, Style, Name, Text
 Dialogue: 0,0:00:01.00,0:00:03.00,Default,{actor},so we
