@@ -61,6 +61,9 @@ def written_pieces(
     `name`: of the input, for formats that say it.  Raises InputError where the format needs times that the transcript
     does not have.
     """
+    is_subtitle = bool(FORMATS[transcript.format].cue_writer)
+    if is_subtitle and config.format == transcript.format and not config.resegment:
+        config = replace(config, format=None)  # so tags, positions and labels stay
     if config.format is None and config.paragraphs and not transcript.is_plain:  # an empty line would end a cue
         raise ConfigError("paragraphs in a file of another format", expected="text", fix="add --to text")
     stays_json = config.format is None and transcript.json is not None

@@ -110,7 +110,7 @@ HEADS = {  # files whose lines open with what nobody says, and what is said
     "a label and its time with ms": ("Anna 00:01:02.345\nso what\n\nTom 00:01:09.120\nyes\n", ["so what", "yes"]),
     "a label and its time behind a bar": ("Anna | 00:02\nso what\n\ntom | 12:02\nyes\n", ["so what", "yes"]),
     "labels and times that come back": (
-        "ann 00:12\nso\n\nTom 9:58\nwhat\n\nTom 12:08\nyes\n\nann 00:12:12.3\nwe know\n", ["so", "what yes", "we know"]),
+        "ann 00:12\nso\n\nTom 9:58\nwhat\n\nTom 12:08\nyes\n\nann 00:12:12.3\nwe\n", ["so", "what yes", "we"]),
     "times at the ends of lines": (
         "we meet at 10:30\nso\ncome at 12:30\nyes\nLunch 12:30\nwe know\n",
         ["we meet at 10:30 so come at 12:30 yes Lunch 12:30 we know"]),

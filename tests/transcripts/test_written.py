@@ -86,6 +86,27 @@ def test_words_with_times_beside_a_text_without_get_new_cues(text: dict[str, obj
     assert new == "1\n00:00:00,000 --> 00:00:03,000\nso what. yes\n\n"
 
 
+@pytest.mark.parametrize(
+    ("name", "source"),
+    [
+        (
+            "srt",
+            "7\r\n00:00:01,000 --> 00:00:02,000 X1:100\r\n<i>Al: so</i>\r\n\r\n9\r\n00:00:02,000 --> 00:00:03,000\r\nAl: we",
+        ),
+        (
+            "vtt",
+            "WEBVTT - a title\n\nNOTE it\n\n00:01.000 --> 00:02.000 line:0\n<v Ann><i>so</i>\n\n00:02.000 --> 00:03.000\n<v Ann>we\n",
+        ),
+        (
+            "ass",
+            "[Script Info]\nTitle: it\n\n[Events]\nDialogue: 0,0:00:01.00,0:00:02.00,Sign,,0,0,0,,{\\pos(1,2)}so\n",
+        ),
+    ],
+)
+def test_subtitles_as_the_format_that_they_have_keep_all_that_they_have(name: str, source: str) -> None:
+    assert converted(source, name, WriterConfig(name)) == converted(source, name, WriterConfig()) == source
+
+
 SIGNS = """[Events]
 Format: Layer, Start, End, Style, Name, Text
 Dialogue: 0,0:00:01.00,0:00:03.00,Default,{actor},so we
