@@ -238,6 +238,10 @@ def test_a_table_with_tabs_is_read_as_one_whatever_its_name(text: str, format: s
 @pytest.mark.parametrize(("text", "name", "message"), [
     ("ann\t12 may\tso what\ntom\t13 may\tyes\n", "talk.txt", "columns ann, 12 may, so what: it is not clear which of"),
     ("@UTF8\n@Begin\n*MOT:\tso what ?\n@End\n", "talk.txt", "CHAT in talk.txt, whose codes stand inside words; exp"),
+    ('File type = "ooTextFile"\nObject class = "TextGrid"\n', "talk.txt", "a TextGrid of Praat in talk.txt; exp"),
+    ('<?xml version="1.0"?>\n<tt xmlns="http://foo.com"><body>so</body></tt>\n', "talk.txt", "XML in talk.txt; exp"),
+    ("<tt>\n<body>so</body></tt>\n", "-", "XML in standard input; expected text; convert subtitles to SRT, or"),
+    ("{25}{100}so|what\n{110}{150}yes\n", "talk.txt", "MicroDVD subtitles in talk.txt, whose times are frames; exp"),
     ("TITLE: CUT\nFCM: NON-DROP FRAME\n", "cut.txt", "an edit list (EDL) in cut.txt; expected text; export the words"),
     ("TITLE: CUT\n\n001  AX  V  C  00:00:00:00 00:00:05:00\n", "cut.txt", "an edit list (EDL) in cut.txt; expected"),
     ("@Begin\n*MOT:\tso what ?\n", "-", "CHAT in standard input, whose codes stand inside words; expected text; exp"),

@@ -91,11 +91,13 @@ def test_words_with_times_beside_a_text_without_get_new_cues(text: dict[str, obj
     [
         (
             "srt",
-            "7\r\n00:00:01,000 --> 00:00:02,000 X1:100\r\n<i>Al: so</i>\r\n\r\n9\r\n00:00:02,000 --> 00:00:03,000\r\nAl: we",
+            "7\r\n00:00:01,000 --> 00:00:02,000 X1:100\r\n<i>Al: so</i>\r\n\r\n"
+            "9\r\n00:00:02,000 --> 00:00:03,000\r\nAl: we",
         ),
         (
             "vtt",
-            "WEBVTT - a title\n\nNOTE it\n\n00:01.000 --> 00:02.000 line:0\n<v Ann><i>so</i>\n\n00:02.000 --> 00:03.000\n<v Ann>we\n",
+            "WEBVTT - a title\n\nNOTE it\n\n00:01.000 --> 00:02.000 line:0\n<v Ann><i>so</i>\n\n"
+            "00:02.000 --> 00:03.000\n<v Ann>we\n",
         ),
         (
             "ass",
