@@ -200,15 +200,12 @@ def write_json(written: Sequence[WrittenItem], source: str) -> Iterator[str]:
             continue
         stop = place + len(item.in_file)
         place_values = {"start_char": place, "end_char": stop - len(item.spoken.after)}
-        yield comma + _dumps({**item.annotated.as_dict(), **_times(item.spoken), **place_values})
+        times = seconds(item.spoken.start_ms, item.spoken.end_ms)
+        yield comma + _dumps({**item.annotated.as_dict(), **times, **place_values})
         place, comma = stop, ", "
     removed = [
-        _dumps({"word": item.annotated.word, **_times(item.spoken)})
+        _dumps({"word": item.annotated.word, **seconds(item.spoken.start_ms, item.spoken.end_ms)})
         for item in written
         if isinstance(item, WrittenWord) and item.is_removed
     ]
     yield f'], "removed": [{", ".join(removed)}]}}\n' if removed else "]}\n"
-
-
-def _times(word: SpokenWord) -> dict[str, float]:
-    return seconds(word.start_ms, word.end_ms)
