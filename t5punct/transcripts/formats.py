@@ -198,10 +198,10 @@ def read_transcript(source: str | Path, *, format: str | None = None, alphabet: 
 def transcript_of(
     lines: Iterable[str], format: str | None = None, alphabet: Alphabet | None = None, name: str = "the file"
 ) -> Transcript:
-    """Return the transcript that lines with their ends are.  `name`: of their file; without a format, it tells.
+    """Read a transcript from lines with their ends.  `name`: of their file, which shows the format if none is given.
 
-    Raises ConfigError for an unknown format, and InputError for what cannot be read as it, as `format_of` does, and if
-    no format is given, the name shows text or nothing, and the first lines are of subtitles or json.
+    Raises ConfigError for an unknown format, and InputError for lines that cannot be read as it.  Without a format it
+    raises InputError as `format_of` does, and for a file that is named as text and begins as another format does.
     """
     if format is None:
         format = format_of(name)
@@ -250,7 +250,7 @@ def _are_table(lines: Sequence[str]) -> bool:
 
 
 def _that_are_text(lines: Iterable[str], name: str) -> Iterator[str]:
-    """Yield the lines; raises InputError for another format, whose names and times would be written as words."""
+    """Yield the lines.  Raises InputError if they begin as another format, whose names and times would become words."""
     lines = iter(lines)
     first = list[str]()  # up to the first one that tells something
     for line in islice(lines, _MAX_OPENING_LINES):

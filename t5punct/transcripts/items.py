@@ -142,9 +142,9 @@ def without_spaces(text: str) -> str:
 
 
 def numbered_texts(items: Iterable[Item]) -> list[list[tuple[int, SpokenWord]]]:
-    """Return the words of each text, and which words of all they are; a break ends the text of its own stream.
+    """Return the words of each text with their numbers in the file.  A break ends the text of its own stream.
 
-    Texts of several streams are under way at once, as a file may show signs between two lines of speech.
+    Several streams may each have a text that has not ended: a file may show signs between two lines of speech.
 
     >>> two = [Kept("JOHN: ", breaks=True), SpokenWord(Word("yes"), "\\n"), Kept("ANN: ", breaks=True)]
     >>> [[(number, item.word.text) for number, item in text] for text in numbered_texts([*two, SpokenWord(Word("no"))])]
@@ -167,7 +167,7 @@ def numbered_texts(items: Iterable[Item]) -> list[list[tuple[int, SpokenWord]]]:
 
 
 def in_file_order(items: Sequence[Item], words: Iterable[AnnotatedWord]) -> Iterator[AnnotatedWord]:
-    """Return the words of texts, one text after the other, as their file has them; all at once if it has streams.
+    """Return words in the order of their file.  `words`: of one text after the other, as `numbered_texts` has them.
 
     >>> [one, two] = (Cue(0, stream=name) for name in ("talk", "sign"))
     >>> items = [SpokenWord(Word(text), cue=cue) for text, cue in (("so", one), ("bank", two), ("what", one))]

@@ -154,10 +154,9 @@ def _readable(cues: Sequence[WrittenCue], config: ResegmentConfig) -> list[Writt
 
 
 def _lend_time(cues: list[WrittenCue], number: int, config: ResegmentConfig) -> None:
-    """Begin a short cue earlier, or end it later, in a silence or at the cost of a neighbour that is long enough.
+    """Begin the short cue of this number earlier, or end it later: in a silence, or at the cost of a long neighbour.
 
-    cues: of which the one of this number is changed, and its neighbours.  The silence behind it is used up before
-    (`_readable`).
+    `_readable` has used up the silence behind the cue.
     """
     cue = cues[number]
     least_ms = config.least_ms

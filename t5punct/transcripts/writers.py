@@ -98,10 +98,10 @@ def _has_no_lines(transcript: Transcript) -> bool:
 
 
 def check_writable(transcript: Transcript, config: WriterConfig, name: str, *, removes: bool) -> None:
-    """Raise InputError where a transcript cannot be written so.
+    """Raise InputError if a transcript cannot be written as `config` says.
 
-    That is where words cannot be removed (`removes`: whether they may be), and where a file of another format would be
-    empty: nothing was said, and nothing else is shown.
+    Words cannot be removed from a table that stays one (`removes`: whether words may go).  Nor is a file of another
+    format written if it would be empty: nothing was said, and nothing else is shown.
     """
     if removes and config.format is None and FORMATS[transcript.format].is_table:
         raise InputError(
