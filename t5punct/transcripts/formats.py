@@ -105,8 +105,24 @@ OTHER_SUFFIXES = {  # formats that are not read, by the ends of their names: as 
     **dict.fromkeys(RECORDINGS, "a recording"),
     **dict.fromkeys((".docx", ".doc", ".odt", ".rtf", ".pdf", ".pptx", ".epub"), _DOCUMENT),
 }
-_CHAT = re.compile(r"@(?:UTF8|Begin|Loc:|Window:|Font:)")  # its first line; its codes stand inside words
 _EDL = re.compile(r"(?:TITLE:.*\s+)?(?:FCM:|\d{3,6}\s+\w+\s+\w+\s+[CDWK]\b.*\d\d:\d\d:\d\d[:;]\d\d)")  # CMX 3600
+_AS_TEXT = ", or say --format text if it is text all the same"
+_OTHER_BEGINS = {  # what a file that is named as text must not begin with -> what it is, and what to do
+    re.compile(r"@(?:UTF8|Begin|Loc:|Window:|Font:)"): (
+        "CHAT in {}, whose codes stand inside words",
+        "export it as plain text (CLAN's flo does)" + _AS_TEXT,
+    ),
+    _EDL: ("an edit list (EDL) in {}", "export the words, as text or SRT"),
+    re.compile(r'File type = "ooTextFile'): (
+        "a TextGrid of Praat in {}",
+        "export its words, as text or a table" + _AS_TEXT,
+    ),
+    re.compile(r"(?:<\?xml|<tt\b|<SAMI\b)", re.IGNORECASE): ("XML in {}", "convert subtitles to SRT" + _AS_TEXT),
+    re.compile(r"\{\d+\}\{\d+\}"): (
+        "MicroDVD subtitles in {}, whose times are frames",
+        "convert them to SRT" + _AS_TEXT,
+    ),
+}
 _OPENS = re.compile(r"[\s{\[]*|\d+\s*")  # a line that tells nothing yet
 _MAX_OPENING_LINES = 20
 _FEWEST_ROWS = 2  # of a table
@@ -182,10 +198,10 @@ def read_transcript(source: str | Path, *, format: str | None = None, alphabet: 
 def transcript_of(
     lines: Iterable[str], format: str | None = None, alphabet: Alphabet | None = None, name: str = "the file"
 ) -> Transcript:
-    """Return the transcript that lines with their ends are.  `name`: of their file; without a format, it tells.
+    """Read a transcript from lines with their ends.  `name`: of their file, which shows the format if none is given.
 
-    Raises ConfigError for an unknown format, and InputError for what cannot be read as it, as `format_of` does, and if
-    no format is given, the name shows text or nothing, and the first lines are of subtitles or json.
+    Raises ConfigError for an unknown format, and InputError for lines that cannot be read as it.  Without a format it
+    raises InputError as `format_of` does, and for a file that is named as text and begins as another format does.
     """
     if format is None:
         format = format_of(name)
@@ -234,7 +250,7 @@ def _are_table(lines: Sequence[str]) -> bool:
 
 
 def _that_are_text(lines: Iterable[str], name: str) -> Iterator[str]:
-    """Yield the lines; raises InputError for another format, whose names and times would be written as words."""
+    """Yield the lines.  Raises InputError if they begin as another format, whose names and times would become words."""
     lines = iter(lines)
     first = list[str]()  # up to the first one that tells something
     for line in islice(lines, _MAX_OPENING_LINES):
@@ -243,16 +259,12 @@ def _that_are_text(lines: Iterable[str], name: str) -> Iterator[str]:
             break
     begun = "".join(first).removeprefix(BOM).lstrip()
     source = "standard input" if name == STANDARD else name
-    if _CHAT.match(begun):
-        raise InputError(
-            f"CHAT in {source}, whose codes stand inside words",
-            expected="text",
-            fix="export it as plain text (CLAN's flo does), or say --format text if it is text all the same",
-        )
     if begun.startswith("TITLE:"):  # what tells an edit list from a speech with a title stands behind it
         first += islice(lines, 2)
-    if _EDL.match("".join(first).removeprefix(BOM).lstrip()):
-        raise InputError(f"an edit list (EDL) in {source}", expected="text", fix="export the words, as text or SRT")
+        begun = "".join(first).removeprefix(BOM).lstrip()
+    for pattern, (what, fix) in _OTHER_BEGINS.items():
+        if pattern.match(begun):
+            raise InputError(what.format(source), expected="text", fix=fix)
     for format in FORMATS.values():
         if format.begins and format.begins.match(begun):
             raise InputError(

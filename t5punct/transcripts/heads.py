@@ -29,33 +29,43 @@ TIME = rf"(?:{_DATE})?\d{{1,3}}:\d\d(?::\d\d(?:[.,;:]\d{{1,3}})?|[.,]\d{{1,3}})?
 _SPAN = rf"{TIME}(?:\s*(?:-{{1,2}}>|[-–—,])\s*|\s+){TIME}"
 _SECONDS = r"\d{1,6}[.,]\d{1,3}s?"
 _SECONDS_SPAN = rf"{_SECONDS}(?:[ ]*(?:-{{1,2}}>|[-–—])[ ]*|[ ]+){_SECONDS}"  # `0.00s -> 2.50s`, `0,5 2,5`
-BRACKETED = rf"\[(?:{TIME}|{_SPAN}|{_SECONDS_SPAN})\]|\({TIME}\)"
+# `#00:00:04-5#` is a time of MAXQDA, f4 and easytranscript
+BRACKETED = rf"\[(?:{TIME}|{_SPAN}|{_SECONDS_SPAN})\]|\({TIME}\)|\#{_WITH_HOURS}(?:[-.,]\d{{1,3}})?\#"
+_CLOCK = rf"(?:{_WITH_HOURS}|0\d:\d\d)(?:[.,;:]\d{{1,3}})?"  # a time that nobody says
 _CAPITAL = "[" + "".join(char for char in map(chr, range(0x530)) if char.isupper()) + "]"  # Latin, Greek, Cyrillic
+_LOUD = rf"{_CAPITAL}[{_CAPITAL[1:-1]} .,'’-]{{1,40}}"
+_SOUND = rf"(?-i:\({_LOUD}\)|\[{_LOUD}\])\s+(?=[^\W\d_])"  # `(DOOR SLAMS) `
+_EMOJI = r"[\U0001f000-\U0001faff][^\w\s:]{0,8}\s?"
+_LEAD = rf"\s*(?:(?:{BRACKETED})\s*)?(?:{_SOUND}|{_EMOJI})?"  # what may stand before who speaks
 _NAME = rf"(?-i:{_CAPITAL}[\w.'’-]*(?:\ (?:{_CAPITAL}[\w.'’-]*|\d{{1,3}}|&|and|of|de|del|der|di|van|von)){{0,3}})"
+_COLON = r"[ \u00a0\u202f]?:(?=\s|$)"  # behind who speaks; in French a space stands before it
 _SURE_LABEL = re.compile(  # at the start of a line
-    rf"""\s*(?:(?:{BRACKETED})\s*)?(?:
-        >{{2,}}(?:\s*[^\W\d_][\w.'’ -]{{0,40}}:(?=\s|$)|(?=[\s\w]|$))  # >> or >> JOHN:
-      | [\[(]?(?:speaker|spk)[ _]?\w{{1,3}}[\])]?:(?=\s|$)           # Speaker 1: or [SPEAKER_00]:
+    rf"""{_LEAD}(?:
+        >{{2,}}(?:\s*[^\W\d_][\w.'’ -]{{0,40}}{_COLON}|(?=[\s\w]|$))  # >> or >> JOHN:
+      | [\[(]?(?:speaker|spk)[ _]?\w{{1,3}}[\])]?{_COLON}            # Speaker 1: or [SPEAKER_00]:
       | (?:[\[(](?:speaker|spk)[ _]?\d{{1,3}}[\])]|(?-i:SPEAKER_\d\d))(?=\s)  # [Speaker 1] or SPEAKER_00, of diarisers
-      | From\s+[^:\n]{{1,40}}?\s+to\s+(?:everyone|me|hosts?|[^:\n]{{1,40}}?\([^():]+\))\s?:(?=\s|$)  # Zoom's chat
+      | From\s+[^:\n]{{1,40}}?\s+to\s+(?:everyone|me|hosts?|[^:\n]{{1,40}}?\([^():]+\)){_COLON}  # Zoom's chat
       | (?:speaker|spk)[ _]?\d{{1,3}}(?=\s*$)                         # Speaker 1, on a line of its own
-      | (?-i:[A-Z][A-Z0-9.&'’ -]{{0,30}}:)(?=\s|$)                    # THE MAN IN THE RED COAT:
-      | (?=[^:\n]{{1,44}}:){_NAME}(?:\ \([^():]{{1,12}}\))?:(?=\s|$)   # Jane Doe: or DR. SMITH (V.O.):
+      | (?-i:[A-Z][A-Z0-9.&'’ -]{{0,30}}){_COLON}                     # THE MAN IN THE RED COAT:
+      | (?=[^:\n]{{1,44}}:){_NAME}(?:\ \([^():]{{1,12}}\))?{_COLON}    # Jane Doe: or DR. SMITH (V.O.):
       | (?=[^:\n]{{1,44}}:){_NAME}\ (?:{BRACKETED}):?(?=\s|$)          # Jane Doe (00:03): or Jane Doe [00:03]
-      | (?=[^:\n]{{1,44}}:)[^\W\d_][\w.'’-]*(?:\ [\w.'’-]+){{0,4}}\s{{2,}}{TIME}(?=\s*$)  # jane doe  0:03
-      | (?=[^:\n]{{1,44}}:){_NAME}\ (?:{_WITH_HOURS}|0\d:\d\d)(?=\s*$)  # Speaker 1 00:03
+      | (?=[^:\n]{{1,44}}:)[^\W\d_][\w.'’-]*(?:\ [\w.'’-]+){{0,4}}(?:\s{{2,}}|\ \|\ ){TIME}(?=\s*$)  # jane doe  0:03
+      | (?=[^:\n]{{1,44}}:){_NAME}\ {_CLOCK}(?=\s*$)  # Speaker 1 00:03
       | (?=[^:\n]{{1,44}}:)\[{_NAME}\]\ {TIME}(?=\s*$)                 # [Jane Doe] 10:02:11, as Zoom has it
       | [^\W\d_][\w.'’ -]{{0,40}}\ —\ (?:(?:to|yester)day\ at\ |(?={_DATE})){TIME}(?=\s*$)  # jane — Today at 10:02
     )\s*""",
     re.VERBOSE | re.IGNORECASE,
 )
-_ANY_LABEL = (
-    re.compile(  # maria:, [Maria]:, ANNA SMITH, DIRECTOR OF RESEARCH:, JANE FOX (SALES):, participant 3 (00:03):
-        rf"""\s*(?:(?:{BRACKETED})\s*)?[\[(]?[^\W\d_][\w.'’&-]{{0,30}}(?:,?\ [\w.'’&-]{{1,30}}){{0,9}}[\])]?
-    (?:\ \([^():]{{1,60}}\))?(?:\ (?:{BRACKETED}))?:(?=\s|$)\s*""",
-        re.VERBOSE,
-    )
+_ANY_LABEL = re.compile(
+    rf"""{_LEAD}(?:
+        [\[(]?[^\W\d_][\w.'’&@/+-]{{0,60}}(?:,?\ [\w.'’&/-]{{1,30}}){{0,9}}[\])]?(?:\ \([^():]{{1,60}}\))?
+        (?:(?:\ (?:{BRACKETED}))?{_COLON}  # maria:, [Maria]:, ANNA SMITH, CEO:, JANE FOX (SALES):, speaker 3 (00:03):
+          | \ {_CLOCK}(?=\s*$))            # maria 00:03, on a line of its own
+      | {_NAME}\ {TIME}(?=\s*$)            # Maria 12:03
+    )\s*""",
+    re.VERBOSE,
 )
+_ADDRESS = re.compile(r"\S{1,60}@\S*")  # of e-mail: its words are no clause
 _QUESTIONS = {"Q.", "A."}
 _TAGS = r"(?:[abipqu]|br|em|li|td|th|tr|div|span|font|strong|sub|sup|h\d)>"
 # (tom), <anna> as chats have it, ANNA alone on a line, as scripts do, or Q. and A., as courts do
@@ -92,7 +102,7 @@ _IN_NAMES = (
 )
 _OPENERS = (
     "he she but or if so then when where why who which said says here's it's that's note remember first "
-    "example beispiel exemple ejemplo esempio exemplo bijvoorbeeld przykład például"
+    "example beispiel voici voilà exemple ejemplo esempio exemplo bijvoorbeeld przykład például"
 )
 _SMALL_IN_NAMES = {*_IN_NAMES.split()}
 _CLAUSE_WORDS = {*_OPENERS.split()}.union(*(SMALL_WORDS[name] for name in LANGUAGES.values())) - _SMALL_IN_NAMES
@@ -232,7 +242,7 @@ def speaker_of(label: str) -> str:
     """Return who speaks by a label, in lower case; nothing for `>>` and a dash, which say that another one does."""
     if label.lstrip().startswith(">"):
         return ""
-    return re.sub(rf"{BRACKETED}|{TIME}|[\[\]():<>]", "", label).strip(" \t\r\n-–—").lower()
+    return re.sub(rf"^\s*{_SOUND}|{BRACKETED}|{TIME}|[\[\]():<>]", "", label).strip(" \t\r\n\u00a0\u202f-–—|").lower()
 
 
 def _is_clause(label: str) -> bool:
@@ -241,7 +251,7 @@ def _is_clause(label: str) -> bool:
     >>> [label for label in ("the chair:", "here is the thing:", "i:", "zum beispiel:") if _is_clause(label)]
     ['here is the thing:', 'zum beispiel:']
     """
-    words = re.findall(r"[\w']+", speaker_of(label).replace("’", "'"))
+    words = re.findall(r"[\w']+", _ADDRESS.sub("", speaker_of(label)).replace("’", "'"))
     is_long = len(words) > _MOST_UNCAPITALISED and label.islower()
     # a name and what its bearer is, `Ann Lee, Head of Sales and Design:`, has capitals throughout
     small = {word for word in re.findall(r"[\w']+", label) if word[0].islower()}

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Protocol
 
 from ..text.marks import DASH_APART
@@ -126,6 +126,9 @@ class Echo(Kept):
 
 
 Item = Kept | SpokenWord
+BESIDE_MS = (
+    500  # between two parts of a stream: what another stream says there is said beside them, and ends no sentence
+)
 ECHOED_WORDS = 1000  # a word that is shown once more is one of so many
 
 
@@ -139,9 +142,9 @@ def without_spaces(text: str) -> str:
 
 
 def numbered_texts(items: Iterable[Item]) -> list[list[tuple[int, SpokenWord]]]:
-    """Return the words of each text, and which words of all they are; a break ends the text of its own stream.
+    """Return the words of each text with their numbers in the file.  A break ends the text of its own stream.
 
-    Texts of several streams are under way at once, as a file may show signs between two lines of speech.
+    Several streams may each have a text that has not ended: a file may show signs between two lines of speech.
 
     >>> two = [Kept("JOHN: ", breaks=True), SpokenWord(Word("yes"), "\\n"), Kept("ANN: ", breaks=True)]
     >>> [[(number, item.word.text) for number, item in text] for text in numbered_texts([*two, SpokenWord(Word("no"))])]
@@ -164,7 +167,7 @@ def numbered_texts(items: Iterable[Item]) -> list[list[tuple[int, SpokenWord]]]:
 
 
 def in_file_order(items: Sequence[Item], words: Iterable[AnnotatedWord]) -> Iterator[AnnotatedWord]:
-    """Return the words of texts, one text after the other, as their file has them; all at once if it has streams.
+    """Return words in the order of their file.  `words`: of one text after the other, as `numbered_texts` has them.
 
     >>> [one, two] = (Cue(0, stream=name) for name in ("talk", "sign"))
     >>> items = [SpokenWord(Word(text), cue=cue) for text, cue in (("so", one), ("bank", two), ("what", one))]
@@ -215,6 +218,26 @@ def written_items(items: Iterable[Item], words: Iterable[AnnotatedWord]) -> Iter
             yield Kept(item.spoken.with_text(taken[item.place].text))
         else:
             yield item
+
+
+def texts_together(written: Iterable[WrittenItem]) -> Iterator[WrittenItem]:
+    """Yield items for a format without streams: the texts one after the other, by where they begin, each after a break.
+
+    Where another stream interrupts a text, its speaker is not named once more.
+    """
+    texts = list[list[WrittenItem]]()
+    under_way = dict[str, list[WrittenItem]]()  # by stream
+    for item in written:
+        cue = item.cue if isinstance(item, Kept) else item.spoken.cue
+        stream = cue.stream if cue else ""
+        begins_text = isinstance(item, Kept) and item.breaks and item.role is not Role.DIRECTION
+        if begins_text or stream not in under_way:
+            under_way[stream] = [Kept("", breaks=True)] if texts else []
+            texts.append(under_way[stream])
+        elif isinstance(item, Kept) and item.role is Role.SPEAKER:
+            continue
+        under_way[stream].append(item)
+    return chain.from_iterable(texts)
 
 
 def seconds(start_ms: int | None, end_ms: int | None) -> dict[str, float]:

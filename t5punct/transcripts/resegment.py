@@ -22,7 +22,7 @@ from math import ceil
 from ..errors import ConfigError, InputError
 from ..text.marks import NO_MARKS, ends_sentence
 from ..text.words import Word
-from .items import Cue, Kept, Role, SpokenWord, WrittenItem
+from .items import Cue, Kept, Role, SpokenWord, WrittenItem, WrittenWord
 from .subtitles import WrittenCue
 
 _SECOND_MS, _MINUTE_MS = 1000, 60_000
@@ -68,12 +68,12 @@ class ResegmentConfig:
 class _Shown:
     """A written word with the labels and directions beside it, `JOHN: How`; or such a direction with a cue to itself.
 
-    marks: those that separate it from the next word; opens: whether a speaker begins with it, so that a cue does.
+    marks: those that separate it from the next word; begins_turn: whether a speaker begins with it, so that a cue does.
     """
 
     text: str
     marks: str
-    opens: bool
+    begins_turn: bool
     spoken: SpokenWord
     start_ms: int = 0
     end_ms: int = 0
@@ -98,7 +98,7 @@ def sentence_cues(written: Iterable[WrittenItem], config: ResegmentConfig) -> li
     for cue in _share_words(cues, config):
         end_ms = max(word.end_ms for word in cue)
         new.append(WrittenCue(cue[0].start_ms, end_ms, _lines(_joined(cue), config)))
-    return _readable(new, config)
+    return sorted(_readable(new, config), key=lambda cue: cue.start_ms)  # of several streams, one came after the other
 
 
 def _share_words(cues: Sequence[_Cue], config: ResegmentConfig) -> list[_Cue]:
@@ -109,7 +109,7 @@ def _share_words(cues: Sequence[_Cue], config: ResegmentConfig) -> list[_Cue]:
     shared = list[_Cue]()
     for cue in cues:
         before = shared.pop() if shared else []
-        is_next = bool(before) and not cue[0].opens and _is_next(before[-1], cue[0], config)
+        is_next = bool(before) and not cue[0].begins_turn and _is_next(before[-1], cue[0], config)
         if is_next and (_is_brief(before, cue[0].start_ms, config) or _is_brief(cue, None, config)):
             shared += _cut_in_two(before + cue, config) or [before, cue]
         else:
@@ -154,10 +154,9 @@ def _readable(cues: Sequence[WrittenCue], config: ResegmentConfig) -> list[Writt
 
 
 def _lend_time(cues: list[WrittenCue], number: int, config: ResegmentConfig) -> None:
-    """Begin a short cue earlier, or end it later, in a silence or at the cost of a neighbour that is long enough.
+    """Begin the short cue of this number earlier, or end it later: in a silence, or at the cost of a long neighbour.
 
-    cues: of which the one of this number is changed, and its neighbours.  The silence behind it is used up before
-    (`_readable`).
+    `_readable` has used up the silence behind the cue.
     """
     cue = cues[number]
     least_ms = config.least_ms
@@ -179,40 +178,40 @@ def _lend_time(cues: list[WrittenCue], number: int, config: ResegmentConfig) -> 
 
 
 def _labelled(written: Iterable[WrittenItem]) -> Iterator[_Shown]:
-    """Yield written words, each with the labels and stage directions before it; the last also with those behind.
-
-    A direction at the end of a line, or of a cue, goes with the word before it; one that has a cue to itself stays
-    there.  So a word is yielded when the next one, or the end, shows what stands behind it.
-    """
-    kept = list[Kept]()  # labels and directions since the last word
-    opens = True  # whether a sentence was broken since then
-    word: _Shown | None = None  # the last one
-    for item in [*written, None]:  # None: the end
-        if isinstance(item, Kept):
-            if item.shown:
-                kept.append(item)
-            opens = opens or item.breaks
-            continue
+    """Yield written words with the labels and stage directions beside them, and directions that have their own cues."""
+    lead = list[str]()  # the labels and directions before the word that comes
+    begins_turn = True
+    for word, between, after in _gaps(written):
         cue = word.spoken.cue if word else None
-        following = item.spoken.cue if item else None
-        alone = [part for part in kept if _has_own_cue(part, cue, following)]
-        kept = [part for part in kept if part not in alone]
+        following = after.spoken.cue if after else None
+        shown = [part for part in between if part.shown]
+        alone = [part for part in shown if _has_own_cue(part, cue, following) or not (word or after)]
+        beside = [part for part in shown if part not in alone]
+        n_behind = 0
         if word:
-            n_behind = _n_behind(kept, cue, following) if item else len(kept)
-            yield replace(word, text=" ".join([word.text, *(part.shown for part in kept[:n_behind])]))
-            kept = kept[n_behind:]
-        if item is None:
-            alone += kept  # those of a transcript without words
+            n_behind = _n_behind(beside, cue, following) if after else len(beside)
+            text = " ".join([*lead, word.annotated.text, *(part.shown for part in beside[:n_behind])])
+            yield _Shown(text, word.separator, begins_turn, word.spoken)
+            begins_turn = any(part.breaks for part in between)
         for own_cue, group in groupby(alone, key=lambda part: part.cue):
             if own_cue and own_cue.has_times:  # without times it is left out
                 text = " ".join(part.shown for part in group)
                 spoken = SpokenWord(Word(text), cue=own_cue, start_ms=own_cue.start_ms, end_ms=own_cue.end_ms)
                 yield _Shown(text, NO_MARKS, True, spoken)
-        if item:
-            text = " ".join([*(part.shown for part in kept), item.annotated.text])
-            word = _Shown(text, item.separator, opens, item.spoken)
-            kept = []
-            opens = False
+        lead = [part.shown for part in beside[n_behind:]]
+
+
+def _gaps(written: Iterable[WrittenItem]) -> Iterator[tuple[WrittenWord | None, list[Kept], WrittenWord | None]]:
+    """Yield each gap: the word before it, what stands between, and the word after it; None: there is no such word."""
+    before: WrittenWord | None = None
+    between = list[Kept]()
+    for item in written:
+        if isinstance(item, Kept):
+            between.append(item)
+        else:
+            yield before, between, item
+            before, between = item, []
+    yield before, between, None
 
 
 def _has_own_cue(part: Kept, cue: Cue | None, following: Cue | None) -> bool:
@@ -279,7 +278,7 @@ def _sentences(words: Iterable[_Shown], config: ResegmentConfig) -> Iterator[_Cu
     """Yield sentences, which end at their marks, where a speaker begins, and at a long silence."""
     sentence = _Cue()
     for word in words:
-        if sentence and (word.opens or not _is_next(sentence[-1], word, config)):
+        if sentence and (word.begins_turn or not _is_next(sentence[-1], word, config)):
             yield sentence
             sentence = []
         sentence.append(word)
@@ -315,7 +314,7 @@ def _parts(sentence: _Cue, config: ResegmentConfig) -> Iterator[_Cue]:
 def _joins(before: _Cue, part: _Cue, config: ResegmentConfig) -> bool:
     """Return whether a part goes into the cue before it: one of them is short, and nothing stands between."""
     is_short = min(len(_joined(before)), len(_joined(part))) < config.min_chars
-    is_next = _is_next(before[-1], part[0], config) and not part[0].opens
+    is_next = _is_next(before[-1], part[0], config) and not part[0].begins_turn
     return is_short and is_next and _fits(before + part, config)
 
 

@@ -35,6 +35,7 @@ _DIRECTION = re.compile(
     rf"(?<!\S)(?:\[[^\W\d_][^\[\]]{{0,60}}\]|\((?:{_HEARD}|{_UNHEARD})\)|(?P<time>{BRACKETED})|[♪♫]+[{re.escape(ALL_MARKS.characters)}]*)(?!\S)\s*",
     re.IGNORECASE,
 )
+_IN_BRACKETS = re.compile(r"\s*(?P<time>(?!))?\([^\W\d_][^()\n]{0,60}\)(?!\S)\s*")
 _IS_UNHEARD = re.compile(rf"[\[(](?:{_UNHEARD})\b", re.IGNORECASE)
 
 
@@ -136,7 +137,7 @@ def read_line(
         begin = place(label.end())
         yield Kept(line[:begin], True, Role.SPEAKER, _if_other(label[0], line[:begin]), cue)
     opens_line = not label  # whether words would be the line's first: there `1.` is an item of a list
-    for match in _DIRECTION.finditer(text, label.end() if label else 0):
+    for match in _directions(text, label.end() if label else 0, is_behind_label=label is not None):
         start = place(match.start())
         stop = place(match.end())
         yield from _words(line[begin:start], alphabet, cue, markup, opens_line)
@@ -148,6 +149,21 @@ def read_line(
         # behind a time that opens the line they still are
         opens_line = opens_line and role is Role.LAYOUT and not line[:start].strip()
     yield from _words(line[begin:], alphabet, cue, markup, opens_line)
+
+
+def _directions(text: str, begin: int, *, is_behind_label: bool) -> Iterator[re.Match[str]]:
+    """Yield the stage directions and times in what is said, which begins at `begin`.
+
+    Directions behind a label may be any words in brackets.  Those that open a line are words in capitals, `(DOOR
+    SLAMS)`, unless all of the line is in capitals.
+    """
+    opening = _IN_BRACKETS.match(text, begin)
+    if opening:
+        is_loud = opening[0].isupper() and len(opening[0].split()) > 1 and not text[opening.end() :].isupper()
+        if is_behind_label or is_loud:
+            yield opening
+            begin = opening.end()
+    yield from _DIRECTION.finditer(text, begin)
 
 
 def _if_other(bare: str, text: str) -> str:

@@ -21,7 +21,7 @@ from itertools import chain, groupby, pairwise
 from ..errors import InputError
 from ..text.marks import Alphabet
 from .heads import labels_of
-from .items import ECHOED_WORDS, Cue, Echo, Item, Kept, SpokenWord, WrittenItem, speaker_label
+from .items import BESIDE_MS, ECHOED_WORDS, Cue, Echo, Item, Kept, SpokenWord, WrittenItem, speaker_label
 from .speech import OVERRIDES, TAGS, read_line, remove_tags, set_cue_times
 
 _TIME = r"(?:(\d{1,9}):)?(\d{1,2}):(\d{1,2})(?:(?:[.,]|:(?=\d{3}))(\d{1,3}))?"  # some write `00:00:01:500`
@@ -33,7 +33,6 @@ _DAMAGED = re.compile(rf"\s*{_FULL_TIME}\s*[-–—>〉→]{{1,3}}\s*{_FULL_TIME
 _OF_TIMES = "0123456789:.,;+- \tOolI"  # characters of times, and letters that are taken for digits
 _SHORT_MS = 50  # nobody can read a cue that is shown no longer
 _GAP_MS = 50  # between cues that belong together
-_BESIDE_MS = 500  # between two events of an actor: what another one shows there is beside them
 _OPENING_CHARS = 300  # of a line, which may have a label
 _INLINE_TIME = re.compile(rf"<{_TIME}>")  # of the word behind it, in WebVTT
 _TEAMS_TIME = re.compile(r"\s*\d+:\d:\d\.\d+\s*-->")  # as Teams first wrote it; behind it stands who speaks
@@ -70,7 +69,7 @@ def read_ass(lines: Iterable[str], alphabet: Alphabet | None = None) -> Iterator
         end_ms = _event_ms(values.get("end", ""))
         stream = f"{style},{name}"
         before_ms = ends_ms.get(stream)
-        is_near = before_ms is not None and start_ms is not None and start_ms - before_ms <= _BESIDE_MS
+        is_near = before_ms is not None and start_ms is not None and start_ms - before_ms <= BESIDE_MS
         another_spoke = last_streams.get(style, stream) != stream
         ends_ms[stream] = end_ms
         last_streams[style] = stream

@@ -30,7 +30,11 @@ _QUOTED = re.compile(r'\s*"(.*)"\s*', re.DOTALL)
 _SOUND = re.compile(r"\[[^\[\]\s]+\]|<\w+>")  # in the place of a word: [noise], <unk>, <eps>
 _WORD_COLUMNS = ("word", "token")
 _TEXT_COLUMNS = ("text", "transcript", "transcription", "sentence", "utterance")  # of segments
-_COLUMNS = ("text", *_WORD_COLUMNS, *_TEXT_COLUMNS[1:])  # the first that is there; `sentence` beside `word` is a number
+_COLUMN_NAMES = (
+    "text",
+    *_WORD_COLUMNS,
+    *_TEXT_COLUMNS[1:],
+)  # the first that is there; `sentence` beside `word` is a number
 _OPENING_QUOTE = re.compile(r'(?:^|[,;])\s*"')
 _LATE_QUOTE = re.compile(r'(?:^|[,;])\s*+"(?:[^"]|"")*+"(?!\s*+(?:[,;]|$))')  # of a cell that goes on behind it
 _CTM_FIELDS = 5  # file, channel, start, duration, word; a confidence may follow
@@ -243,29 +247,37 @@ class _Columns:
     speaker: int | None = None
 
 
-def _columns(rows: Sequence[Sequence[str]]) -> _Columns:
-    """Find the columns of a table by its header, or by what they hold; rows of marks do not count, as they may go."""
+def _find_columns(rows: Sequence[Sequence[str]]) -> _Columns:
+    """Find the columns of a table.  Raises InputError where it is not clear which of them holds the words."""
+    with_words = [row for row in rows if not any(map(_is_marks, row))]  # rows of marks may go
+    return _columns_by_header(rows, with_words) or _columns_by_content(rows, with_words)
+
+
+def _columns_by_header(rows: Sequence[Sequence[str]], with_words: Sequence[Sequence[str]]) -> _Columns | None:
+    """Find the columns by the names in the first row; None: it names no column of words, so it is no header."""
     header = [name.lower() for name in rows[0]] if rows else []
-    with_words = [row for row in rows if not any(map(_is_marks, row))]
-    word_column = next((name for name in _COLUMNS if name in header), None)
-    if word_column is not None:
-        # R writes a column of row names, for which its header has no name
-        has_row_names = {len(row) for row in with_words if row is not rows[0]} == {len(header) + 1}
-        index = dict[str, int]()  # of equal names the first counts
-        for number, name in enumerate(header, start=1 if has_row_names else 0):
-            index.setdefault(name, number)
-        is_segment = word_column in _TEXT_COLUMNS
-        start = index.get("start")
-        end = index.get("end")
-        times = [row[column] for row in rows[1:] for column in (start, end) if column is not None and column < len(row)]
-        are_ms = is_segment and not any("." in time for time in times)
-        scale = 1 if are_ms else _MS
-        return _Columns(index[word_column], start, end, scale, is_segment, True, index.get("speaker"))
+    word_column = next((name for name in _COLUMN_NAMES if name in header), None)
+    if word_column is None:
+        return None
+    # R writes a column of row names, for which its header has no name
+    has_row_names = {len(row) for row in with_words if row is not rows[0]} == {len(header) + 1}
+    index = dict[str, int]()  # of equal names the first counts
+    for number, name in enumerate(header, start=1 if has_row_names else 0):
+        index.setdefault(name, number)
+    is_segment = word_column in _TEXT_COLUMNS
+    start = index.get("start")
+    end = index.get("end")
+    times = [row[column] for row in rows[1:] for column in (start, end) if column is not None and column < len(row)]
+    are_ms = is_segment and not any("." in time for time in times)
+    return _Columns(index[word_column], start, end, 1 if are_ms else _MS, is_segment, True, index.get("speaker"))
+
+
+def _columns_by_content(rows: Sequence[Sequence[str]], with_words: Sequence[Sequence[str]]) -> _Columns:
+    """Find the one column that holds no numbers: of words (`so 0.5 0.7`), or of segments (`0.5 2.5 so what`)."""
     n_columns = max(map(len, with_words), default=1)
     with_text = [number for number in range(n_columns) if not _are_numbers(row[number : number + 1] for row in rows)]
     cells = [_bare(row[0]) for row in rows if not _is_marks(row[0])]
-    # a single column of times, maybe with a header, is no text; nor is it clear which of two columns of words is
-    is_of_times = n_columns == 1 and bool(cells) and all(map(_CLOCK.fullmatch, cells[1:] or cells))
+    is_of_times = n_columns == 1 and bool(cells) and all(map(_CLOCK.fullmatch, cells[1:] or cells))  # maybe a header
     if is_of_times or (n_columns > 1 and len(with_text) != 1):
         raise InputError(
             f"columns {', '.join(rows[0])}: it is not clear which of them holds words",
@@ -273,10 +285,11 @@ def _columns(rows: Sequence[Sequence[str]]) -> _Columns:
             fix="name the column of words in a header",
         )
     text = with_text[0] if with_text else 0
-    start = 1 if text == 0 else text - 2  # words come before their start and end, segments behind them
+    is_segment = text > 0
+    start = text - 2 if is_segment else 1  # words stand before their start and end, segments behind them
     if n_columns < 3 or start < 0:  # no two columns of times
         return _Columns(text)
-    return _Columns(text, start, start + 1, is_segment=text > 0)
+    return _Columns(text, start, start + 1, is_segment=is_segment)
 
 
 def _are_numbers(cells: Iterable[Sequence[str]]) -> bool:
@@ -295,7 +308,7 @@ def _rows(lines: Sequence[tuple[str, Sequence[re.Match[str]]]]) -> Iterator[Tabl
 
     Raises InputError where it is not clear which column holds the words.
     """
-    columns = _columns([[_plain(cell) for cell in cells] for _, cells in lines if cells])
+    columns = _find_columns([[_plain(cell) for cell in cells] for _, cells in lines if cells])
     for number, (line, cells) in enumerate(lines):
         is_header = columns.has_header and not number
         if is_header or len(cells) <= columns.text or not cells[columns.text][0].strip():

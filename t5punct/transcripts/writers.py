@@ -16,7 +16,7 @@ from ..errors import ConfigError, InputError
 from ..text.marks import ends_sentence
 from ..text.spelling import precedes_name
 from .formats import FORMATS, OTHER_SUFFIXES, OUTPUTS, Transcript
-from .items import Kept, Role, SpokenWord, WrittenItem, WrittenWord, leave_out_removed
+from .items import Kept, Role, SpokenWord, WrittenItem, WrittenWord, leave_out_removed, texts_together
 from .resegment import ResegmentConfig, sentence_cues
 from .subtitles import own_cues
 
@@ -61,6 +61,9 @@ def written_pieces(
     `name`: of the input, for formats that say it.  Raises InputError where the format needs times that the transcript
     does not have.
     """
+    is_subtitle = bool(FORMATS[transcript.format].cue_writer)
+    if is_subtitle and config.format == transcript.format and not config.resegment:
+        config = replace(config, format=None)  # so tags, positions and labels stay
     if config.format is None and config.paragraphs and not transcript.is_plain:  # an empty line would end a cue
         raise ConfigError("paragraphs in a file of another format", expected="text", fix="add --to text")
     stays_json = config.format is None and transcript.json is not None
@@ -68,7 +71,7 @@ def written_pieces(
         written = leave_out_removed(written)
     if config.format in (None, "text", "html"):
         if config.format and not transcript.is_plain:  # one that is plain already keeps its white space
-            written = running_text(written)
+            written = running_text(texts_together(written))
         if config.paragraphs:
             written = add_paragraphs(written, config.paragraphs, transcript.line_end if transcript.is_plain else "\n")
     if config.format is None:
@@ -77,7 +80,7 @@ def written_pieces(
         pieces = writer(written, name)
     else:  # cues
         resegment = config.resegment or (ResegmentConfig() if _has_no_lines(transcript) else None)
-        cues = sentence_cues(written, resegment) if resegment else own_cues(written, name)
+        cues = sentence_cues(texts_together(written), resegment) if resegment else own_cues(written, name)
         cue_writer = FORMATS[config.format].cue_writer
         pieces = [cue_writer(cues)] if cue_writer else []
     if transcript.is_plain or config.format not in ("text", transcript.format):
@@ -86,18 +89,19 @@ def written_pieces(
 
 
 def _has_no_lines(transcript: Transcript) -> bool:
-    """Return whether each word would be a cue: those of a file that is no subtitles, and has times of words alone."""
+    """Return whether words alone have times in a file that is no subtitles: no cue has, or each word is a cue."""
     words = [item for item in transcript.items if isinstance(item, SpokenWord)]
     if FORMATS[transcript.format].cue_writer or not any(word.start_ms is not None for word in words):
         return False
-    return all(word.cue is None or word.cue != following.cue for word, following in pairwise(words))
+    has_times = any(word.cue and word.cue.has_times for word in words)
+    return not has_times or all(word.cue is None or word.cue != following.cue for word, following in pairwise(words))
 
 
 def check_writable(transcript: Transcript, config: WriterConfig, name: str, *, removes: bool) -> None:
-    """Raise InputError where a transcript cannot be written so.
+    """Raise InputError if a transcript cannot be written as `config` says.
 
-    That is where words cannot be removed (`removes`: whether they may be), and where a file of another format would be
-    empty: nothing was said, and nothing else is shown.
+    Words cannot be removed from a table that stays one (`removes`: whether words may go).  Nor is a file of another
+    format written if it would be empty: nothing was said, and nothing else is shown.
     """
     if removes and config.format is None and FORMATS[transcript.format].is_table:
         raise InputError(

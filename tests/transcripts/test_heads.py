@@ -25,6 +25,8 @@ LABELS = [
     ("Ann Lee", "Tom"), ("interviewer", "maria"), ("agent", "participant 3"), ("[Maria]", "[Tom]"),
     ("Anna [00:01:02]", "Tom [00:01:09]"), ("ANNA SMITH, CEO", "TOM"), ("speaker_1", "speaker_2"),
     ("dr smith", "the chair"), ("dan", "al"), ("Łukasz", "żaneta"), ("anna (00:02)", "tom (00:03)"),
+    ("it.me@example.com", "priya.k@example.com"), ("👩 Anna", "👨🏽‍🦱 ben"), ("Anna/Ben", "ben/tom"),
+    ("Marie ", "Paul "), ("Marie\u00a0", "l'animateur\u202f"), ("l’animateur ", "JEAN-LUC\u00a0"),
 ]  # fmt: skip
 HEADS = {  # files whose lines open with what nobody says, and what is said
     "utterance ids": ("utt-0001 so what\nutt-0002 yes we know\n", ["so what yes we know"]),
@@ -47,6 +49,10 @@ HEADS = {  # files whose lines open with what nobody says, and what is said
                          ["so what", "yes we"]),
     "Zoom's captions": ("[Ann Lee] 10:02:11\nso what\n\n[Tom] 10:02:15\nyes\n", ["so what", "yes"]),
     "times with colons": ("00:00:01:500 so what\n00:00:04:000 yes\n", ["so what yes"]),
+    "MAXQDA and f4": (
+        "#00:00:04-5# B1: so\n#00:00:06-1# I: what #00:00:07-1#\n#00:00:08-2#\nal: yes\n\nal: we #00:01:07-10# know\n",
+        ["so", "what", "yes we know"]),
+    "a number between signs": ("so #12# what\n#4# yes\n", ["so #12# what #4# yes"]),
     "seconds with commas": ("0,5 1,2 so what\n1,2 2,45 yes\n", ["so what yes"]),
     "Markdown": (
         "# talk of may\n\nso what\n\n| name | role |\n| --- | :---: |\n| ann | boss |\n\nyes we\n"
@@ -101,6 +107,13 @@ HEADS = {  # files whose lines open with what nobody says, and what is said
     "labels that come once": ("interviewer: so what\nmaria: yes\n", ["so what", "yes"]),
     "a label and its time in a line": ("anna smith   0:03\nso what\n\ntom   1:00:10\nyes\n", ["so what", "yes"]),
     "a label and its time behind one space": ("Speaker 1 00:03\nso what\n\nTom 1:00:10\nyes\n", ["so what", "yes"]),
+    "a label and its time with ms": ("Anna 00:01:02.345\nso what\n\nTom 00:01:09.120\nyes\n", ["so what", "yes"]),
+    "a label and its time behind a bar": ("Anna | 00:02\nso what\n\ntom | 12:02\nyes\n", ["so what", "yes"]),
+    "labels and times that come back": (
+        "ann 00:12\nso\n\nTom 9:58\nwhat\n\nTom 12:08\nyes\n\nann 00:12:12.3\nwe\n", ["so", "what yes", "we"]),
+    "times at the ends of lines": (
+        "we meet at 10:30\nso\ncome at 12:30\nyes\nLunch 12:30\nwe know\n",
+        ["we meet at 10:30 so come at 12:30 yes Lunch 12:30 we know"]),
     "faster-whisper": ("[0.00s -> 2.50s] so what\n[2.50s -> 4.00s] yes\n", ["so what yes"]),
     "seconds": ("0.00-2.50: so what\n2.50-4.00: yes\n", ["so what yes"]),
     "seconds without more": ("0.00 2.50 so what\n2.50 4.00 yes\n", ["so what yes"]),
@@ -147,6 +160,20 @@ HEADS = {  # files whose lines open with what nobody says, and what is said
         "maria: so\nmy point is: yes\ntom: what\nmaria: we\nmy point is: no\n",
         ["so my point is yes", "what", "we my point is no"],
     ),
+    "French, where a space stands before the colon": (
+        "Intervenant 1 : so\nMarie\u00a0: yes\n(Paul) : what\nMarie\u00a0: we\n(Paul) : know\n>> Marie\u202f: it\n",
+        ["so", "yes", "what", "we", "know", "it"]),
+    "a clause before a space and a colon": (
+        "voici la question : so\nwe\nvoici la question : what\nsix : know\n",
+        ["voici la question so we voici la question what six know"]),
+    "directions behind labels": (
+        "JOHN: (WHISPERING) so\nMaria: (in German) yes we\nJOHN: (what is it, so loud?)\n>> (sighs loudly) know\n",
+        ["so", "yes we", "know"]),
+    "directions before labels": (
+        "(DOOR SLAMS) tom: so\n[TÜR ZU] ann: yes\n(SIGHS) Jane Doe: we\ntom: know\nann: it\n",
+        ["so", "yes", "we", "know", "it"]),
+    "directions in capitals": ("(DOOR SLAMS) so what\n(EINE TÜR KNALLT.)\nyes\n", ["so what", "yes"]),
+    "brackets behind a word": ("JOHN: so (what is) yes\n", ["so (what is) yes"]),
     "a colon once": ("remember this: so what\nand yes\n", ["remember this so what and yes"]),
 }  # fmt: skip
 
@@ -184,6 +211,7 @@ def test_a_number_without_a_full_stop_is_said_and_a_name_in_capitals_on_its_own_
     assert said("1. so what\n2. yes\n3 people know\n") == ["so what", "yes 3 people know"]
     assert said("ANNA\nso what\n\nDR. TOM\nyes\nwe know\n") == ["so what", "yes we know"]
     assert said("we go to\nNASA\nand then\nto the moon\n") == ["we go to NASA and then to the moon"]
+    assert said("(SO WHAT) YES\nSO (WE KNOW) IT\n(NASA) so\n") == ["(SO WHAT) YES SO (WE KNOW) IT (NASA) so"]
     assert said("utt-01 so\nutt-02 what\n", "lines") == ["so", "what"]
 
 
@@ -210,6 +238,10 @@ def test_a_table_with_tabs_is_read_as_one_whatever_its_name(text: str, format: s
 @pytest.mark.parametrize(("text", "name", "message"), [
     ("ann\t12 may\tso what\ntom\t13 may\tyes\n", "talk.txt", "columns ann, 12 may, so what: it is not clear which of"),
     ("@UTF8\n@Begin\n*MOT:\tso what ?\n@End\n", "talk.txt", "CHAT in talk.txt, whose codes stand inside words; exp"),
+    ('File type = "ooTextFile"\nObject class = "TextGrid"\n', "talk.txt", "a TextGrid of Praat in talk.txt; exp"),
+    ('<?xml version="1.0"?>\n<tt xmlns="http://foo.com"><body>so</body></tt>\n', "talk.txt", "XML in talk.txt; exp"),
+    ("<tt>\n<body>so</body></tt>\n", "-", "XML in standard input; expected text; convert subtitles to SRT, or"),
+    ("{25}{100}so|what\n{110}{150}yes\n", "talk.txt", "MicroDVD subtitles in talk.txt, whose times are frames; exp"),
     ("TITLE: CUT\nFCM: NON-DROP FRAME\n", "cut.txt", "an edit list (EDL) in cut.txt; expected text; export the words"),
     ("TITLE: CUT\n\n001  AX  V  C  00:00:00:00 00:00:05:00\n", "cut.txt", "an edit list (EDL) in cut.txt; expected"),
     ("@Begin\n*MOT:\tso what ?\n", "-", "CHAT in standard input, whose codes stand inside words; expected text; exp"),

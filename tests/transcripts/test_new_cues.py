@@ -149,7 +149,7 @@ def test_new_cues_end_with_sentences_and_share_the_times_of_their_words() -> Non
     assert "00:00:04,000 --> 00:00:06,000\nand & you?\n" in cues
     rows = "a 1 5 2 so\na 1 6 0.5 what\na 1 600 1 now\na 1 0 1 yes\na 1 1 1 no"
     assert cues_of(rows, ResegmentConfig()) == [
-        *(WrittenCue(5000, 7000, "so what"), WrittenCue(600_000, 601_000, "now"), WrittenCue(0, 2000, "yes no"))
+        *(WrittenCue(0, 2000, "yes no"), WrittenCue(5000, 7000, "so what"), WrittenCue(600_000, 601_000, "now"))
     ]
 
 

@@ -65,6 +65,69 @@ def test_who_speaks_is_written_where_it_changes(
     assert converted(source, name, config) == expected
 
 
+def test_new_cues_of_two_channels_stand_in_order_of_time() -> None:
+    """Deepgram lists one channel after the other."""
+    said = [[("so", 0), ("what.", 1), ("good.", 5)], [("yes", 2), ("we", 3), ("know.", 4)]]
+    channels = [
+        {"alternatives": [{"transcript": " ".join(word for word, _ in words),
+                           "words": [{"word": word, "start": start, "end": start + 1} for word, start in words]}]}
+        for words in said
+    ]  # fmt: skip
+    config = WriterConfig("srt", resegment=ResegmentConfig(min_chars=0))
+    new = converted(json.dumps({"results": {"channels": channels}}), "json", config)
+    assert [block.split("\n")[2] for block in new.strip().split("\n\n")] == ["so what.", "yes we know.", "good."]
+
+
+@pytest.mark.parametrize("text", [{}, {"text": "so what. yes"}, {"results": [{"text": "so what."}, {"text": "yes"}]}])
+def test_words_with_times_beside_a_text_without_get_new_cues(text: dict[str, object]) -> None:
+    """As OpenAI's service, Vosk, Deepgram and others write them."""
+    words = [{"word": word, "start": at, "end": at + 1} for at, word in enumerate(("so", "what.", "yes"))]
+    new = converted(json.dumps({**text, "words": words}), "json", WriterConfig("srt"))
+    assert new == "1\n00:00:00,000 --> 00:00:03,000\nso what. yes\n\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "source"),
+    [
+        (
+            "srt",
+            "7\r\n00:00:01,000 --> 00:00:02,000 X1:100\r\n<i>Al: so</i>\r\n\r\n"
+            "9\r\n00:00:02,000 --> 00:00:03,000\r\nAl: we",
+        ),
+        (
+            "vtt",
+            "WEBVTT - a title\n\nNOTE it\n\n00:01.000 --> 00:02.000 line:0\n<v Ann><i>so</i>\n\n"
+            "00:02.000 --> 00:03.000\n<v Ann>we\n",
+        ),
+        (
+            "ass",
+            "[Script Info]\nTitle: it\n\n[Events]\nDialogue: 0,0:00:01.00,0:00:02.00,Sign,,0,0,0,,{\\pos(1,2)}so\n",
+        ),
+    ],
+)
+def test_subtitles_as_the_format_that_they_have_keep_all_that_they_have(name: str, source: str) -> None:
+    assert converted(source, name, WriterConfig(name)) == converted(source, name, WriterConfig()) == source
+
+
+SIGNS = """[Events]
+Format: Layer, Start, End, Style, Name, Text
+Dialogue: 0,0:00:01.00,0:00:03.00,Default,{actor},so we
+Dialogue: 0,0:00:01.50,0:00:02.50,Sign,,no swimming
+Dialogue: 0,0:00:03.00,0:00:05.00,Default,{actor},know it.
+"""
+
+
+@pytest.mark.parametrize("actor", ["", "Ann"])
+def test_a_sign_between_two_events_has_a_line_and_a_cue_of_its_own(actor: str) -> None:
+    source = SIGNS.format(actor=actor)
+    label = f"{actor}: " if actor else ""
+    assert converted(source, "ass", WriterConfig("text")) == f"{label}so we know it.\nno swimming\n"
+    cues = converted(source, "ass", WriterConfig("srt", resegment=ResegmentConfig()))
+    assert cues == (
+        f"1\n00:00:01,000 --> 00:00:05,000\n{label}so we know it.\n\n2\n00:00:01,500 --> 00:00:02,500\nno swimming\n\n"
+    )
+
+
 @pytest.mark.parametrize("n_words", [1, 3])
 def test_two_channels_of_a_call_share_no_cue(n_words: int) -> None:
     """AWS has one text of both channels, and items that say in which each was said."""

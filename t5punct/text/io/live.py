@@ -26,6 +26,9 @@ from .files import BOM
 
 _READ_BYTES = 65536
 _SPACE = re.compile(r"\s")
+# Vosk prints an object over several lines: between its brackets, which stand alone, lines are indented
+_OPEN_OBJECT = re.compile(r"^\{[ \t\r]*\n(?:[ \t][^\n]*\n)*\Z", re.MULTILINE)
+_EVENT = re.compile(r"^\{[ \t\r]*\n(?:[ \t][^\n]*\n)*\}[^\n]*|^[^\n]+", re.MULTILINE)  # else an event is a line
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,9 +66,9 @@ def arrivals(
 ) -> Iterator[Arrival]:
     """Yield words as they arrive, until the source ends, or until something can be read from the descriptor `stop`.
 
-    With `timed`, each line is a json object with `word`, and `start` and `end` in seconds, or a result of Vosk.  Any
-    other line becomes an arrival with a problem.  With `silence_ms`, every silence of that length gives one empty
-    arrival; the word before it counts as complete.
+    With `timed`, each line is a json object with `word`, and `start` and `end` in seconds, or a result of Vosk, which
+    may be printed over several lines.  Any other line becomes an arrival with a problem.  With `silence_ms`, every
+    silence of that length gives one empty arrival; the word before it counts as complete.
     """
     # bytes that are not UTF-8 must not end a caption, and come out as they went in
     decoder = codecs.getincrementaldecoder("utf-8")(errors="surrogateescape")
@@ -92,7 +95,7 @@ def arrivals(
         rest += text.removeprefix(BOM) if is_first else text
         is_first = is_first and not text
         if is_stopped and timed:
-            rest = rest[: rest.rfind("\n") + 1]  # an unfinished line is not an event yet
+            rest, _ = _whole(rest, "\n", 0)  # what is unfinished is not an event yet
         if is_last:
             yield from _arrived(rest, timed)
             return
@@ -113,8 +116,8 @@ def _arrived(text: str, timed: bool) -> Iterator[Arrival]:
         if words := tuple(map(TimedWord, text.split())):
             yield Arrival(words)
         return
-    lines = [line for line in text.split("\n") if line.strip()]  # json may hold other line separators
-    events = [event for line in lines for event in _events(line)]
+    pieces = [match[0] for match in _EVENT.finditer(text) if match[0].strip()]  # json may hold other line separators
+    events = [event for piece in pieces for event in _events(piece)]
     for is_word, group in groupby(events, key=lambda event: isinstance(event, TimedWord)):
         if is_word:
             yield Arrival(tuple(event for event in group if isinstance(event, TimedWord)))
@@ -123,15 +126,17 @@ def _arrived(text: str, timed: bool) -> Iterator[Arrival]:
 
 
 def _whole(text: str, end: str | None, n_searched: int) -> tuple[str, str]:
-    """Return what is complete, and the rest (the last word, or line), which may go on.
+    """Return what is complete, and the rest (the last word, line or object of several lines), which may go on.
 
-    `end`: what completes a piece; None: any white space does.  The first `n_searched` characters are not searched
-    again: a word may come in many small pieces.
+    `end`: what completes a piece, the end of a line; None: any white space does.  The first `n_searched` characters
+    are not searched again for it: a word may come in many small pieces.
     """
     ends = [match.end() for match in _SPACE.finditer(text, n_searched)]
     if end is not None:
         ends = [text.rfind(end, n_searched) + 1]
     cut = ends[-1] if ends else 0
+    if end is not None and (opened := _OPEN_OBJECT.search(text, 0, cut)):
+        cut = opened.start()
     return text[:cut], text[cut:]
 
 

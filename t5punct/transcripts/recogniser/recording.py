@@ -25,7 +25,18 @@ from dataclasses import dataclass, replace
 
 from ...errors import InputError
 from ...text.marks import Alphabet
-from ..items import Cue, Item, Kept, SpokenWord, WrittenItem, WrittenWord, leave_out_removed, seconds, speaker_label
+from ..items import (
+    BESIDE_MS,
+    Cue,
+    Item,
+    Kept,
+    SpokenWord,
+    WrittenItem,
+    WrittenWord,
+    leave_out_removed,
+    seconds,
+    speaker_label,
+)
 from .groups import Group, Place, align, find_places, says_nothing
 from .spelling import NewItems, Spelling, write_items, write_line
 from .values import parse_json, written_json
@@ -144,10 +155,16 @@ def _with_times(source: Group, timed: Group) -> list[SpokenWord]:
 
 
 def _items(group: Group) -> Iterator[Item]:
-    """Yield the words of a group, and breaks where another channel or speaker begins."""
-    words, before, has_speakers = iter(group.words), ("", ""), any(line.cue.speaker for line in group.lines)
+    """Yield the words of a group, and breaks where another channel or speaker begins; each channel is a stream.
+
+    Where channels speak at once, the words of each go on without a break.
+    """
+    words = iter(group.words)
+    has_speakers = any(line.cue.speaker for line in group.lines)
+    before = ("", "")  # channel and speaker of the last word
+    last = dict[str, tuple[str, int | None]]()  # of each channel: the speaker of its last word, and when that ended
     for line in group.lines:
-        cue = replace(line.cue, stream="")
+        cue = replace(line.cue, stream=line.cue.stream or before[0])
         for item in line.items:
             if isinstance(item, Kept):
                 yield Kept("", item.breaks, item.role, item.text, cue)
@@ -157,9 +174,14 @@ def _items(group: Group) -> Iterator[Item]:
             if word.cue:
                 channel = word.cue.stream or channel
                 speaker = cue.speaker if has_speakers else word.cue.speaker or speaker
+            cue = replace(cue, stream=channel)
             if (channel, speaker) != before:
-                yield speaker_label(speaker if speaker != before[1] else "", cue)
+                last_speaker, end_ms = last.get(channel, ("", None))
+                is_near = end_ms is not None and word.start_ms is not None and word.start_ms - end_ms <= BESIDE_MS
+                label = speaker_label(speaker if speaker != before[1] else "", cue)
+                yield replace(label, breaks=speaker != last_speaker or not is_near, cue=cue)
                 before = channel, speaker
+            last[channel] = speaker, word.end_ms
             yield replace(word, cue=cue)
 
 
@@ -178,15 +200,12 @@ def write_json(written: Sequence[WrittenItem], source: str) -> Iterator[str]:
             continue
         stop = place + len(item.in_file)
         place_values = {"start_char": place, "end_char": stop - len(item.spoken.after)}
-        yield comma + _dumps({**item.annotated.as_dict(), **_times(item.spoken), **place_values})
+        times = seconds(item.spoken.start_ms, item.spoken.end_ms)
+        yield comma + _dumps({**item.annotated.as_dict(), **times, **place_values})
         place, comma = stop, ", "
     removed = [
-        _dumps({"word": item.annotated.word, **_times(item.spoken)})
+        _dumps({"word": item.annotated.word, **seconds(item.spoken.start_ms, item.spoken.end_ms)})
         for item in written
         if isinstance(item, WrittenWord) and item.is_removed
     ]
     yield f'], "removed": [{", ".join(removed)}]}}\n' if removed else "]}\n"
-
-
-def _times(word: SpokenWord) -> dict[str, float]:
-    return seconds(word.start_ms, word.end_ms)

@@ -1,6 +1,7 @@
 """Words as they arrive through a pipe, cut anywhere, in the middle of a letter's bytes too."""
 
 import itertools
+import json
 import os
 import threading
 from collections.abc import Iterator, Sequence
@@ -93,6 +94,18 @@ def test_the_results_of_vosk_are_words_and_its_partial_results_are_none() -> Non
     assert _words([lines], timed=True) == expected
     for descriptor in _piped([b'{"partial" : "how"}\n']):
         assert list(arrivals(descriptor, timed=True)) == [], "a partial result is no silence"
+
+
+def test_a_result_of_vosk_may_be_printed_over_several_lines() -> None:
+    event = {"result": [{"conf": 1.0, "end": 0.6, "start": 0.2, "word": "how"}], "text": "how"}
+    printed = (
+        f'{{"word": "so"}}\n{json.dumps(event, indent=2)}\n{{"text": "are"}}\r\n{json.dumps(event, indent=1)}'.encode()
+    )
+    how = TimedWord("how", 200, 600)
+    for size in (1, 2, 3, 7, 50, 1000):
+        chunks = [printed[start : start + size] for start in range(0, len(printed), size)]
+        assert _words(chunks, timed=True) == [TimedWord("so"), how, TimedWord("are"), how]
+    assert _words([b'{\n  "word": "so",\n{"word": "we"}\n'], timed=True) == [TimedWord("we")], "one that never closes"
 
 
 def test_a_silence_is_told_once_and_makes_the_word_before_it_whole() -> None:
