@@ -137,6 +137,8 @@ class LiveStream:
             for task in (answering, reading, stop):
                 task.cancel()
             await asyncio.wait({answering, reading, stop})
+            if not answering.cancelled():  # sending failed, as the client has left; asyncio logs what nobody looks at
+                answering.exception()
             await close(self.socket, code, reason)
 
     async def _answer(self, inbox: _Inbox) -> tuple[int, str]:
