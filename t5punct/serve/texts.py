@@ -123,6 +123,11 @@ def answer_of(body: Body, request: TextRequest, engine: Engine, max_words: int) 
         expected=f"each word read at most {_MOST_READS} times",
         fix="raise stride, or take another preset",
     )
+    is_text = request.format in (None, "text", "lines") and request.writer.format in (None, "text")
+    if body.asked is not None and not is_text:
+        mistake, fix = "texts with another format", "send them one by one"
+        check(body.asked.is_one, mistake, expected="format and to of text", fix=fix, kind=FieldError)
+        body = Body(body.asked.texts[0].encode(errors="surrogatepass"))  # is answered as the text of a form
     punctuator = engine.punctuator(request.config)  # a mistake is said before anything waits
     read = [
         (name, punctuator.read_file(name, format, request.writer, request.terms, lines))
@@ -158,9 +163,6 @@ def _sources(body: Body, request: TextRequest) -> Iterator[tuple[str, str | None
         format = request.format or (None if shown == "text" else shown)
         yield name, format, decode(io.BytesIO(body.data), name, keep_bom=True)
         return
-    is_text = request.format in (None, "text", "lines") and request.writer.format in (None, "text")
-    mistake, fix = "texts with another format", "send them one by one"
-    check(is_text, mistake, expected="format and to of text", fix=fix, kind=FieldError)
     for number, text in enumerate(body.asked.texts, start=1):
         yield f"text {number}", request.format or "text", io.StringIO(checked_text(text), newline="\n")
 

@@ -134,6 +134,18 @@ def test_several_texts_of_a_json_are_answered_in_their_order(served: TestClient,
     assert served.post("/v1/punctuate", json=whisper).json() == whisper | {"text": first}
 
 
+@pytest.mark.parametrize("fields", [{"to": "json"}, {"json": "true"}, {"to": "html"}, {"format": "ctm", "to": "tsv"}])
+def test_one_text_of_a_json_may_have_another_format_as_the_text_of_a_form(
+    served: TestClient, fields: dict[str, str]
+) -> None:
+    text = FILES["talk.ctm"] if "format" in fields else "how are you"
+    sent = {"text": text, **fields}
+    form = served.post("/v1/punctuate", files={name: (None, value) for name, value in sent.items()})
+    answer = served.post("/v1/punctuate", json=sent)
+    assert (answer.status_code, answer.content) == (200, form.content)
+    assert answer.headers["content-type"] == form.headers["content-type"]
+
+
 def test_docs_show_the_api_without_another_site_or_a_script(served: TestClient) -> None:
     answer = served.get("/docs")
     assert answer.status_code == 200
