@@ -176,7 +176,7 @@ async def _read(request: Request, names: Collection[str]) -> tuple[Body, dict[st
     content_type = request.headers.get("content-type", "text/plain")
     if not content_type.startswith("multipart/form-data"):
         body = Body(await request.body(), content_type)
-        asked = texts_of_json(body, names)
+        asked = None if values.get("format") == "json" else texts_of_json(body, names)
         if asked is None:  # the body is a text or a file
             return body, values
         return replace(body, asked=asked), {**values, **asked.fields}

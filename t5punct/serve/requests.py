@@ -22,6 +22,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from difflib import get_close_matches
 from typing import Annotated, Any, TypeVar
 
 from pydantic import Field, TypeAdapter, ValidationError
@@ -131,9 +132,12 @@ def _read(kind: type[Options], values: Mapping[str, Any], service: ModelOptions,
     """
     known = schema_of(kind)
     unknown = [name for name in values if name not in known]
+    if unknown and unknown[0] in names_of(ModelOptions):
+        fix = f"give it to t5punct serve: {unknown[0]} holds for all its clients"
+        raise FieldError(f"a field {unknown[0]}", expected="what a client can choose", fix=fix)
     if unknown:
-        expected = f"some of {', '.join(known)}"
-        raise FieldError(f"an unknown field {unknown[0]}", expected=expected, fix="check its spelling")
+        nearest = ", ".join(get_close_matches(unknown[0], known, n=5, cutoff=0))
+        raise FieldError(f"an unknown field {unknown[0]}", expected=f"one like {nearest}", fix="see /docs for all")
     try:
         options: Options = _READERS[kind].validate_python(dict(values))
     except ValidationError as error:

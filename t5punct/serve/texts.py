@@ -10,9 +10,8 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from itertools import islice
 from typing import Any
 
@@ -29,7 +28,6 @@ from .requests import FieldError, TextRequest
 FORMAT_OF_TYPE = {mime: name for name in reversed(INPUTS) for mime in FORMATS[name].mimes}
 WRITTEN_TYPES = {format.mimes[0] for format in FORMATS.values()}
 
-_ALIKE = 0.75  # from here on a field is one that we know, mistyped: `stile`; a recogniser's `duration` is none
 _MOST_READS = 16  # of each word: what one client asks for, the others wait for
 
 
@@ -57,29 +55,28 @@ class JsonTexts:
 
 
 def texts_of_json(body: Body, field_names: Collection[str]) -> JsonTexts | None:
-    """Return what `{"texts": [..], "style": ".."}` asks for, or `{"text": "..", "style": ".."}`.
+    """Return the texts and fields of `{"texts": [..], "style": ".."}` or `{"text": "..", "style": ".."}`.
 
-    None for any other body, a recogniser's json for example.  Raises FieldError for texts that are none.
+    None for any other body, such as a recogniser's json: beside its text stand lists or objects that are no fields of
+    ours.  Raises FieldError for `texts` that are no list of strings.
 
     >>> texts_of_json(Body(b'{"texts": ["so"], "style": "talk"}', "application/json"), ["style"])
     JsonTexts(texts=('so',), fields={'style': 'talk'}, is_one=False)
     >>> texts_of_json(Body(b'{"text": "so", "segments": []}', "application/json"), ["style"]) is None
     True
-    >>> texts_of_json(Body(b'{"text": "so", "stile": "talk"}', "application/json"), ["style"]).fields
-    {'stile': 'talk'}
     """
     if not body.content_type.startswith("application/json"):
         return None
     try:
         values = json.loads(body.data)
-    except (ValueError, RecursionError):  # which the reader of a recogniser's json tells
+    except (ValueError, RecursionError):  # the reader of a recogniser's json raises an error that says where
         return None
     if not isinstance(values, dict):
         return None
     if "texts" not in values:
         text = values.pop("text", None)
-        is_asked = isinstance(text, str) and _are_fields(values, field_names)
-        return JsonTexts((text,), values, is_one=True) if is_asked else None
+        has_lists = any(isinstance(value, list | dict) for name, value in values.items() if name not in field_names)
+        return JsonTexts((text,), values, is_one=True) if isinstance(text, str) and not has_lists else None
     check("text" not in values, "text and texts", expected="one of them", fix="drop the other", kind=FieldError)
     texts = values.pop("texts")
     is_list = isinstance(texts, list) and all(isinstance(text, str) for text in texts)
@@ -87,15 +84,6 @@ def texts_of_json(body: Body, field_names: Collection[str]) -> JsonTexts | None:
     expected = '{"texts": ["how are you", "so"]}'
     check(is_list, mistake, expected=expected, fix="send it so", kind=FieldError)
     return JsonTexts(tuple(texts), values)
-
-
-def _are_fields(values: Mapping[str, Any], field_names: Collection[str]) -> bool:
-    """Return whether what stands beside a text is fields, some perhaps mistyped; a recogniser's json has lists, too."""
-    others = {name: value for name, value in values.items() if name not in field_names}
-    if any(isinstance(value, list | dict) for value in others.values()):
-        return False
-    has_field = len(others) < len(values)
-    return has_field or any(get_close_matches(name, field_names, cutoff=_ALIKE) for name in others)
 
 
 @dataclass(frozen=True)
