@@ -18,7 +18,7 @@ from typing import Any
 from ..config import check
 from ..errors import InputError
 from ..model import language_warning, unknown_language
-from ..text.io.files import decode
+from ..text.io.files import BOM, decode
 from ..text.words import checked_text
 from ..transcripts.formats import FORMATS, INPUTS, Transcript
 from .engine import Engine
@@ -28,6 +28,7 @@ from .requests import FieldError, TextRequest
 FORMAT_OF_TYPE = {mime: name for name in reversed(INPUTS) for mime in FORMATS[name].mimes}
 WRITTEN_TYPES = {format.mimes[0] for format in FORMATS.values()}
 
+_OPENING_BYTES = 1000  # of a body, which tell whether it is json
 _MOST_READS = 16  # of each word: what one client asks for, the others wait for
 
 
@@ -149,6 +150,11 @@ def _sources(body: Body, request: TextRequest) -> Iterator[tuple[str, str | None
         shown = FORMAT_OF_TYPE.get(body.content_type.partition(";")[0].strip().lower())
         # of `text/plain` the name tells, and what is no text is refused as one
         format = request.format or (None if shown == "text" else shown)
+        begun = body.data[:_OPENING_BYTES].decode(errors="replace").removeprefix(BOM).lstrip()
+        json_begins = FORMATS["json"].begins
+        is_json = format is None and not body.name and json_begins and json_begins.match(begun)
+        fix = "send that header, or ?format=text if it is text all the same"
+        check(not is_json, "json", expected="the header content-type: application/json", fix=fix, kind=InputError)
         yield name, format, decode(io.BytesIO(body.data), name, keep_bom=True)
         return
     for number, text in enumerate(body.asked.texts, start=1):

@@ -76,6 +76,7 @@ def served(engine: Engine) -> TestClient:
     ("", b"WEBVTT\n\n00:01.000 --> 00:02.000\nso\n", 400, "vtt"),
     ("?terms=a%20b%3Dc", b"so", 400, "terms"), ("", b"so " * 51, 413, "51 words"), ("", b"s" * 2_001, 413, "large"),
     ("?format=json", b"{" * 900, 400, "json"),
+    ("", b'{"text": "how are you"}', 400, "json; expected the header content-type: application/json"),
     # several texts of a json
     ("", {"texts": ["so"], "stile": "talk"}, 422, "an unknown field stile; expected one like style, "),
     ("", {"text": "so", "style": "talk", "no_cas": True}, 422, "an unknown field no_cas; expected one like no_case, "),
