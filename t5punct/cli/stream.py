@@ -130,16 +130,18 @@ def _here(options: StreamOptions, printer: _Printer, provisional: bool) -> Itera
 
     def say(words: Sequence[TimedWord]) -> None:
         for word in words:  # each word is printed as soon as it can be
+            warning = language.hear(word.word)
             tell(partial(live.push, [word]))
-            printer.warn(language.hear(word.word))
+            printer.warn(warning)
         if not words:
             tell(live.flush)
         if provisional:
             printer.put(provisional_event(live.provisional()))
 
     yield say
+    warning = language.end()
     tell(live.finish)
-    printer.warn(language.end())
+    printer.warn(warning)
 
 
 @contextmanager

@@ -171,13 +171,14 @@ class LiveStream:
             await self._send({"clear": True})
             return
         for words in in_steps(message.words) or [()]:  # an order comes without words
+            warning = self._language.hear(" ".join(word.word for word in words))
             started = time.perf_counter()
             step = await self.engine.step(self.settings, message.order or "push", self._state, words)
             n_new = step.state.n_seen - self._state.n_seen
             self.metrics.stream_words.inc(max(0, n_new))
             self._state = step.state
             await self._tell(step.committed, started)
-            await self._warn(self._language.hear(" ".join(word.word for word in words)))
+            await self._warn(warning)
         if self.fields.provisional:
             tail = await self.engine.provisional(self.settings, self._state)
             await self._send(provisional_event(tail))
@@ -193,12 +194,13 @@ class LiveStream:
 
     async def _finish(self) -> None:
         """Tell the last words, and that they are the last."""
+        warning = self._language.end()
         started = time.perf_counter()
         if not self._state.finished:
             step = await self.engine.step(self.settings, "finish", self._state)
             self._state = step.state
             await self._tell(step.committed, started)
-        await self._warn(self._language.end())
+        await self._warn(warning)
         await self._send({"end": {"n_words": self._state.n_committed, "n_chars": self._n_chars}})
 
     async def _warn(self, warning: str | None) -> None:

@@ -114,7 +114,7 @@ def closed_with(address: str, query: str, *messages: str) -> tuple[int, str]:
     ("?policy=dely", "so", "dely"), ("?lookahed=3", "so", "lookahed"), ("", '{"word": "so"}', "message"),
     ("?policy=delay&decoder=generate", "so", "generate"), ("", '{"words": [{"start": 1}]}', "message"),
     ("", '{"state": {"words": "x"}}', "message"), ("", "{" * 2_000, "message"),
-    ("", '{"words": 3, "end": true}', "message"),
+    ("", '{"words": 3, "end": true}', "message"), ("", "今天天气很好 " * 9, "no spaces between"),
 ])  # fmt: skip
 def test_what_is_wrong_ends_the_stream_with_a_reason(engine: Engine, query: str, message: str, says: str) -> None:
     with server(engine) as (address, _):
