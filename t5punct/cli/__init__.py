@@ -92,11 +92,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
     warnings.setFormatter(logging.Formatter("t5punct: %(message)s"))
     _log.addHandler(warnings)
     try:
-        code = app(args=_as_options(list(sys.argv[1:] if arguments is None else arguments)), standalone_mode=False)
+        words = _as_options(list(sys.argv[1:] if arguments is None else arguments))
+        code = app(args=words, prog_name="t5punct", standalone_mode=False)
     except T5PunctError as error:
         _fail(str(error))
     except _UsageError as error:
-        _fail(error.format_message())
+        command = error.ctx.command_path if error.ctx else "t5punct"
+        message = error.format_message()
+        _fail(f"{message}{'' if message.endswith(('.', '?')) else '.'} See {command} --help.")
     except OSError as error:  # a full disk, a file that may not be read; click ends quietly when a reader goes away
         sys.stdout = None  # type: ignore[assignment]  # or what could not be written is tried again at exit
         _fail(": ".join(str(part) for part in (error.filename, error.strerror or error) if part))

@@ -14,6 +14,7 @@ import re
 import shlex
 from collections.abc import Sequence
 from dataclasses import asdict
+from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
@@ -204,24 +205,30 @@ class CheckedCommand(TyperCommand):
 
 
 class CommandGroup(TyperGroup):
-    """The commands.  A file, a text or an option in the place of one is told how it is written."""
+    """The commands.  The errors about what is none of them say how a file, a text or an option is written."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Parse what stands before the command.  Raises ConfigError for an option of commands."""
-        command = next((word for word in args if word in self.commands), None)
-        own = {option for parameter in self.get_params(ctx) for option in parameter.opts}
-        if command and args[0].startswith("-") and args[0].partition("=")[0] not in own:
-            raise ConfigError(
-                f"{args[0]} before {command}", expected="options behind it", fix=f"say: t5punct {command} {args[0]} .."
-            )
+        """Parse what stands before the command.  Raises ConfigError for an option that t5punct itself does not have."""
+        known = {option for parameter in self.get_params(ctx) for option in parameter.opts}
+        if args and args[0].startswith("-") and args[0].partition("=")[0] not in known:
+            command = next((word for word in args if word in self.commands), None)
+            if command:
+                fix = f"say: t5punct {command} {args[0]} .."
+                raise ConfigError(f"{args[0]} before {command}", expected="options behind it", fix=fix)
+            fix = f"say: t5punct punctuate {shlex.join([*args[1:], args[0]])}" if args[1:] else "see t5punct --help"
+            expected = "--version, --help or a command before it"
+            raise ConfigError(f"{args[0]} without a command", expected=expected, fix=fix)
         parsed: list[str] = super().parse_args(ctx, args)
         return parsed
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Return the command and its arguments.  Raises ConfigError for a file or a text in its place."""
         name = args[0]
-        is_text = len(name.split()) > 1
-        if self.get_command(ctx, name) is None and (is_text or Path(name).suffix or Path(name).exists()):
-            said = f"echo {shlex.quote(name)} | t5punct punctuate"
+        is_file = Path(name).suffix or Path(name).exists()
+        is_mistyped = bool(get_close_matches(name, self.commands))  # click names the right one
+        is_text = len(name.split()) > 1 or (len(args) > 1 and not is_file and not is_mistyped)
+        if name not in self.commands and (is_file or is_text):
+            said = f"echo {shlex.quote(' '.join(args))} | t5punct punctuate"
             said = said if is_text else f"t5punct punctuate {shlex.join(args)}"
             raise ConfigError(f"no command {name!r}", expected="one before a text or a file", fix=f"say: {said}")
         return super().resolve_command(ctx, args)
