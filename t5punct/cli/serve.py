@@ -70,5 +70,5 @@ def serve(
         hosts=tuple(allow_host or ()),
         origins=tuple(allow_origin or ()),
     )
-    load = partial(load_punctuator, options, options.config())  # a mistake is said before a model is loaded
+    load = partial(load_punctuator, options, options.config())  # config() fails for wrong values before loading
     run(listen(config), config, load, options, lambda address: typer.echo(f"t5punct: serving at {address}", err=True))

@@ -24,7 +24,7 @@ from ..transcripts.formats import FORMATS, INPUTS, Transcript
 from .engine import Engine
 from .requests import FieldError, TextRequest
 
-# content types, and what they are read as; of `text/plain` text
+# a content type -> the name of the format that a body of it is read as
 FORMAT_OF_TYPE = {mime: name for name in reversed(INPUTS) for mime in FORMATS[name].mimes}
 WRITTEN_TYPES = {format.mimes[0] for format in FORMATS.values()}
 
@@ -38,17 +38,21 @@ class TooLongError(InputError):
 
 @dataclass(frozen=True)
 class Body:
-    """What a client has sent.  name: of the file, if it has one; asked: texts of a json, in its place."""
+    """What a client has sent.
+
+    name: of the file, if it has one.  json_texts: the texts that `data`, a json, asks for; None: `data` is a text or a
+    file itself.
+    """
 
     data: bytes
     content_type: str = "text/plain"
     name: str = ""
-    asked: JsonTexts | None = None
+    json_texts: JsonTexts | None = None
 
 
 @dataclass(frozen=True)
 class JsonTexts:
-    """Texts of a json, and the fields beside them.  is_one: whether it was a text alone, and is answered so."""
+    """Texts of a json, and the fields beside them.  is_one: the json had `text`, and its answer has, not `texts`."""
 
     texts: tuple[str, ...]
     fields: dict[str, Any]
@@ -89,9 +93,10 @@ def texts_of_json(body: Body, field_names: Collection[str]) -> JsonTexts | None:
 
 @dataclass(frozen=True)
 class Answer:
-    """What a client gets: pieces of text, of which the first waits for the model; and how many words they hold.
+    """What a client gets.
 
-    warnings: of languages that the model does not know.
+    pieces: the body, of which the first piece waits for the model.  n_words: of all texts.  warnings: of languages that
+    the model does not know.
     """
 
     pieces: Iterator[str]
@@ -103,7 +108,8 @@ class Answer:
 def answer_of(body: Body, request: TextRequest, engine: Engine, max_words: int) -> Answer:
     """Return the answer to a request; texts of a json are answered as json, in their order.
 
-    Raises ConfigError or InputError for what cannot be, TooLongError for too many words.
+    Raises ConfigError for settings that the model cannot have, InputError for a text that cannot be read or written,
+    FieldError for several texts in another format than text, and TooLongError for too many words.
     """
     windows = request.config.windows
     check(
@@ -113,43 +119,43 @@ def answer_of(body: Body, request: TextRequest, engine: Engine, max_words: int) 
         fix="raise stride, or take another preset",
     )
     is_text = request.format in (None, "text", "lines") and request.writer.format in (None, "text")
-    if body.asked is not None and not is_text:
+    if body.json_texts is not None and not is_text:
         mistake, fix = "texts with another format", "send them one by one"
-        check(body.asked.is_one, mistake, expected="format and to of text", fix=fix, kind=FieldError)
-        body = Body(body.asked.texts[0].encode(errors="surrogatepass"))  # is answered as the text of a form
+        check(body.json_texts.is_one, mistake, expected="format and to of text", fix=fix, kind=FieldError)
+        body = Body(body.json_texts.texts[0].encode(errors="surrogatepass"))  # one text is answered as that of a form
     punctuator = engine.punctuator(request.config)  # a mistake is said before anything waits
-    read = [
+    transcripts = [  # each with the name of its text
         (name, punctuator.read_file(name, format, request.writer, request.terms, lines))
-        for name, format, lines in _sources(body, request)
+        for name, format, lines in _inputs(body, request)
     ]
-    texts = [text for _, transcript in read for text in transcript.texts]
-    lengths = [sum(map(len, transcript.texts)) for _, transcript in read]
+    texts = [text for _, transcript in transcripts for text in transcript.texts]
+    lengths = [sum(map(len, transcript.texts)) for _, transcript in transcripts]
     n_words = sum(lengths)
     is_short = n_words <= max_words
     check(is_short, f"{n_words} words", expected=f"at most {max_words}", fix="send it in parts", kind=TooLongError)
     words = engine.annotate(texts, request.config)  # of all texts, one after the other
-    warnings = _warnings(punctuator.model.name, read)
-    if body.asked is None:
-        [(name, transcript)] = read
+    warnings = _warnings(punctuator.model.name, transcripts)
+    if body.json_texts is None:
+        [(name, transcript)] = transcripts
         pieces = iter(punctuator.file_pieces(transcript, words, request.writer, name))
         content_type = FORMATS[request.writer.format or transcript.format].mimes[0]
     else:
-        written = (  # lazily: each text takes its own words from those that come
+        written = (  # lazily: each text takes the next of the words
             "".join(punctuator.file_pieces(transcript, islice(words, length), request.writer, name))
-            for (name, transcript), length in zip(read, lengths, strict=True)
+            for (name, transcript), length in zip(transcripts, lengths, strict=True)
         )
-        pieces = _json_pieces(written, warnings, is_one=body.asked.is_one)
+        pieces = _json_pieces(written, warnings, is_one=body.json_texts.is_one)
         content_type = "application/json"
     return Answer(pieces, f"{content_type}; charset=utf-8", n_words, warnings)
 
 
-def _sources(body: Body, request: TextRequest) -> Iterator[tuple[str, str | None, Iterable[str]]]:
-    """Yield the name, the format and the lines of each text."""
-    if body.asked is None:
+def _inputs(body: Body, request: TextRequest) -> Iterator[tuple[str, str | None, Iterable[str]]]:
+    """Yield the name, the format (None: as the name says) and the lines of each text."""
+    if body.json_texts is None:
         name = body.name or "the text"
-        shown = FORMAT_OF_TYPE.get(body.content_type.partition(";")[0].strip().lower())
-        # of `text/plain` the name tells, and what is no text is refused as one
-        format = request.format or (None if shown == "text" else shown)
+        format_of_type = FORMAT_OF_TYPE.get(body.content_type.partition(";")[0].strip().lower())
+        # clients send any file as text/plain: then, and for an unknown type, the file's name decides
+        format = request.format or (None if format_of_type == "text" else format_of_type)
         begun = body.data[:_OPENING_BYTES].decode(errors="replace").removeprefix(BOM).lstrip()
         json_begins = FORMATS["json"].begins
         is_json = format is None and not body.name and json_begins and json_begins.match(begun)
@@ -157,12 +163,12 @@ def _sources(body: Body, request: TextRequest) -> Iterator[tuple[str, str | None
         check(not is_json, "json", expected="the header content-type: application/json", fix=fix, kind=InputError)
         yield name, format, decode(io.BytesIO(body.data), name, keep_bom=True)
         return
-    for number, text in enumerate(body.asked.texts, start=1):
+    for number, text in enumerate(body.json_texts.texts, start=1):
         yield f"text {number}", request.format or "text", io.StringIO(checked_text(text), newline="\n")
 
 
 def _json_pieces(texts: Iterable[str], warnings: Sequence[str], *, is_one: bool) -> Iterator[str]:
-    """Yield the json of an answer, text by text as they are decided: `{"texts": [..]}`, or `{"text": ".."}` of one."""
+    """Yield `{"texts": [..]}`, or `{"text": ".."}` for one text, piece by piece as the texts are decided."""
     yield '{"text": ' if is_one else '{"texts": ['
     for number, text in enumerate(texts):
         if number:
@@ -172,11 +178,11 @@ def _json_pieces(texts: Iterable[str], warnings: Sequence[str], *, is_one: bool)
     yield f', "warnings": {json.dumps(warnings)}}}\n' if warnings else "}\n"
 
 
-def _warnings(model: str, read: Sequence[tuple[str, Transcript]]) -> tuple[str, ...]:
-    """Return warnings of languages that the model does not know, as the command gives them; of each the first."""
+def _warnings(model: str, transcripts: Sequence[tuple[str, Transcript]]) -> tuple[str, ...]:
+    """Return a warning of each language that the model does not know; it names the first text in that language."""
     warnings = dict[str, str]()  # by language
-    for name, transcript in read:
+    for name, transcript in transcripts:
         language = unknown_language(model, transcript.normal_words)
         if language is not None and language not in warnings:
-            warnings[language] = language_warning(model, language, "the text" if len(read) == 1 else name)
+            warnings[language] = language_warning(model, language, "the text" if len(transcripts) == 1 else name)
     return tuple(warnings.values())
