@@ -1,8 +1,6 @@
 """`t5punct evaluate`: a file of punctuated text in, scores out.
 
 In: IWSLT rows, or any punctuated text.  Out: a table, or json under the published keys.
-
-`t5punct evaluate test2011.tsv --preset side-by-side` scores the bundled model without overlapping windows.
 """
 
 from __future__ import annotations
@@ -110,8 +108,7 @@ def _score(options: WindowOptions, data: str, max_words: int | None, disfluencie
     render = RenderConfig(disfluencies=disfluencies)  # a wrong value fails here, before the model is loaded
     punctuator = load_punctuator(options, options.config(render))
     with progress_bar("evaluating", _count_words(data, max_words)) as advance:
-        # the bar's work is counted in words, so that `done` is the number of words as well
-        return evaluate_file(data, punctuator, max_words=max_words, on_progress=lambda done: advance(done, done))
+        return evaluate_file(data, punctuator, max_words=max_words, on_progress=advance)
 
 
 def _compare(options: WindowOptions, names: tuple[str, str], data: str, max_words: int | None) -> Comparison:
@@ -121,7 +118,7 @@ def _compare(options: WindowOptions, names: tuple[str, str], data: str, max_word
     second = load_punctuator(replace(options, model=names[1]), options.config())
     total = _count_words(data, max_words)
     with progress_bar("evaluating", total and 2 * total) as advance:
-        return compare_file(data, first, second, max_words=max_words, on_progress=lambda done: advance(done, done))
+        return compare_file(data, first, second, max_words=max_words, on_progress=advance)
 
 
 def _count_words(data: str, max_words: int | None) -> int | None:

@@ -2,7 +2,7 @@
 
 In: how much of the work is done.  Out: a bar, which is removed at the end; none if standard error is no terminal.
 
-`with progress_bar("evaluating", 2000) as advance: advance(500, 500)` shows a quarter of the bar, and `500 words`.
+`with progress_bar("evaluating", 2000) as advance: advance(500)` shows a quarter of the bar, and `500 words`.
 
 >>> summarise_removed({"um": 7, "i": 2}, 340)
 '9 of 340 words removed: um 7, i 2'
@@ -27,9 +27,9 @@ _log = logging.getLogger("t5punct")  # its level is ERROR after --quiet
 
 
 class Advance(Protocol):
-    """Show progress: the work done, the words it holds, and the total, in the unit of `done`, if it is known later."""
+    """Show how much work is done.  total: in the same unit; None: as before.  n_words: None: `done` counts words."""
 
-    def __call__(self, done: float, n_words: float, total: float | None = None) -> None: ...
+    def __call__(self, done: float, total: float | None = None, *, n_words: float | None = None) -> None: ...
 
 
 def is_shown() -> bool:
@@ -72,7 +72,7 @@ def prints_as_it_works() -> bool:
 def progress_bar(what: str, total: float | None, *, is_hidden: bool = False) -> Iterator[Advance]:
     """Show a bar, and yield the function that moves it.  total: all of the work; None: no time left is shown."""
     if is_hidden or not is_shown():
-        yield lambda done, n_words, total=None: None
+        yield lambda done, total=None, *, n_words=None: None
         return
     from rich.console import Console  # takes time to import
     from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
@@ -87,8 +87,9 @@ def progress_bar(what: str, total: float | None, *, is_hidden: bool = False) -> 
     with Progress(*columns, console=Console(stderr=True), transient=True, redirect_stdout=False) as bar:
         task = bar.add_task(what, total=total, speed="")
 
-        def advance(done: float, n_words: float, total: float | None = total) -> None:
+        def advance(done: float, total: float | None = total, *, n_words: float | None = None) -> None:
             seconds = bar.tasks[0].elapsed or 0.0
+            n_words = done if n_words is None else n_words
             speed = f"{n_words:,.0f} words, {n_words / seconds:,.0f}/s" if seconds else ""
             bar.update(task, completed=min(done, total) if total else done, total=total, speed=speed)
 

@@ -1,8 +1,6 @@
 """`t5punct serve`: the service at an address.
 
 In: options.  Out: a line with the address once it is ready; it ends when it is told to.
-
-`t5punct serve --port 8008` answers `curl -d 'how are you today' http://127.0.0.1:8008/v1/punctuate`.
 """
 
 from __future__ import annotations

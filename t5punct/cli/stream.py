@@ -1,9 +1,6 @@
 """`t5punct stream`: words in as they arrive, words with marks out as soon as they are final.
 
 In: words on standard input, or json events with times.  Out: committed words at once, or one json event a line.
-
-`printf 'how are you today' | t5punct stream --lookahead 2` prints `How are you today?`, the first word when the third
-has arrived.
 """
 
 from __future__ import annotations

@@ -83,11 +83,6 @@ class Service:
     n_watchers: int = 0
     n_texts: int = 0
 
-    @property
-    def is_idle(self) -> bool:
-        """Whether no stream is open, and no text under way."""
-        return not self.n_streams and not self.n_texts
-
     @contextmanager
     def count_one(self, name: str) -> Iterator[None]:
         """Count one more of `n_streams`, `n_watchers` or `n_texts` while a block runs."""
@@ -171,10 +166,7 @@ async def _punctuate(request: Request, service: Service) -> Response:
 
 
 async def _read(request: Request, field_names: Collection[str]) -> tuple[Body, dict[str, Any]]:
-    """Return the body of a request, and the fields of its query and of its json or form.
-
-    field_names: all that a request may have.  Raises FieldError for a form without a file or a text.
-    """
+    """Return the body and the fields of a request.  Raises FieldError for a form without a file or a text."""
     values: dict[str, Any] = dict(request.query_params)
     content_type = request.headers.get("content-type", "text/plain")
     if not content_type.startswith("multipart/form-data"):
@@ -242,10 +234,7 @@ def _add_streams(app: FastAPI, service: Service) -> None:
 
 
 async def _accept(connection: WebSocket, n_open: int, service: Service) -> bool:
-    """Accept a connection; return whether there is room for it: if not, it is closed with the reason.
-
-    n_open: the connections of its kind.
-    """
+    """Accept a connection; close it again and return False if `n_open`, those of its kind, leave no room."""
     protocols = connection.headers.get("sec-websocket-protocol", "")
     await connection.accept(SUBPROTOCOL if SUBPROTOCOL in protocols.split(",")[0] else None)
     if service.stopping.is_set() or n_open >= service.config.max_streams:
@@ -365,8 +354,9 @@ class Server(uvicorn.Server):
         if self._n_signals and not self.service.stopping.is_set():
             self.service.stopping.set()
             self._ends_at = now + self.service.config.ending_s
-        elif self._n_signals and (self.service.is_idle or now >= self._ends_at):
-            self.should_exit = True
+        elif self._n_signals:
+            is_idle = not self.service.n_streams and not self.service.n_texts
+            self.should_exit = self.should_exit or is_idle or now >= self._ends_at
         return await super().on_tick(counter)
 
 

@@ -79,7 +79,7 @@ class _TextGroup:
     """Texts of several requests, which are decided together."""
 
     def __init__(self, punctuator: Punctuator, calls: Sequence[_TextCall]) -> None:
-        self._calls = calls
+        self.calls = calls
         self._owners = list[_TextCall]()  # of the texts that were begun
         self._parts = punctuator.iter_parts(self._texts())
         self.n_words = sum(call.n_words for call in calls)
@@ -87,7 +87,7 @@ class _TextGroup:
 
     def advance(self) -> int:
         """Decide the next slice, and hand it to its call; return the number of its words, 0 at the group's end."""
-        if all(call.is_dropped for call in self._calls):
+        if all(call.is_dropped for call in self.calls):
             return 0
         part = next(self._parts, None)
         if part is None:
@@ -96,14 +96,9 @@ class _TextGroup:
         self._owners[number].decided.put(words)
         return len(words)
 
-    def fail(self, error: Exception) -> None:
-        """Hand an error to all calls of the group."""
-        for call in self._calls:
-            call.decided.put(error)
-
     def _texts(self) -> Iterator[Sequence[Word]]:
         """Yield the texts of calls that are not dropped by now, and note in `_owners` whose each is."""
-        for call in self._calls:
+        for call in self.calls:
             if not call.is_dropped:
                 self._owners += [call] * len(call.texts)
                 yield from call.texts
@@ -125,7 +120,6 @@ class Engine:
 
     @property
     def is_alive(self) -> bool:
-        """Whether the thread works."""
         return self._thread.is_alive()
 
     def annotate(self, texts: Sequence[Sequence[Word]], config: PunctuatorConfig) -> Iterator[AnnotatedWord]:
@@ -261,7 +255,8 @@ class Engine:
         try:
             n_words = group.advance()
         except Exception as error:
-            group.fail(error)
+            for call in group.calls:
+                call.decided.put(error)
             n_words = 0
         if n_words == 0:  # the group has ended, maybe with words that nobody waits for
             self._count(-group.n_words)

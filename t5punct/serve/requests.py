@@ -9,12 +9,8 @@ threads) and those that would name a file.
 
 >>> text_request({"to": "vtt", "resegment": "true"}, ModelOptions()).writer.format
 'vtt'
->>> message_of("how are you").words
-(TimedWord(word='how are you', start_ms=None, end_ms=None),)
 >>> message_of('{"words": [{"word": "so", "start": 0.1, "end": 0.4}]}').words
 (TimedWord(word='so', start_ms=100, end_ms=400),)
->>> message_of('{"end": true}').order
-'end'
 """
 
 from __future__ import annotations
