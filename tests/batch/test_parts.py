@@ -45,9 +45,8 @@ def test_parts__a_file_that_ends_every_worker_is_given_up_alone() -> None:
     (once,) = alone[1].split()
     (twice,) = once.split()
     (thrice,) = twice.split()
-    assert once.failure() is twice.failure() is None and thrice.failure()
     outcome = thrice.failure()
-    assert outcome is not None
+    assert once.failure() is twice.failure() is None and outcome is not None
     (failure,) = outcome.failures
     assert str(failure).startswith("b.txt: its worker was ended 3 times; expected")
 

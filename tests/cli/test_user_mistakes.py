@@ -67,7 +67,7 @@ MISTAKES = (
      "t5punct: --output and --plot {tmp}/x.png; expected two files; name another"),
     ("tune {text} --json -o -", "t5punct: --json and -o -; expected one of them on standard output; name a file by -o"),
     ("evaluate {text} --compare {model} {model} --model {model}",
-     "t5punct: --compare with --model or revision; expected two models after --compare; drop the others"),
+     "t5punct: --compare with --model or revision; expected two models after --compare; drop --model and revision"),
     ("evaluate {text} --compare {model} nowhere/none", "no model nowhere/none on the hub"),
     ("export {model} -o {model}", "is the source as well"),
     ("export {model} -o {tmp}", "which holds files and no model; expected a new or empty folder"),
