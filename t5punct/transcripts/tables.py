@@ -83,7 +83,7 @@ class MarkRows:
     def marks(self) -> str:
         return "".join(mark for _, mark, _ in self.rows)
 
-    def around(self, text: str, n_stem: int, n_closers: int) -> str:
+    def rewrite(self, text: str, n_stem: int, n_closers: int) -> str:
         new, opening = opening_apart(text)  # `¿` may come or go, so letters are compared without it
         old, old_opening = opening_apart(self.cell)
         n_letters = n_stem - len(old_opening)
