@@ -123,7 +123,7 @@ def _is_brief(cue: _Cue, next_start_ms: int | None, config: ResegmentConfig) -> 
 
 
 def _cut_in_two(tokens: _Cue, config: ResegmentConfig) -> list[_Cue] | None:
-    """Cut tokens into two cues that fit and are long enough, if possible behind a mark; None: no cut makes such cues."""
+    """Cut tokens into two cues that fit and are long enough, if possible behind a mark; None: there is no such cut."""
     half = len(_join(tokens)) / 2
     cuts = list[tuple[bool, float, int]]()  # has no mark before it, distance from the middle in characters, index
     for index in range(1, len(tokens)):
