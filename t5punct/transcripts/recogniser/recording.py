@@ -96,12 +96,13 @@ class RecogniserJson:
         new_items: NewItems = {}
         for group in self.groups:
             new = self._spellings_in(group, spellings)
+            items_of_group = new_items if group.has_mark_items else None
             begin = 0
             for line in group.lines:
                 end = begin + len(line.words)
                 spoken = [index for index in range(begin, end) if group.letters[index]]
                 if sum(new[index] is not None for index in spoken) > len(spoken) / 2:  # else it says something else
-                    write_line(line, new[begin:end], values, new_items if group.has_mark_items else None)
+                    write_line(line, new[begin:end], values, items_of_group)
                 begin = end
         write_items(new_items, values, self.text)
         for text, value in documents:
