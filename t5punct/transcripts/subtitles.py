@@ -69,8 +69,8 @@ def read_ass(lines: Iterable[str], alphabet: Alphabet | None = None) -> Iterator
         start_ms = _event_ms(values.get("start", ""))
         end_ms = _event_ms(values.get("end", ""))
         stream = f"{style},{name}"
-        before_ms = ends_ms.get(stream)
-        is_near = before_ms is not None and start_ms is not None and start_ms - before_ms <= BESIDE_MS
+        last_end_ms = ends_ms.get(stream)
+        is_near = last_end_ms is not None and start_ms is not None and start_ms - last_end_ms <= BESIDE_MS
         another_spoke = last_streams.get(style, stream) != stream
         ends_ms[stream] = end_ms
         last_streams[style] = stream

@@ -205,7 +205,7 @@ def _type(members: Mapping[str, Any]) -> str:
 def _times(members: Mapping[str, Any]) -> tuple[int | None, int | None]:
     """Return start and end in ms."""
     event_ms = _ms(members, ("tStartMs",), unit_ms=1)
-    if event_ms is not None:  # YouTube's json3
+    if event_ms is not None:  # YouTube's json3: `tOffsetMs` of a word counts from the start of its event
         offset_ms, duration_ms = (_ms(members, (key,), unit_ms=1) or 0 for key in ("tOffsetMs", "dDurationMs"))
         return event_ms + offset_ms, event_ms + duration_ms
     offsets = members.get("offsets")
@@ -259,7 +259,7 @@ class Group:
 
     @classmethod
     def of(cls, places: Sequence[Place], alphabet: Alphabet | None = None) -> Group:
-        """Read the words of places of one path; items of unknown marks, or without a word before them, go."""
+        """Read the words of places of one path.  A mark's item is left out if unknown, or if no word is before it."""
         places = _in_ms(places)
         token_lists = _lists_of_tokens(places)
         places_of_lines = list[list[Place]]()

@@ -169,7 +169,7 @@ def _items(group: Group) -> Iterator[Item]:
             if isinstance(item, Kept):
                 yield Kept("", item.breaks, item.role, item.text, cue)
                 continue
-            word = next(words)
+            word = next(words)  # the item with its times
             channel, speaker = before
             if word.cue:
                 channel = word.cue.stream or channel
