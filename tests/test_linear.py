@@ -26,7 +26,7 @@ from t5punct.transcripts.subtitles import read_ass, read_srt, read_vtt
 from t5punct.transcripts.terms import Terms, apply_terms
 
 MODULES = [import_module(module.name) for module in walk_packages(t5punct.__path__, "t5punct.")]
-_ONLY_MATCHED = {"_SRT_BEGINS", "_ASS_BEGINS", "_JSON_BEGINS"}  # in a table, whose values are not looked at
+_ONLY_MATCHED = {"_SRT_OPENING", "_ASS_OPENING", "_JSON_OPENING"}  # in a table, whose values are not looked at
 
 
 def used_otherwise(module: ModuleType) -> set[str]:
@@ -86,7 +86,7 @@ def test_a_pattern_takes_time_in_proportion(name: str) -> None:
 
 def test_patterns_are_found_wherever_they_are_and_a_quadratic_one_too() -> None:
     names = {name.split()[1] for name in PATTERNS}
-    assert {"_JSON_BEGINS", "_COLON", "_HUB_ID", "TAGS"} <= names
+    assert {"_JSON_OPENING", "_COLON", "_HUB_ID", "TAGS"} <= names
     searched = {name.split()[1] for name, pattern in PATTERNS.items() if pattern in searched_patterns()}
     assert {"TAGS", "_COLON"} <= searched and {"_STRING", "TIMING"}.isdisjoint(searched)
     as_it_was = re.compile(r"\{[^}]*\\p[1-9]")

@@ -1,8 +1,8 @@
 """The table of formats: their names, how they are read and written; and which of them a file has.
 
-In: a file's name, or a format's.  Out: its `Transcript`, a value; with its words as a punctuator decides them
-(`transcript.with_words(words)`), `writers` makes a file of it.  A new format is a file with its reader and writer, and
-a row of `FORMATS`; the help of `punctuate` and the page's `accept` name it to people.
+In: a file's lines and its name, or a format's.  Out: its `Transcript`.  `writers` makes a file of it again, with its
+words as a punctuator writes them.  A new format needs a module with its reader and writer, and a row of `FORMATS`; the
+help of `punctuate` and the page's `accept` name it to people.
 
 >>> format_of("talk.en.vtt.gz"), format_of("talk.md"), format_of("-")
 ('vtt', 'text', 'text')
@@ -30,9 +30,9 @@ from .speech import join_same_speakers, read_plain, read_utterances
 from .subtitles import TIMING, WrittenCue, read_ass, read_srt, read_vtt, write_ass, write_srt, write_vtt
 from .tables import are_ctm, read_csv, read_ctm, read_table, write_cells, write_csv, write_ctm, write_tsv
 
-_SRT_BEGINS = re.compile(rf"(\d+\s*\n)?{TIMING.pattern}[ \t]*(\r|\n|$|\w+:)")  # `position:50%`
-_ASS_BEGINS = re.compile(r"\[Script Info\]", re.IGNORECASE)
-_JSON_BEGINS = re.compile(r'[{\[][{\[\s]*"[^"\n]+"\s*:\s*(["{\[\d-]|(true|false|null)\b|$)')
+_SRT_OPENING = re.compile(rf"(\d+\s*\n)?{TIMING.pattern}[ \t]*(\r|\n|$|\w+:)")  # `position:50%`
+_ASS_OPENING = re.compile(r"\[Script Info\]", re.IGNORECASE)
+_JSON_OPENING = re.compile(r'[{\[][{\[\s]*"[^"\n]+"\s*:\s*(["{\[\d-]|(true|false|null)\b|$)')
 
 Reader = Callable[[Iterable[str], Alphabet | None], Iterable[Item]]
 Writer = Callable[[Sequence[WrittenItem], str], Iterable[str]]
@@ -42,10 +42,10 @@ Writer = Callable[[Sequence[WrittenItem], str], Iterable[str]]
 class Format:
     """A kind of file.
 
-    suffixes: the ends of its names; mimes: its content types, the first of which is written; reader: of its lines, and
-    json_reader: of json, which is read as a whole; writer: of the items of any transcript, with the name of its file,
-    and cue_writer: of cues; rewriter: of the items of a file of this format; begins: how it begins, where that is no
-    text.
+    suffixes: of its files' names.  mimes: its content types; the first one is written.  reader: of lines; json_reader:
+    of json, as a whole.  writer: of any transcript's items, with the name of its file; cue_writer: of cues.  A format
+    without readers, or without writers, is not read or written.  rewriter: of the items of a file of this format.
+    opening: matches the begin of its files, by which they are known if their name says that they are text.
     """
 
     name: str
@@ -53,12 +53,12 @@ class Format:
     mimes: tuple[str, ...]
     reader: Reader | None = None
     writer: Writer | None = None
-    begins: re.Pattern[str] | None = None
+    opening: re.Pattern[str] | None = None
     cue_writer: Callable[[Sequence[WrittenCue]], str] | None = None
     rewriter: Callable[[Iterable[WrittenItem]], Iterator[str]] = iter_pieces
     json_reader: Callable[[str, Alphabet | None, str], RecogniserJson] | None = None
-    is_plain: bool = False  # a text already: with no times or tags
-    is_table: bool = False  # of words alone; one that goes would leave half a line
+    is_plain: bool = False  # a text, without times and tags
+    is_table: bool = False  # a line for each word: a removed word would leave the rest of its line
 
 
 _JSON = (".json", ".jsonl", ".ndjson", ".json3")
@@ -74,26 +74,26 @@ FORMATS = {
             is_plain=True,
         ),
         Format("lines", (), ("text/plain",), read_utterances, is_plain=True),
-        Format("srt", (".srt",), ("application/x-subrip", "text/srt"), read_srt, None, _SRT_BEGINS, write_srt),
+        Format("srt", (".srt",), ("application/x-subrip", "text/srt"), read_srt, None, _SRT_OPENING, write_srt),
         Format("vtt", (".vtt",), ("text/vtt",), read_vtt, None, re.compile(r"WEBVTT\b"), write_vtt),
-        Format("ass", (".ass", ".ssa"), ("text/x-ssa",), read_ass, None, _ASS_BEGINS, write_ass),
+        Format("ass", (".ass", ".ssa"), ("text/x-ssa",), read_ass, None, _ASS_OPENING, write_ass),
         Format("ctm", (".ctm",), ("text/plain",), read_ctm, write_ctm, is_table=True),
         Format("tsv", (".tsv",), ("text/tab-separated-values",), read_table, write_tsv, is_table=True),
         Format("csv", (".csv",), ("text/csv",), read_csv, write_csv, rewriter=write_cells, is_table=True),
-        Format("json", _JSON, ("application/json",), None, write_json, _JSON_BEGINS, json_reader=RecogniserJson.read),
+        Format("json", _JSON, ("application/json",), None, write_json, _JSON_OPENING, json_reader=RecogniserJson.read),
         Format("html", (".html", ".htm"), ("text/html",), None, review_page),
     )
 }
-_READ = [format for format in FORMATS.values() if format.reader or format.json_reader]
-INPUTS = tuple(format.name for format in _READ)
+_INPUT_FORMATS = [format for format in FORMATS.values() if format.reader or format.json_reader]
+INPUTS = tuple(format.name for format in _INPUT_FORMATS)
 OUTPUTS = tuple(format.name for format in FORMATS.values() if format.writer or format.cue_writer)
-SUFFIXES = {suffix: format.name for format in _READ for suffix in format.suffixes}
+SUFFIXES = {suffix: format.name for format in _INPUT_FORMATS for suffix in format.suffixes}
 RECORDINGS = (
     ".mp3", ".wav", ".m4a", ".flac", ".ogg", ".opus", ".aac", ".wma", ".aiff", ".amr",
     ".mp4", ".mkv", ".mov", ".webm", ".avi", ".mpg", ".mpeg", ".wmv",
 )  # fmt: skip
 _DOCUMENT = "a document with layout"
-OTHER_SUFFIXES = {  # formats that are not read, by the ends of their names: as text, their structure would be changed
+OTHER_SUFFIXES = {  # of formats that are not read: if they were read as text, their structure would be changed
     **dict.fromkeys((".xlsx", ".ods"), "a table"),
     **dict.fromkeys(
         (".sbv", ".ttml", ".dfxp", ".smi", ".sami", ".sub", ".scc", ".stl", ".lrc", ".cap", ".idx"), "subtitles"
@@ -107,7 +107,7 @@ OTHER_SUFFIXES = {  # formats that are not read, by the ends of their names: as 
 }
 _EDL = re.compile(r"(?:TITLE:.*\s+)?(?:FCM:|\d{3,6}\s+\w+\s+\w+\s+[CDWK]\b.*\d\d:\d\d:\d\d[:;]\d\d)")  # CMX 3600
 _AS_TEXT = ", or say --format text if it is text all the same"
-_OTHER_BEGINS = {  # what a file that is named as text must not begin with -> what it is, and what to do
+_OTHER_OPENINGS = {  # how files that are named as text must not begin -> what they are, and what to do with them
     re.compile(r"@(?:UTF8|Begin|Loc:|Window:|Font:)"): (
         "CHAT in {}, whose codes stand inside words",
         "export it as plain text (CLAN's flo does)" + _AS_TEXT,
@@ -123,7 +123,7 @@ _OTHER_BEGINS = {  # what a file that is named as text must not begin with -> wh
         "convert them to SRT" + _AS_TEXT,
     ),
 }
-_OPENS = re.compile(r"[\s{\[]*|\d+\s*")  # a line that tells nothing yet
+_TELLS_NOTHING = re.compile(r"[\s{\[]*|\d+\s*")  # a line that several formats may begin with
 _MAX_OPENING_LINES = 20
 _FEWEST_ROWS = 2  # of a table
 _log = logging.getLogger(__name__)
@@ -133,8 +133,8 @@ _log = logging.getLogger(__name__)
 class Transcript:
     """A file as a value: its words and what stands between them.
 
-    json: of a recogniser's json, where its words stand; other files are their items, one after the other.  line_end:
-    how its first line ends.
+    json: of a recogniser, where its words stand; None: the file is its items, one after the other.  line_end: of the
+    first line.
     """
 
     items: Sequence[Item]
@@ -144,34 +144,32 @@ class Transcript:
 
     @property
     def texts(self) -> list[list[Word]]:
-        """Its words, as texts that begin and end with a sentence each."""
+        """Its words as texts: no sentence goes on from one text to the next."""
         return [[item.word for _, item in text] for text in numbered_texts(self.items)]
 
     @property
     def normal_words(self) -> Iterator[str]:
-        """Its words, normalised."""
         return (item.word.normal for item in self.items if isinstance(item, SpokenWord))
 
     @property
     def is_plain(self) -> bool:
-        """Whether it is a text already, with no times or tags."""
         return FORMATS[self.format].is_plain
 
     def with_words(self, words: Iterable[AnnotatedWord]) -> list[WrittenItem]:
-        """Return its items, with its words as they are written now."""
+        """Return its items, with its words as they are written now; `words` are in file order."""
         return list(written_items(self.items, words))
 
     def pieces(self, written: Iterable[WrittenItem]) -> Iterator[str]:
-        """Return the file in its own format, in pieces."""
+        """Yield the pieces of the file in its own format; `written` are its items."""
         if self.json is None:
             return FORMATS[self.format].rewriter(written)
         return self.json.pieces(item for item in written if isinstance(item, WrittenWord))
 
 
 def format_of(source: str | Path) -> str:
-    """Return the format that a file's name shows; plain text where it shows none.
+    """Return the format that a file's name shows; plain text if it shows none.
 
-    Raises InputError for a name that shows one that is not read.
+    Raises InputError if the name shows a format that is not read.
     """
     suffix = Path(unpacked_name(source)).suffix
     if suffix.lower() in RECORDINGS:
@@ -198,15 +196,16 @@ def read_transcript(source: str | Path, *, format: str | None = None, alphabet: 
 def transcript_of(
     lines: Iterable[str], format: str | None = None, alphabet: Alphabet | None = None, name: str = "the file"
 ) -> Transcript:
-    """Read a transcript from lines with their ends.  `name`: of their file, which shows the format if none is given.
+    """Read a transcript from lines with their ends.
 
-    Raises ConfigError for an unknown format, and InputError for lines that cannot be read as it.  Without a format it
-    raises InputError as `format_of` does, and for a file that is named as text and begins as another format does.
+    Without a format, the name of the file shows it; of a file that is named as text, the lines show whether it is a
+    table.  Raises ConfigError for an unknown format.  Raises InputError for lines that cannot be read in the format,
+    for a name as `format_of` does, and for a file that is named as text but begins as another format does.
     """
     if format is None:
         format = format_of(name)
-        if format == "text":  # which a file of any name may be: its lines tell
-            lines = [*_that_are_text(lines, name)]
+        if format == "text":
+            lines = [*_check_opening(lines, name)]
             if are_ctm(lines):
                 format = "ctm"
             elif _are_table(lines):
@@ -217,56 +216,55 @@ def transcript_of(
     if json_reader:
         json = json_reader("".join(lines), alphabet, name)
         transcript = Transcript([*join_same_speakers(json.items)], format, json)
-        has_text = True
+        has_content = True
     elif reader:
         lines = iter(lines)
         first = next(lines, "")
         body = chain([first.removeprefix(BOM)] if first else [], lines)
         items: list[Item] = [Kept(BOM)] if first.startswith(BOM) else []
         items += join_same_speakers(reader(body, alphabet))
-        has_text = any(isinstance(item, Kept) and item.text != BOM and not item.text.isspace() for item in items)
+        has_content = any(isinstance(item, Kept) and item.text != BOM and not item.text.isspace() for item in items)
         transcript = Transcript(items, format, line_end="\r\n" if first.endswith("\r\n") else "\n")
-    if has_text and not transcript.is_plain and not any(isinstance(item, SpokenWord) for item in transcript.items):
+    if has_content and not transcript.is_plain and not any(isinstance(item, SpokenWord) for item in transcript.items):
         _log.warning("%s: no words were found in it as %s", name, format)
     return transcript
 
 
 def _are_table(lines: Sequence[str]) -> bool:
-    """Return whether lines are rows with equally many tabs, and these do not follow an id, a time or a label.
+    """Return whether lines are rows of cells, with equally many tabs.
 
-    `utt-01<tab>so what` is a line of text with an id.
+    A tab only behind a head or a label makes no cells: `utt-01<tab>so what` is a line of text.
     """
     rows = [line.rstrip("\r\n") for line in lines if not line.isspace()]
     if len(rows) < _FEWEST_ROWS or "\t" not in rows[0] or len({row.count("\t") for row in rows}) > 1:
         return False
     heads = Heads.of(rows)
     for row in rows:
-        rest = row[heads.head_of(row).n_chars :]
-        label = label_of(rest, heads.labels)
-        said = rest[label.end() :] if label else rest
-        if "\t" not in said.strip():
+        behind_head = row[heads.head_of(row).n_chars :]
+        label = label_of(behind_head, heads.labels)
+        speech = behind_head[label.end() :] if label else behind_head
+        if "\t" not in speech.strip():
             return False
     return True
 
 
-def _that_are_text(lines: Iterable[str], name: str) -> Iterator[str]:
-    """Yield the lines.  Raises InputError if they begin as another format, whose names and times would become words."""
+def _check_opening(lines: Iterable[str], name: str) -> Iterator[str]:
+    """Yield the lines of a text.  Raises InputError if they begin as those of another format do."""
     lines = iter(lines)
-    first = list[str]()  # up to the first one that tells something
+    first = list[str]()
     for line in islice(lines, _MAX_OPENING_LINES):
         first.append(line)
-        if not _OPENS.fullmatch(line.removeprefix(BOM)):
+        if not _TELLS_NOTHING.fullmatch(line.removeprefix(BOM)):
             break
-    begun = "".join(first).removeprefix(BOM).lstrip()
-    source = "standard input" if name == STANDARD else name
-    if begun.startswith("TITLE:"):  # what tells an edit list from a speech with a title stands behind it
+    if "".join(first).removeprefix(BOM).lstrip().startswith("TITLE:"):  # of a speech, or an edit list: see `_EDL`
         first += islice(lines, 2)
-        begun = "".join(first).removeprefix(BOM).lstrip()
-    for pattern, (what, fix) in _OTHER_BEGINS.items():
-        if pattern.match(begun):
+    opening = "".join(first).removeprefix(BOM).lstrip()
+    source = "standard input" if name == STANDARD else name
+    for pattern, (what, fix) in _OTHER_OPENINGS.items():
+        if pattern.match(opening):
             raise InputError(what.format(source), expected="text", fix=fix)
     for format in FORMATS.values():
-        if format.begins and format.begins.match(begun):
+        if format.opening and format.opening.match(opening):
             raise InputError(
                 f"{format.name} in {source}",
                 expected="text",

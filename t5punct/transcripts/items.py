@@ -1,6 +1,6 @@
 """A transcript as a sequence of items: words, and what the file has between them.
 
-In: nothing; these are the values that every reader gives and every writer takes.
+In: nothing; every reader returns items, and every writer takes them.
 
 A line of a subtitle, `<i>how are</i> you`, is `Kept("<i>")`, `SpokenWord("how")`, `SpokenWord("are", after="</i> ")`,
 `SpokenWord("you")`.  Written one after the other, items are the file, character for character.
@@ -21,9 +21,9 @@ from ..text.words import Word
 
 @dataclass(frozen=True, slots=True)
 class Cue:
-    """A cue of subtitles, a segment or a line: what is shown together.  Times in ms.
+    """A cue of subtitles, a segment or a line: what is shown together.
 
-    stream: in which its sentences go on, if a file has several beside each other, as ASS has dialogue and signs.
+    stream: of the texts that a file has beside each other, such as ASS's dialogue and signs, the one of this cue.
     """
 
     number: int
@@ -38,7 +38,7 @@ class Cue:
 
 
 class Role(Enum):
-    """What a piece is that is no word."""
+    """What kind of `Kept` text an item is."""
 
     LAYOUT = "layout"  # white space, times, tags
     SPEAKER = "speaker"  # who speaks: `JOHN:`
@@ -47,10 +47,10 @@ class Role(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """What is written as it was read.
+    """Text that is no word, and is written as it was read.
 
-    breaks: no sentence goes on over it, as over a speaker's name; bare: the text without its tags, if it has some; cue:
-    in which it is shown, if it is.
+    breaks: it ends a sentence, as a speaker's name does.  bare: the text without its tags, or empty if it has none.
+    cue: the one in which it is shown; None: it is not shown, or the file has no cues.
     """
 
     text: str
@@ -61,12 +61,12 @@ class Kept:
 
     @property
     def shown(self) -> str:
-        """What of it is part of the text for readers, as a speaker's name is and a cue's times are not."""
+        """The text that readers see in other formats, too: a label or a direction; empty for layout."""
         return "" if self.role is Role.LAYOUT else (self.bare or self.text).strip()
 
 
 def speaker_label(speaker: str, cue: Cue | None = None) -> Kept:
-    """Return what says that another speaker begins: not written to the file itself, but shown in other formats.
+    """Make a label where a file names a speaker elsewhere, as in a column: other formats show it, the file does not.
 
     >>> speaker_label("Ann").shown, speaker_label("0").shown, speaker_label("").shown
     ('Ann:', 'Speaker 0:', '')
@@ -77,32 +77,32 @@ def speaker_label(speaker: str, cue: Cue | None = None) -> Kept:
     return Kept("", breaks=True, role=Role.SPEAKER, bare=f"{name}: ", cue=cue)
 
 
-class Around(Protocol):
+class WordMarkup(Protocol):
     """What a file has inside a word, or between it and its marks: tags (`Markup`), or rows of a table (`MarkRows`)."""
 
     @property
     def raw(self) -> str:
         """The word and its marks as the file has them."""
 
-    def around(self, text: str, n_stem: int, n_closers: int) -> str:
-        """Return the word as the file is to have it, once it is written as `text`.
+    def rewrite(self, text: str, n_stem: int, n_closers: int) -> str:
+        """Return the word with its markup, written as `text`.
 
-        The first `n_stem` characters of the word as it was read stand before its marks; `n_closers` quotes or brackets
-        stand behind them.
+        n_stem: how many characters the word, as it was read, has before its marks.  n_closers: how many quotes or
+        brackets stand behind the marks.
         """
 
 
 @dataclass(frozen=True, slots=True)
 class SpokenWord:
-    """A word, its place in the file, and when it was spoken if the file says so."""
+    """A word of a transcript; times are None where the file does not say them."""
 
     word: Word  # without markup
     after: str = ""  # what the file has between this word and the next item
-    markup: Around | None = None  # tags and entities inside the word, or rows of a table
+    markup: WordMarkup | None = None
     cue: Cue | None = None
     start_ms: int | None = None
     end_ms: int | None = None
-    in_field: bool = False  # whether white space would begin another field of the file
+    in_field: bool = False  # of a file whose fields hold no white space: it would begin another field
 
     @property
     def raw(self) -> str:
@@ -110,10 +110,10 @@ class SpokenWord:
         return self.word.raw if self.markup is None else self.markup.raw
 
     def with_text(self, text: str) -> str:
-        """Return the word, written as `text`, with its tags, and what follows it."""
+        """Return what the file has for the word if it is written as `text`: with its tags, and what follows it."""
         if self.markup is not None:
             word = self.word.closing_as(text)
-            return self.markup.around(text, word.n_stem, word.n_closers) + self.after
+            return self.markup.rewrite(text, word.n_stem, word.n_closers) + self.after
         return (without_spaces(text) if self.in_field else text) + self.after
 
 
@@ -122,18 +122,16 @@ class Echo(Kept):
     """A word that a file shows once more, as rolling captions do; it is written as it was the first time."""
 
     spoken: SpokenWord | None = None
-    place: int = 0  # which word of the transcript it is
+    place: int = 0  # the number of the first word among the file's words
 
 
 Item = Kept | SpokenWord
-BESIDE_MS = (
-    500  # between two parts of a stream: what another stream says there is said beside them, and ends no sentence
-)
-ECHOED_WORDS = 1000  # a word that is shown once more is one of so many
+BESIDE_MS = 500  # after so short a gap a stream's sentence goes on, even if another stream began between
+ECHOED_WORDS = 1000  # the most words of a cue before that are echoed
 
 
 def without_spaces(text: str) -> str:
-    """Return a written word for a format whose fields hold no white space: without a dash that stands apart.
+    """Return a written word for a field without white space; a dash that stands apart is left out.
 
     >>> without_spaces("so -"), without_spaces("going to,")
     ('so', 'going_to,')
@@ -142,32 +140,32 @@ def without_spaces(text: str) -> str:
 
 
 def numbered_texts(items: Iterable[Item]) -> list[list[tuple[int, SpokenWord]]]:
-    """Return the words of each text with their numbers in the file.  A break ends the text of its own stream.
+    """Cut the words into texts, which end at breaks.  Return the words of each, with their numbers in the file.
 
-    Several streams may each have a text that has not ended: a file may show signs between two lines of speech.
+    A break ends only the text of its own stream, as a file may show signs between two lines of speech.
 
     >>> two = [Kept("JOHN: ", breaks=True), SpokenWord(Word("yes"), "\\n"), Kept("ANN: ", breaks=True)]
     >>> [[(number, item.word.text) for number, item in text] for text in numbered_texts([*two, SpokenWord(Word("no"))])]
     [[(0, 'yes')], [(1, 'no')]]
     """
     texts = list[list[tuple[int, SpokenWord]]]()
-    under_way = dict[str, list[tuple[int, SpokenWord]]]()  # by stream: the text that has not ended
+    open_texts = dict[str, list[tuple[int, SpokenWord]]]()  # of each stream: the text that has not ended
     number = 0
     for item in items:
         stream = item.cue.stream if item.cue else ""
         if isinstance(item, SpokenWord):
-            if stream not in under_way:
+            if stream not in open_texts:
                 texts.append([])
-                under_way[stream] = texts[-1]
-            under_way[stream].append((number, item))
+                open_texts[stream] = texts[-1]
+            open_texts[stream].append((number, item))
             number += 1
         elif item.breaks:
-            under_way.pop(stream, None)
+            open_texts.pop(stream, None)
     return texts
 
 
 def in_file_order(items: Sequence[Item], words: Iterable[AnnotatedWord]) -> Iterator[AnnotatedWord]:
-    """Return words in the order of their file.  `words`: of one text after the other, as `numbered_texts` has them.
+    """Return words in the order of the file.  `words` are in the order of `numbered_texts`: text after text.
 
     >>> [one, two] = (Cue(0, stream=name) for name in ("talk", "sign"))
     >>> items = [SpokenWord(Word(text), cue=cue) for text, cue in (("so", one), ("bank", two), ("what", one))]
@@ -190,7 +188,7 @@ class WrittenWord:
 
     @property
     def separator(self) -> str:
-        """What stands between it and the next word: its marks, but not the full stop of `Mr.`."""
+        """The marks behind it that separate it from the next word: not the full stop of `Mr.`."""
         return self.spoken.word.separator(self.annotated.marks)
 
     @property
@@ -207,74 +205,74 @@ WrittenItem = Kept | WrittenWord
 
 
 def written_items(items: Iterable[Item], words: Iterable[AnnotatedWord]) -> Iterator[WrittenItem]:
-    """Return items, each word of which takes the next of `words`; an echo is written as its word."""
-    coming = iter(words)
-    taken = list[AnnotatedWord]()  # by number, which an echo names its word by
+    """Yield the items of a transcript with its words as they are written now, which are in file order."""
+    unused = iter(words)
+    used = list[AnnotatedWord]()  # an echo has the index of its word here
     for item in items:
         if isinstance(item, SpokenWord):
-            taken.append(next(coming))
-            yield WrittenWord(item, taken[-1])
+            used.append(next(unused))
+            yield WrittenWord(item, used[-1])
         elif isinstance(item, Echo) and item.spoken:
-            yield Kept(item.spoken.with_text(taken[item.place].text))
+            yield Kept(item.spoken.with_text(used[item.place].text))
         else:
             yield item
 
 
 def texts_together(written: Iterable[WrittenItem]) -> Iterator[WrittenItem]:
-    """Yield items for a format without streams: the texts one after the other, by where they begin, each after a break.
+    """Yield items for a format without streams: one text after the other, by where they begin, with breaks between.
 
-    Where another stream interrupts a text, its speaker is not named once more.
+    A label inside a text, behind another stream's words, is left out: its speaker goes on.
     """
     texts = list[list[WrittenItem]]()
-    under_way = dict[str, list[WrittenItem]]()  # by stream
+    open_texts = dict[str, list[WrittenItem]]()  # of each stream
     for item in written:
         cue = item.cue if isinstance(item, Kept) else item.spoken.cue
         stream = cue.stream if cue else ""
         begins_text = isinstance(item, Kept) and item.breaks and item.role is not Role.DIRECTION
-        if begins_text or stream not in under_way:
-            under_way[stream] = [Kept("", breaks=True)] if texts else []
-            texts.append(under_way[stream])
+        if begins_text or stream not in open_texts:
+            open_texts[stream] = [Kept("", breaks=True)] if texts else []
+            texts.append(open_texts[stream])
         elif isinstance(item, Kept) and item.role is Role.SPEAKER:
             continue
-        under_way[stream].append(item)
+        open_texts[stream].append(item)
     return chain.from_iterable(texts)
 
 
 def seconds(start_ms: int | None, end_ms: int | None) -> dict[str, float]:
-    """Return the times of a word as json has them, those that are known."""
+    """Return the members of a word's json that are its times in seconds; a time that is None has no member."""
     return {name: ms / 1000 for name, ms in (("start", start_ms), ("end", end_ms)) if ms is not None}
 
 
 def iter_pieces(written: Iterable[WrittenItem]) -> Iterator[str]:
-    """Return the file that the items are, in pieces."""
-    return (item.text if isinstance(item, Kept) else item.spoken.with_text(item.annotated.text) for item in written)
+    """Yield the pieces of the file that the items are."""
+    return (item.text if isinstance(item, Kept) else item.in_file for item in written)
 
 
 def leave_out_removed(written: Iterable[WrittenItem]) -> list[WrittenItem]:
-    """Return the items without words that are to be removed, and without the white space that these leave.
+    """Return the items without the words that are to be removed.
 
-    What stood behind a removed word, tags and white space, goes to the item before it.
+    The tags and the white space behind a removed word are appended to the item before it.
     """
-    staying = list[WrittenItem]()
+    remaining = list[WrittenItem]()
     for item in written:
         if isinstance(item, Kept) or not item.is_removed:
-            staying.append(item)
+            remaining.append(item)
             continue
-        before = staying.pop() if staying else Kept("")
+        before = remaining.pop() if remaining else Kept("")
         if isinstance(before, WrittenWord):
             after = join_around_removed(before.spoken.after, item.in_file)
-            staying.append(replace(before, spoken=replace(before.spoken, after=after)))
+            remaining.append(replace(before, spoken=replace(before.spoken, after=after)))
         else:
             text = join_around_removed(before.text, item.in_file)
             bare = before.bare or before.text  # what it shows is not changed by tags of the removed word
-            staying.append(replace(before, text=text, bare=bare))
-    return staying
+            remaining.append(replace(before, text=text, bare=bare))
+    return remaining
 
 
 def join_around_removed(before: str, left: str) -> str:
-    """Join what stands before a removed word with what is left of it: tags, and the white space that followed.
+    """Join what stands before a removed word with what it leaves: tags, and the white space behind it.
 
-    Of white space on both sides, that with more line ends stays.  So no line is left empty but the first.
+    Of the white space on both sides, the one with more line ends stays.  So no line is left empty but the first.
 
     >>> [join_around_removed("we ", left) for left in (" ", "\\n", "")]
     ['we ', 'we\\n', 'we']
@@ -287,9 +285,9 @@ def join_around_removed(before: str, left: str) -> str:
     rest = left.rstrip()
     space_before = before[len(body) :]
     space_behind = left[len(rest) :]
-    if space_before and rest[:1].isspace():  # the tags behind the removed word open the next one
+    if space_before and rest[:1].isspace():  # the tags belong to the next word
         return before + rest.lstrip() + space_behind
-    if "\n" in space_before and rest:  # tags begin the line, and do not go up to the one before
+    if "\n" in space_before and rest:  # the tags stay on their line
         return before + rest.lstrip() + (space_behind if "\n" in space_behind else "")
     if space_before.count("\n") == space_behind.count("\n"):
         return body + rest + (space_before if left else "")
@@ -297,7 +295,7 @@ def join_around_removed(before: str, left: str) -> str:
 
 
 def add_pauses(items: Sequence[Item], pauses_ms: Sequence[int]) -> list[Item]:
-    """Return items; each word says how many of these lengths the silence after it reaches.
+    """Return items whose words have pauses: how many of the lengths `pauses_ms` the silence behind the word reaches.
 
     >>> items = [SpokenWord(Word("so"), end_ms=1000), SpokenWord(Word("what"), start_ms=1800)]
     >>> [item.word.pause for item in add_pauses(items, [500, 2000]) if isinstance(item, SpokenWord)]
@@ -313,7 +311,7 @@ def add_pauses(items: Sequence[Item], pauses_ms: Sequence[int]) -> list[Item]:
 
 
 def pause_of(silence_ms: int, pauses_ms: Sequence[int]) -> int:
-    """Return how many of these lengths a silence reaches, which is what `Word.pause` holds.
+    """Return the value of `Word.pause`: how many of the lengths `pauses_ms` a silence reaches.
 
     >>> [pause_of(silence_ms, (280, 900)) for silence_ms in (100, 280, 2000)]
     [0, 1, 2]

@@ -1,7 +1,7 @@
-"""Markdown and HTML in plain text: what of it is no speech.
+"""Markdown and HTML in plain text: lines and tags that are no speech.
 
-In: the lines of a text with their ends.  Out: which of them are headings, rules, tables, code and the like; patterns of
-tags.
+In: the lines of a text with their ends.  Out: the indices of headings, rules, tables, code and the like.
+`HTML_TAGS` and `HTML_BLOCKS` match tags.
 
 >>> sorted(layout_lines(["# Talk\\n", "so what\\n", "```\\n", "x = 1\\n", "```\\n", "| a | b |\\n", "|---|---|\\n"]))
 [0, 2, 3, 4, 5, 6]
@@ -14,11 +14,11 @@ from collections.abc import Iterable, Sequence
 
 _HEADING = re.compile(r" {0,3}#{1,6}[ \t]+\S")
 _RULE = re.compile(r"\s*([-=*_#~])\1{2,}\s*")  # below a heading, or between parts
-_TARGET = re.compile(r"\s*\[[^\[\]]+\]:\s+<?(?:\w+://|\S*/|\S+\.\w{2,4}\b)\S*")  # of a link that is named elsewhere
+_LINK_TARGET = re.compile(r"\s*\[[^\[\]]+\]:\s+<?(?:\w+://|\S*/|\S+\.\w{2,4}\b)\S*")  # `[1]: https://..`
 _FENCE = re.compile(r"[\s>]*(?:(`{3,})[^`]*|(~{3,}).*)\s*", re.DOTALL)  # before and behind code, also in a quote
-_RULE_OF_TABLE = frozenset("|:- \t")  # the characters of `| --- | :-: |`
+_TABLE_RULE_CHARS = frozenset("|:- \t")  # of `| --- | :-: |`
 _FRONT_MATTER = "---"  # before and behind settings, at the start of a file
-_MOST_SETTINGS = 50  # lines of them
+_MOST_SETTINGS = 50  # lines of settings
 _INLINE = (
     "a|abbr|audio|b|big|cite|code|del|em|font|i|iframe|img|ins|kbd|mark|q|s|small|source|span|strong|sub|sup|u|video"
 )
@@ -29,31 +29,30 @@ _BLOCK = (
 _ATTRIBUTES = r"(?:\s[^<>]*)?/?>"
 # the groups are those of `speech.remove_tags`; entities stay words
 HTML_TAGS = re.compile(rf"(?P<tag></?(?:{_INLINE}){_ATTRIBUTES}|<!--[^<>]*-->)|(?P<entity>(?!))", re.IGNORECASE)
-HTML_BLOCKS = re.compile(rf"((?:</?(?:{_BLOCK}){_ATTRIBUTES}\s*)+)", re.IGNORECASE)  # words part here
+HTML_BLOCKS = re.compile(rf"((?:</?(?:{_BLOCK}){_ATTRIBUTES}\s*)+)", re.IGNORECASE)  # no word goes on over these
 
 
 def has_html(lines: Iterable[str]) -> bool:
-    """Return whether any line has a tag of HTML."""
     return any("<" in line and (HTML_TAGS.search(line) or HTML_BLOCKS.search(line)) for line in lines)
 
 
 def layout_lines(lines: Sequence[str]) -> frozenset[int]:
     """Return the indices of the lines that are no speech at all.
 
-    They are Markdown's headings, rules, tables, fenced code, targets of links and settings before the text, and HTML's
-    comments of several lines.  A fence or a comment that nothing closes is none, so that no speech is lost to it.
+    In Markdown these are headings, rules, tables, fenced code, targets of links and settings before the text; in HTML,
+    comments of whole lines.  A fence or a comment that is not closed does not count, so that no speech is lost.
     """
-    kept = {
-        index
-        for index, line in enumerate(lines)
-        if (_HEADING.match(line) and "\r" not in line.rstrip("\r\n")) or _RULE.fullmatch(line) or _TARGET.match(line)
-    }
-    kept.update(_settings(lines), _comments(lines), _tables(lines), _code(lines))
-    return frozenset(kept)
+    layout = set[int]()
+    for index, line in enumerate(lines):
+        is_heading = _HEADING.match(line) and "\r" not in line.rstrip("\r\n")
+        if is_heading or _RULE.fullmatch(line) or _LINK_TARGET.match(line):
+            layout.add(index)
+    layout.update(_settings(lines), _comments(lines), _tables(lines), _code(lines))
+    return frozenset(layout)
 
 
 def _settings(lines: Sequence[str]) -> range:
-    """Return the lines of `title: my talk` and so on between two `---`, with which a file may begin."""
+    """Return the indices of settings, such as `title: my talk`, and of the two `---` around them."""
     if not lines or lines[0].rstrip() != _FRONT_MATTER:
         return range(0)
     for index, line in enumerate(lines[1:_MOST_SETTINGS], start=1):
@@ -63,25 +62,25 @@ def _settings(lines: Sequence[str]) -> range:
 
 
 def _comments(lines: Sequence[str]) -> set[int]:
-    """Return the lines of comments, `<!-- .. -->`, behind which no speech stands."""
-    kept = set[int]()
+    """Return the indices of comments, `<!-- .. -->`, behind which no speech stands on the last line."""
+    comments = set[int]()
     begin: int | None = None  # of the comment that is open
     for index, line in enumerate(lines):
         if begin is None and line.lstrip().startswith("<!--"):
             begin = index
         if begin is not None and "-->" in line:
-            if not line.partition("-->")[2].strip():  # speech may stand behind a comment
-                kept.update(range(begin, index + 1))
+            if not line.partition("-->")[2].strip():
+                comments.update(range(begin, index + 1))
             begin = None
-    return kept
+    return comments
 
 
 def _tables(lines: Sequence[str]) -> set[int]:
-    """Return the rows around each rule, `|---|---|`: all lines with a bar that stand together."""
-    kept = set[int]()
+    """Return the indices of tables: the lines with `|` around each rule, `|---|---|`."""
+    tables = set[int]()
     for index, line in enumerate(lines):
-        is_rule = {"|", "-"} <= {*line.strip()} <= _RULE_OF_TABLE
-        if not is_rule or index in kept:
+        is_rule = {"|", "-"} <= {*line.strip()} <= _TABLE_RULE_CHARS
+        if not is_rule or index in tables:
             continue
         begin = index
         end = index + 1
@@ -89,15 +88,18 @@ def _tables(lines: Sequence[str]) -> set[int]:
             begin -= 1
         while end < len(lines) and "|" in lines[end]:
             end += 1
-        kept.update(range(begin, end))
-    return kept
+        tables.update(range(begin, end))
+    return tables
 
 
 def _code(lines: Sequence[str]) -> set[int]:
-    """Return fenced code with its fences; a fence closes one of the same sign that is no longer (CommonMark 4.5)."""
-    kept = set[int]()
+    """Return the indices of fenced code and its fences.
+
+    The closing fence has the same characters as the opening one, and is at least as long (CommonMark 4.5).
+    """
+    code = set[int]()
     begin = 0
-    opening = ""  # the fence of the code that is open
+    opening = ""  # the fence of the code that is open; empty: none is
     for index, line in enumerate(lines):
         match = _FENCE.fullmatch(line)
         if match is None:
@@ -106,6 +108,6 @@ def _code(lines: Sequence[str]) -> set[int]:
         if not opening:
             begin, opening = index, fence
         elif fence.startswith(opening) and not line.lstrip(" \t>").strip().strip(fence[0]):
-            kept.update(range(begin, index + 1))
+            code.update(range(begin, index + 1))
             opening = ""
-    return kept
+    return code

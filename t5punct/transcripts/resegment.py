@@ -32,43 +32,45 @@ _SECOND_MS, _MINUTE_MS = 1000, 60_000
 class ResegmentConfig:
     """How large a cue may be, and how long it is shown.
 
-    Two lines of 42 characters, 5/6 to 7 seconds and 20 characters a second are the rules of Netflix for English
-    (Timed Text Style Guide); 180 words a minute are the most of the BBC's Subtitle Guidelines.
+    The defaults are the rules of Netflix for English (Timed Text Style Guide): two lines of 42 characters, 5/6 to 7
+    seconds, 20 characters a second.  180 words a minute are the most that the BBC's Subtitle Guidelines allow.
     """
 
     max_chars: int = 84  # of a cue, line ends included
     max_lines: int = 2
     max_duration_ms: int = 7000
-    min_duration_ms: int = 833  # a cue is shown for longer where there is time
-    max_chars_per_second: float = 20.0  # likewise
-    max_words_per_minute: float = 180.0  # likewise
-    min_chars: int = 24  # a shorter cue is joined with its neighbour where that is allowed
+    # these three make a cue longer, if there is time until the next one
+    min_duration_ms: int = 833
+    max_chars_per_second: float = 20.0
+    max_words_per_minute: float = 180.0
+    min_chars: int = 24  # a shorter cue is joined with its neighbour, if both fit
     max_gap_ms: int = 1500  # a longer silence always ends a cue
 
     def __post_init__(self) -> None:
         for name in ("max_chars", "max_lines", "max_duration_ms", "max_chars_per_second", "max_words_per_minute"):
-            if not getattr(self, name) >= 1:  # nan is not, either
+            if not getattr(self, name) >= 1:  # `< 1` would let nan pass
                 raise ConfigError(f"{name} {getattr(self, name)}", expected="1 or more", fix="raise it")
         if self.min_duration_ms < 0:
             raise ConfigError(f"min_duration_ms {self.min_duration_ms}", expected="0 or more", fix="raise it")
 
     @property
     def least_ms(self) -> int:
-        """How long a cue should be shown at least: no longer than the longest."""
+        """How long each cue should be shown at least."""
         return min(self.min_duration_ms, self.max_duration_ms)
 
     def reading_ms(self, text: str) -> int:
-        """Return how long a text should be shown, so that it can be read."""
+        """Return how long a text should be shown to be read, within the least and the most duration."""
         by_chars = _SECOND_MS * len(text) / self.max_chars_per_second
         by_words = _MINUTE_MS * len(text.split()) / self.max_words_per_minute
         return round(min(self.max_duration_ms, max(self.least_ms, by_chars, by_words)))
 
 
 @dataclass(frozen=True, slots=True)
-class _Shown:
-    """A written word with the labels and directions beside it, `JOHN: How`; or such a direction with a cue to itself.
+class _Token:
+    """A written word with the labels and directions beside it, `JOHN: How`; or a direction with a cue of its own.
 
-    marks: those that separate it from the next word; begins_turn: whether a speaker begins with it, so that a cue does.
+    marks: those that separate it from the next word.  begins_turn: a speaker begins with it, so a cue begins, too.
+    spoken: the word as it was read.  start_ms, end_ms: set by `_with_times`.
     """
 
     text: str
@@ -79,89 +81,86 @@ class _Shown:
     end_ms: int = 0
 
 
-_Cue = list[_Shown]
+_Cue = list[_Token]
 
 
 def sentence_cues(written: Iterable[WrittenItem], config: ResegmentConfig) -> list[WrittenCue]:
-    """Make new cues: sentences, split where they are too long and joined where they are short.
+    """Make new cues: sentences, split if they are too long and joined if they are short.
 
-    Raises InputError for words without times in no cue with times.
+    Raises InputError if neither a word nor its cue has times.
     """
     cues = list[_Cue]()
-    for sentence in _sentences(_timed(_labelled(written)), config):
+    for sentence in _sentences(_with_times(_tokens(written)), config):
         for part in _parts(sentence, config):
-            if cues and _joins(cues[-1], part, config):
+            if cues and _can_join(cues[-1], part, config):
                 cues[-1] = cues[-1] + part
             else:
                 cues.append(part)
-    new = list[WrittenCue]()
-    for cue in _share_words(cues, config):
-        end_ms = max(word.end_ms for word in cue)
-        new.append(WrittenCue(cue[0].start_ms, end_ms, _lines(_joined(cue), config)))
-    return sorted(_readable(new, config), key=lambda cue: cue.start_ms)  # of several streams, one came after the other
+    new_cues = list[WrittenCue]()
+    for cue in _recut_brief(cues, config):
+        end_ms = max(token.end_ms for token in cue)
+        new_cues.append(WrittenCue(cue[0].start_ms, end_ms, _wrap(_join(cue), config)))
+    return sorted(_show_longer(new_cues, config), key=lambda cue: cue.start_ms)  # streams came one after the other
 
 
-def _share_words(cues: Sequence[_Cue], config: ResegmentConfig) -> list[_Cue]:
-    """Return cues of which those shown too briefly got words of a neighbour, which stays long enough.
-
-    Such a cue is joined with the one before, and both are cut anew into two, if two that are long enough can be.
-    """
-    shared = list[_Cue]()
+def _recut_brief(cues: Sequence[_Cue], config: ResegmentConfig) -> list[_Cue]:
+    """Cut two cues anew if one of them is too brief, and if some cut makes both long enough."""
+    recut = list[_Cue]()
     for cue in cues:
-        before = shared.pop() if shared else []
-        is_next = bool(before) and not cue[0].begins_turn and _is_next(before[-1], cue[0], config)
+        before = recut.pop() if recut else []
+        is_next = bool(before) and not cue[0].begins_turn and _follows_closely(before[-1], cue[0], config)
         if is_next and (_is_brief(before, cue[0].start_ms, config) or _is_brief(cue, None, config)):
-            shared += _cut_in_two(before + cue, config) or [before, cue]
+            recut += _cut_in_two(before + cue, config) or [before, cue]
         else:
-            shared += [before, cue] if before else [cue]
-    return shared
+            recut += [before, cue] if before else [cue]
+    return recut
 
 
-def _is_brief(cue: Sequence[_Shown], until_ms: int | None, config: ResegmentConfig) -> bool:
-    """Return whether a cue is too short even if it is shown until the next begins; `until_ms` None: until it ends."""
-    end_ms = cue[-1].end_ms if until_ms is None else max(until_ms, cue[-1].end_ms)
+def _is_brief(cue: _Cue, next_start_ms: int | None, config: ResegmentConfig) -> bool:
+    """Return whether a cue is too brief even if it is shown until the next one begins; None: until its own end."""
+    end_ms = cue[-1].end_ms if next_start_ms is None else max(next_start_ms, cue[-1].end_ms)
     return end_ms - cue[0].start_ms < config.least_ms
 
 
-def _cut_in_two(words: _Cue, config: ResegmentConfig) -> list[_Cue] | None:
-    """Return words as two cues that fit and are long enough, cut behind a mark if possible; None: there is no way."""
-    half = len(_joined(words)) / 2
-    cuts = list[tuple[bool, float, int]]()  # no mark before it, its distance from the middle, its index: least is best
-    for index in range(1, len(words)):
-        first, second = words[:index], words[index:]
+def _cut_in_two(tokens: _Cue, config: ResegmentConfig) -> list[_Cue] | None:
+    """Cut tokens into two cues that fit and are long enough, if possible behind a mark; None: there is no such cut."""
+    half = len(_join(tokens)) / 2
+    cuts = list[tuple[bool, float, int]]()  # has no mark before it, distance from the middle in characters, index
+    for index in range(1, len(tokens)):
+        first, second = tokens[:index], tokens[index:]
         is_brief = _is_brief(first, second[0].start_ms, config) or _is_brief(second, None, config)
         if _fits(first, config) and _fits(second, config) and not is_brief:
             has_no_mark = not first[-1].marks
-            cuts.append((has_no_mark, abs(len(_joined(first)) - half), index))
+            cuts.append((has_no_mark, abs(len(_join(first)) - half), index))
     if not cuts:
         return None
     _, _, best = min(cuts)
-    return [words[:best], words[best:]]
+    return [tokens[:best], tokens[best:]]
 
 
-def _readable(cues: Sequence[WrittenCue], config: ResegmentConfig) -> list[WrittenCue]:
-    """Return cues that are shown for as long as it takes to read them, where there is time."""
-    shown = list[WrittenCue]()
+def _show_longer(cues: Sequence[WrittenCue], config: ResegmentConfig) -> list[WrittenCue]:
+    """Show each cue for as long as it takes to read, if there is time until the next one."""
+    longer = list[WrittenCue]()
     for cue, following in zip_longest(cues, cues[1:]):
         end_ms = cue.start_ms + config.reading_ms(cue.text)
-        if following and following.start_ms >= cue.start_ms:  # where times go back, a new channel begins
+        if following and following.start_ms >= cue.start_ms:  # if times go back, another channel begins
             end_ms = min(end_ms, following.start_ms)
-        shown.append(replace(cue, end_ms=max(cue.end_ms, end_ms)))
-    for number, cue in enumerate(shown):
+        longer.append(replace(cue, end_ms=max(cue.end_ms, end_ms)))
+    for index, cue in enumerate(longer):
         if cue.end_ms - cue.start_ms < config.least_ms:
-            _lend_time(shown, number, config)
-    return shown
+            _borrow_time(longer, index, config)
+    return longer
 
 
-def _lend_time(cues: list[WrittenCue], number: int, config: ResegmentConfig) -> None:
-    """Begin the short cue of this number earlier, or end it later: in a silence, or at the cost of a long neighbour.
+def _borrow_time(cues: list[WrittenCue], number: int, config: ResegmentConfig) -> None:
+    """Begin a brief cue earlier or end it later, in the silence before it or in the time of a neighbour that has more.
 
-    `_readable` has used up the silence behind the cue.
+    `_show_longer` has used up the silence behind it.
     """
     cue = cues[number]
     least_ms = config.least_ms
     missing_ms = least_ms - (cue.end_ms - cue.start_ms)
-    if number and cues[number - 1].start_ms < cue.start_ms:  # else another channel ends before it
+    if number and cues[number - 1].start_ms < cue.start_ms:  # else the cue before is another channel's
         before = cues[number - 1]
         free_ms = max(0, cue.start_ms - before.end_ms)
         spare_ms = max(0, before.end_ms - before.start_ms - least_ms) if before.end_ms <= cue.start_ms else 0
@@ -177,32 +176,32 @@ def _lend_time(cues: list[WrittenCue], number: int, config: ResegmentConfig) -> 
     cues[number] = cue
 
 
-def _labelled(written: Iterable[WrittenItem]) -> Iterator[_Shown]:
-    """Yield written words with the labels and stage directions beside them, and directions that have their own cues."""
-    lead = list[str]()  # the labels and directions before the word that comes
+def _tokens(written: Iterable[WrittenItem]) -> Iterator[_Token]:
+    """Yield words with the labels and stage directions beside them, and directions that have their own cues."""
+    lead = list[str]()  # the labels and directions before the next word
     begins_turn = True
     for word, between, after in _gaps(written):
         cue = word.spoken.cue if word else None
         following = after.spoken.cue if after else None
-        shown = [part for part in between if part.shown]
-        alone = [part for part in shown if _has_own_cue(part, cue, following) or not (word or after)]
-        beside = [part for part in shown if part not in alone]
+        visible = [part for part in between if part.shown]
+        with_own_cue = [part for part in visible if _has_own_cue(part, cue, following) or not (word or after)]
+        beside = [part for part in visible if part not in with_own_cue]
         n_behind = 0
         if word:
             n_behind = _n_behind(beside, cue, following) if after else len(beside)
             text = " ".join([*lead, word.annotated.text, *(part.shown for part in beside[:n_behind])])
-            yield _Shown(text, word.separator, begins_turn, word.spoken)
+            yield _Token(text, word.separator, begins_turn, word.spoken)
             begins_turn = any(part.breaks for part in between)
-        for own_cue, group in groupby(alone, key=lambda part: part.cue):
+        for own_cue, group in groupby(with_own_cue, key=lambda part: part.cue):
             if own_cue and own_cue.has_times:  # without times it is left out
                 text = " ".join(part.shown for part in group)
                 spoken = SpokenWord(Word(text), cue=own_cue, start_ms=own_cue.start_ms, end_ms=own_cue.end_ms)
-                yield _Shown(text, NO_MARKS, True, spoken)
+                yield _Token(text, NO_MARKS, True, spoken)
         lead = [part.shown for part in beside[n_behind:]]
 
 
 def _gaps(written: Iterable[WrittenItem]) -> Iterator[tuple[WrittenWord | None, list[Kept], WrittenWord | None]]:
-    """Yield each gap: the word before it, what stands between, and the word after it; None: there is no such word."""
+    """Yield the gaps around words: the word before, what stands between, and the word after; None: there is none."""
     before: WrittenWord | None = None
     between = list[Kept]()
     for item in written:
@@ -215,18 +214,18 @@ def _gaps(written: Iterable[WrittenItem]) -> Iterator[tuple[WrittenWord | None, 
 
 
 def _has_own_cue(part: Kept, cue: Cue | None, following: Cue | None) -> bool:
-    """Return whether a stage direction that no sentence goes on over has a cue to itself, between these two.
+    """Return whether a stage direction has a cue of its own, in which no word is.
 
     cue, following: of the words before and after it; None: there is no word, or it has no cue.
     """
-    is_between = part.cue is not None and part.cue.has_times and part.cue not in (cue, following)
-    return part.role is Role.DIRECTION and part.breaks and is_between
+    has_other_cue = part.cue is not None and part.cue.has_times and part.cue not in (cue, following)
+    return part.role is Role.DIRECTION and part.breaks and has_other_cue
 
 
 def _n_behind(kept: Sequence[Kept], cue: Cue | None, following: Cue | None) -> int:
-    """Return how many stage directions, from the first on, go with the word before them: they end its cue, or a line.
+    """Return how many of the first parts between two words are shown with the word before them.
 
-    A label ends the count, and so does a direction of the following cue.
+    They are stage directions at the end of its cue or of a line.  From the first label on, parts go with the next word.
     """
     for n_behind, part in enumerate(kept):
         ends_cue = part.cue is not None and part.cue == cue and cue != following
@@ -235,54 +234,54 @@ def _n_behind(kept: Sequence[Kept], cue: Cue | None, following: Cue | None) -> i
     return len(kept)
 
 
-def _timed(shown: Iterable[_Shown]) -> Iterator[_Shown]:
-    """Yield words with times; those that have none share what their cue or their neighbours leave them."""
-    for cue, group in groupby(shown, key=lambda word: word.spoken.cue):
-        words = list(group)
-        untimed = list[_Shown]()  # words that share the time from `start_ms` on, as the first one's end is not known
+def _with_times(tokens: Iterable[_Token]) -> Iterator[_Token]:
+    """Yield tokens with times.  Words without times share the time between those around them, or that of their cue."""
+    for cue, group in groupby(tokens, key=lambda token: token.spoken.cue):
+        cue_tokens = list(group)
+        waiting = list[_Token]()  # tokens since `start_ms`, as no word's end is known since
         start_ms = cue.start_ms if cue else None
-        for word, following in zip_longest(words, words[1:]):
-            if not untimed and word.spoken.start_ms is not None:
-                start_ms = word.spoken.start_ms
-            untimed.append(word)
-            end_ms = word.spoken.end_ms
+        for token, following in zip_longest(cue_tokens, cue_tokens[1:]):
+            if not waiting and token.spoken.start_ms is not None:
+                start_ms = token.spoken.start_ms
+            waiting.append(token)
+            end_ms = token.spoken.end_ms
             if end_ms is None and following:
                 end_ms = following.spoken.start_ms
             elif end_ms is None and cue:
                 end_ms = cue.end_ms
             if end_ms is not None or following is None:
-                yield from _share_time(untimed, start_ms, end_ms)
-                untimed = []
+                yield from _share_time(waiting, start_ms, end_ms)
+                waiting = []
                 start_ms = end_ms
 
 
-def _share_time(words: Sequence[_Shown], start_ms: int | None, end_ms: int | None) -> Iterator[_Shown]:
-    """Yield words that share out the time that there is by their letters.  Raises InputError where none is known."""
+def _share_time(tokens: Sequence[_Token], start_ms: int | None, end_ms: int | None) -> Iterator[_Token]:
+    """Divide a span of time among tokens by their lengths.  Raises InputError if the start or the end is not known."""
     if start_ms is None or end_ms is None:
         raise InputError(
-            f"no time for the word {words[0].spoken.raw!r}",
+            f"no time for the word {tokens[0].spoken.raw!r}",
             expected="words or cues with times",
             fix="write another format",
         )
-    n_chars = sum(len(word.text) + 1 for word in words)  # each with a space behind it
+    n_chars = sum(len(token.text) + 1 for token in tokens)  # each with a space behind it
     n_before = 0
-    for word in words:
-        n_behind = n_before + len(word.text) + 1
-        begin_ms = start_ms + (end_ms - start_ms) * n_before // n_chars
-        stop_ms = start_ms + (end_ms - start_ms) * n_behind // n_chars
-        yield replace(word, start_ms=begin_ms, end_ms=stop_ms)
+    for token in tokens:
+        n_behind = n_before + len(token.text) + 1
+        token_start_ms = start_ms + (end_ms - start_ms) * n_before // n_chars
+        token_end_ms = start_ms + (end_ms - start_ms) * n_behind // n_chars
+        yield replace(token, start_ms=token_start_ms, end_ms=token_end_ms)
         n_before = n_behind
 
 
-def _sentences(words: Iterable[_Shown], config: ResegmentConfig) -> Iterator[_Cue]:
-    """Yield sentences, which end at their marks, where a speaker begins, and at a long silence."""
+def _sentences(tokens: Iterable[_Token], config: ResegmentConfig) -> Iterator[_Cue]:
+    """Yield sentences, which end at their marks, before another speaker's turn, and at a long silence."""
     sentence = _Cue()
-    for word in words:
-        if sentence and (word.begins_turn or not _is_next(sentence[-1], word, config)):
+    for token in tokens:
+        if sentence and (token.begins_turn or not _follows_closely(sentence[-1], token, config)):
             yield sentence
             sentence = []
-        sentence.append(word)
-        if ends_sentence(word.marks):
+        sentence.append(token)
+        if ends_sentence(token.marks):
             yield sentence
             sentence = []
     if sentence:
@@ -290,9 +289,9 @@ def _sentences(words: Iterable[_Shown], config: ResegmentConfig) -> Iterator[_Cu
 
 
 def _parts(sentence: _Cue, config: ResegmentConfig) -> Iterator[_Cue]:
-    """Yield a sentence in parts that fit, cut behind a mark if the second half of the room has one.
+    """Cut a sentence into parts that fit into cues: behind the last mark in the second half of what fits, if any.
 
-    A word that does not fit is a part.
+    A word that does not fit is a part by itself.
     """
     begin = 0
     while begin < len(sentence):
@@ -300,8 +299,8 @@ def _parts(sentence: _Cue, config: ResegmentConfig) -> Iterator[_Cue]:
         n_chars = len(sentence[begin].text)
         while end < len(sentence):
             n_chars += 1 + len(sentence[end].text)
-            lasts_ms = sentence[end].end_ms - sentence[begin].start_ms
-            if n_chars > config.max_chars or lasts_ms > config.max_duration_ms:
+            duration_ms = sentence[end].end_ms - sentence[begin].start_ms
+            if n_chars > config.max_chars or duration_ms > config.max_duration_ms:
                 break
             end += 1
         if end < len(sentence):  # words are left for another part
@@ -311,32 +310,32 @@ def _parts(sentence: _Cue, config: ResegmentConfig) -> Iterator[_Cue]:
         begin = end
 
 
-def _joins(before: _Cue, part: _Cue, config: ResegmentConfig) -> bool:
-    """Return whether a part goes into the cue before it: one of them is short, and nothing stands between."""
-    is_short = min(len(_joined(before)), len(_joined(part))) < config.min_chars
-    is_next = _is_next(before[-1], part[0], config) and not part[0].begins_turn
+def _can_join(before: _Cue, part: _Cue, config: ResegmentConfig) -> bool:
+    """Return whether a part should go into the cue before it: one of them is short, and both fit."""
+    is_short = min(len(_join(before)), len(_join(part))) < config.min_chars
+    is_next = _follows_closely(before[-1], part[0], config) and not part[0].begins_turn
     return is_short and is_next and _fits(before + part, config)
 
 
-def _is_next(before: _Shown, word: _Shown, config: ResegmentConfig) -> bool:
-    """Return whether a word follows without a long silence.  Where times go back, a new channel begins."""
-    return word.start_ms >= before.start_ms and word.start_ms - before.end_ms <= config.max_gap_ms
+def _follows_closely(before: _Token, token: _Token, config: ResegmentConfig) -> bool:
+    """Return whether a token follows without a long silence.  If times go back, it does not: a new channel begins."""
+    return token.start_ms >= before.start_ms and token.start_ms - before.end_ms <= config.max_gap_ms
 
 
-def _fits(words: _Cue, config: ResegmentConfig) -> bool:
-    lasts_ms = words[-1].end_ms - words[0].start_ms
-    return len(_joined(words)) <= config.max_chars and lasts_ms <= config.max_duration_ms
+def _fits(tokens: _Cue, config: ResegmentConfig) -> bool:
+    duration_ms = tokens[-1].end_ms - tokens[0].start_ms
+    return len(_join(tokens)) <= config.max_chars and duration_ms <= config.max_duration_ms
 
 
-def _joined(words: _Cue) -> str:
-    return " ".join(word.text for word in words)
+def _join(tokens: _Cue) -> str:
+    return " ".join(token.text for token in tokens)
 
 
-def _lines(text: str, config: ResegmentConfig) -> str:
-    """Return the text in as few lines as a cue of `max_chars` allows, about equally long."""
+def _wrap(text: str, config: ResegmentConfig) -> str:
+    """Break a text into as few lines as `max_chars` and `max_lines` allow, about equally long."""
     width = ceil(config.max_chars / config.max_lines)
     n_lines = min(config.max_lines, ceil(len(text) / width))
-    for columns in range(ceil(len(text) / n_lines), len(text) + 1):  # the narrowest that gives so few lines
+    for columns in range(ceil(len(text) / n_lines), len(text) + 1):  # the narrowest width that gives so few lines
         lines = textwrap.wrap(text, columns, break_long_words=False, break_on_hyphens=False)
         if len(lines) <= n_lines:
             return "\n".join(lines)

@@ -2,13 +2,13 @@
 
 In: the written items of a text, and its name.  Out: HTML with its styles and script inside, in pieces.
 
-What stands in the page's `main` is the text, character for character; what the model said of a word stands in the
-attributes of its span, where `review_page/page.js` reads it.
+The page's `main` holds the text, character for character.  The attributes of a word's span hold the model's
+probabilities and alternatives, which `review_page/page.js` reads.
 
 >>> from ..text.render import Alternative, AnnotatedWord
 >>> from .items import *
 >>> so = AnnotatedWord("so", "So,", ",", "capitalised", 0.62, 1, (Alternative("", 0.31),))
->>> "".join(_lines([WrittenWord(SpokenWord(Word("so"), "", start_ms=1500), so)]))
+>>> "".join(_paragraphs([WrittenWord(SpokenWord(Word("so"), "", start_ms=1500), so)]))
 '<p dir="auto"><span data-p="62" data-l="," data-s="So" data-f="so So SO" data-a="31" data-t="1.5">So,</span></p>'
 """
 
@@ -30,30 +30,29 @@ from ..text.words import Word, opening_apart, readable
 from .items import Kept, WrittenItem, WrittenWord
 
 _CERTAIN_PERCENT = 100
-_BREAK = '</p\n><p dir="auto">'  # no white space between paragraphs: it would be text of the page
-_PART_MS = 15_000  # text with times has one in its margin about so often, where a sentence begins
-_NO_HTML = re.compile("[\0\r]")  # characters that HTML reads as others, unless they are spelled
+_BREAK = '</p\n><p dir="auto">'  # without white space between the tags: it would be text of the page
+_PART_MS = 15_000  # a text with times has one in its margin about so often, where a sentence begins
+_NO_HTML = re.compile("[\0\r]")  # characters that HTML reads as others
 
 
 def review_page(written: Iterable[WrittenItem], name: str) -> Iterator[str]:
-    """Yield the page.  `written`: items that are the text, one after the other; `name`: of the input."""
+    """Yield the pieces of the page.  `written`: the items of the text.  `name`: of the input."""
     title = "standard input" if name == STANDARD else PurePath(name).name
     stem = "transcript" if name == STANDARD else PurePath(unpacked_name(name)).stem
     values = {"title": _escaped(title), "save": _escaped(f"{stem}.txt")}
     for kind, content in zip(("style", "script"), review_texts(), strict=True):
         values[kind] = content
-        values[f"{kind}_hash"] = content_hash(content)  # a browser runs and uses no others
-    # `{{name}}` stands for a value: of the pieces, every second one is a name
+        values[f"{kind}_hash"] = content_hash(content)  # the page's policy allows no others
     for number, piece in enumerate(re.split(r"\{\{(\w+)\}\}", _data("page.html"))):
-        is_name = number % 2 == 1
+        is_name = number % 2 == 1  # `split` puts the names of `{{name}}` between the other pieces
         if is_name and piece == "text":
-            yield from _lines(written)
+            yield from _paragraphs(written)
         else:
             yield values[piece] if is_name else piece
 
 
 def review_texts() -> tuple[str, str]:
-    """Return the styles and the script of every page for review, for the policy of a page that shows one."""
+    """Return the styles and the script of every page for review; a page that embeds one must allow them by hash."""
     return _data("page.css"), _data("page.js")
 
 
@@ -67,77 +66,77 @@ def _data(name: str) -> str:
     return (files(__package__) / "review_page" / name).read_text(encoding="utf-8")
 
 
-def _lines(written: Iterable[WrittenItem]) -> Iterator[str]:
-    """Yield the text as paragraphs: its lines, and parts of long lines where words have times."""
+def _paragraphs(written: Iterable[WrittenItem]) -> Iterator[str]:
+    """Yield the text as paragraphs: its lines, and parts of long lines if words have times."""
     yield '<p dir="auto">'
-    is_over = False  # whether the paragraph is: a line has ended
-    ends = False  # whether the last word ends a sentence
-    lead = ""  # white space that the next line opens with
-    begin_ms: int | None = None  # when the paragraph was begun to be spoken
+    line_ended = False  # so a new paragraph begins
+    sentence_ended = False
+    lead = ""  # white space before the next paragraph's first item
+    begin_ms: int | None = None  # of the paragraph's speech
     for item in written:
         start_ms = None if isinstance(item, Kept) else item.spoken.start_ms
         if start_ms is None and not isinstance(item, Kept) and item.spoken.cue:
             start_ms = item.spoken.cue.start_ms
-        is_long = ends and start_ms is not None and begin_ms is not None and start_ms - begin_ms >= _PART_MS
-        if is_over or is_long:
+        is_long = start_ms is not None and begin_ms is not None and start_ms - begin_ms >= _PART_MS
+        if line_ended or (is_long and sentence_ended):
             yield _BREAK + _escaped(lead)
             lead = ""
             begin_ms = None
         begin_ms = start_ms if begin_ms is None else begin_ms
         text = item.text if isinstance(item, Kept) else item.spoken.after
-        line, end, behind = text.rpartition("\n")
-        is_over = end != ""
-        lead = behind if is_over else ""
-        text = _escaped(line + end if is_over else text)
+        line, newline, behind = text.rpartition("\n")
+        line_ended = newline != ""
+        lead = behind if line_ended else ""
+        text = _escaped(line + newline if line_ended else text)
         if isinstance(item, Kept):
             yield f"<b>{text}</b>" if item.shown else text
         else:
             yield _span(item) + text
-            ends = ends_sentence(item.separator)
+            sentence_ended = ends_sentence(item.separator)
     yield _escaped(lead) + "</p>"
 
 
 def _span(item: WrittenWord) -> str:
-    """Return a word with its confidences, as far as they are shown; `wordOf` in `page.js` reads the attributes."""
-    said = item.annotated
-    word = item.spoken.word.closing_as(said.text)
+    """Return a word's span.  `wordOf` in `page.js` reads the attributes, and knows a default for each."""
+    annotated = item.annotated
+    word = item.spoken.word.closing_as(annotated.text)
     if not word.takes_marks:
-        return _escaped(said.text)
-    _, opening = opening_apart(said.text)
-    _, own_opening = opening_apart(word.text)
-    if opening != own_opening:
+        return _escaped(annotated.text)
+    _, opening = opening_apart(annotated.text)
+    _, old_opening = opening_apart(word.text)
+    if opening != old_opening:
         word = word.with_opening(opening)
-    stem = _stem(word, Case(said.case))
-    if said.text[: len(stem)].lower() == stem.lower():  # mixed case that the model knows: `iPhone`
-        stem = said.text[: len(stem)]
-    sign = DISFLUENT if said.disfluent and said.text.startswith(stem + DISFLUENT) else ""
-    # in lower case, as a sentence begins with it, and in capitals; the same thrice if its letters stay
-    begun = Case.CAPITALISED if takes_capital(word.core) else Case.LOWER
-    cases = [Case.VERBATIM] * 3 if keeps_letters(word.core) else [Case.LOWER, begun, Case.UPPER]
+    stem = _stem(word, Case(annotated.case))
+    if annotated.text[: len(stem)].lower() == stem.lower():  # mixed case that the model knows: `iPhone`
+        stem = annotated.text[: len(stem)]
+    sign = DISFLUENT if annotated.disfluent and annotated.text.startswith(stem + DISFLUENT) else ""
+    # in lower case, at a sentence's begin, and in capitals; a word that keeps its letters has one form
+    at_begin = Case.CAPITALISED if takes_capital(word.core) else Case.LOWER
+    cases = [Case.VERBATIM] if keeps_letters(word.core) else [Case.LOWER, at_begin, Case.UPPER]
     forms = [_stem(word, case) + sign for case in cases]
-    sure = round(100 * said.confidence)
-    case_sure = round(100 * said.case_confidence)
-    alternatives = [(alternative.marks, round(100 * alternative.probability)) for alternative in said.alternatives]
+    percent = round(100 * annotated.confidence)
+    case_percent = round(100 * annotated.case_confidence)
+    alternatives = [(each.marks, round(100 * each.probability)) for each in annotated.alternatives]
     start_ms = item.spoken.start_ms
     attributes = {
-        "p": str(sure) if sure < _CERTAIN_PERCENT else "",
-        "k": str(case_sure) if case_sure < _CERTAIN_PERCENT else "",
-        "l": said.marks,
-        "s": stem + sign if stem + sign != said.text else "",
+        "p": str(percent) if percent < _CERTAIN_PERCENT else "",
+        "k": str(case_percent) if case_percent < _CERTAIN_PERCENT else "",
+        "l": annotated.marks,
+        "s": stem + sign if stem + sign != annotated.text else "",
         "f": " ".join(forms) if len({*forms}) > 1 else "",
-        "c": word.text[word.n_stem :],
-        "a": " ".join(f"{marks}{percent}" for marks, percent in alternatives if percent),  # marks are no digits
-        "t": "" if start_ms is None else str(start_ms / 1000),
+        "c": word.text[word.n_stem :],  # closing quotes
+        "a": " ".join(f"{marks}{chance}" for marks, chance in alternatives if chance),  # marks are no digits
+        "t": "" if start_ms is None else str(start_ms / 1000),  # seconds
     }
-    shown = "".join(f' data-{name}="{_escaped(value)}"' for name, value in attributes.items() if value)
-    return f"<span{shown}>{_escaped(said.text)}</span>"
+    data = "".join(f' data-{name}="{_escaped(value)}"' for name, value in attributes.items() if value)
+    return f"<span{data}>{_escaped(annotated.text)}</span>"
 
 
 def _stem(word: Word, case: Case) -> str:
-    """Return what stands before marks and closing quotes, with a full stop that belongs to the word."""
+    """Return a word without marks and closing quotes, but with a full stop of its own, as in `Mr.`."""
     return word.with_marks(NO_MARKS, case).removesuffix(word.text[word.n_stem :])
 
 
 def _escaped(text: str) -> str:
-    """Return the text as HTML; a character that HTML cannot hold becomes the replacement character."""
+    """Return a text as HTML; what HTML cannot hold becomes the replacement character."""
     return _NO_HTML.sub(lambda match: "&#13;" if match[0] == "\r" else "\ufffd", escape(readable(text)))

@@ -25,7 +25,7 @@ from .markup import HTML_BLOCKS, HTML_TAGS, has_html, layout_lines
 TAGS = re.compile(r"(?P<tag><[^<>]*>|\{\\[^{}]*\})|(?P<entity>&(?:#\d+|#x[0-9a-fA-F]+|\w+);)")  # of SRT and WebVTT
 DOUBLED_QUOTES = re.compile(r'(?P<tag>(?!))|(?P<entity>"")')  # of a quoted cell in CSV
 OVERRIDES = re.compile(r"(?P<tag>\{[^{}]*\})|(?P<entity>(?!))")  # of ASS
-_DASH = re.compile(r"\s*[-–—]\s+(?=\S)|\s*[-–—](?=[^\W\d_])")  # another speaker, at the start of a subtitle's line
+_DASH = re.compile(r"\s*[-–—]\s+(?=\S)|\s*[-–—](?=[^\W\d_])")  # opens a subtitle's line: another speaker begins
 _HEARD = (
     "applause|applauding|cheering|cheers|laughter|laughs|laughing|laugh|chuckles|chuckling|music|silence|pause|"
     "sighs|coughs|coughing|clears throat|whispers|gasps|sobs|crying|noise|bell rings|video plays|end of recording"
@@ -42,12 +42,12 @@ _IS_UNHEARD = re.compile(rf"[\[(](?:{_UNHEARD})\b", re.IGNORECASE)
 def read_plain(lines: Iterable[str], alphabet: Alphabet | None = None, *, are_apart: bool = False) -> Iterator[Item]:
     """Read plain text; line ends and empty lines are white space between words.
 
-    What opens lines and is not said is kept: ids, times, speakers' labels (`heads.py`); and headings, tables, code and
-    tags (`markup.py`).  `are_apart`: no sentence goes on from one line to the next.  All lines are read first, as much
-    of this is known from the whole file.
+    Heads of lines, such as ids, times and labels (`heads.py`), are kept, and so are headings, tables, code and tags
+    (`markup.py`).  All lines are read first, as many of these are known only from the whole file.  `are_apart`: each
+    line is a text of its own.
     """
     unread = [*lines]
-    layout = layout_lines(unread)  # the numbers of lines that are headings, tables, code and the like
+    layout = layout_lines(unread)
     tags = HTML_TAGS if has_html(unread) else None
     heads = Heads.of([line for number, line in enumerate(unread) if number not in layout] if layout else unread)
     group = ""  # the last speaker or recording that a head named
@@ -60,32 +60,29 @@ def read_plain(lines: Iterable[str], alphabet: Alphabet | None = None, *, are_ap
             continue
         head = heads.head_of(line)
         if head.n_chars or head.n_chars_behind:
-            is_other = bool(group) and head.group not in ("", group)
+            is_other_group = bool(group) and head.group not in ("", group)
             group = head.group or group
-            items.append(Kept(line[: head.n_chars], breaks=is_other or head.begins_sentence))
+            items.append(Kept(line[: head.n_chars], breaks=is_other_group or head.begins_sentence))
         if are_apart:
             items.append(Kept("", breaks=True))
         cue = Cue(number) if are_apart else None
         stop = len(line) - head.n_chars_behind
-        said = line[head.n_chars : stop]
-        pieces = [said]
-        if tags is not None:  # a paragraph or an item of a list is a text of its own; a mere line break ends none
-            pieces = [piece for piece in HTML_BLOCKS.split(said) if piece]
-        for piece in pieces:
-            if tags and HTML_BLOCKS.fullmatch(piece):
+        speech = line[head.n_chars : stop]
+        for piece in HTML_BLOCKS.split(speech) if tags else [speech]:
+            if tags and HTML_BLOCKS.fullmatch(piece):  # a paragraph or an item of a list; `<br>` may be in a sentence
                 items.append(Kept(piece, breaks="<br" not in piece.lower()))
-            else:
+            elif piece:
                 items += read_line(piece, alphabet=alphabet, cue=cue, markup=tags, known_labels=heads.labels)
         if head.n_chars_behind:
             items.append(Kept(line[stop:]))
     return join_same_speakers(items)
 
 
-read_utterances = partial(read_plain, are_apart=True)  # of which each line is a text of its own
+read_utterances = partial(read_plain, are_apart=True)
 
 
 def join_same_speakers(items: Iterable[Item]) -> Iterator[Item]:
-    """Yield items; a label that says once more who speaks already ends no sentence, and is shown in no other format.
+    """Yield items, of which labels that name the same speaker again end no sentence and are not shown elsewhere.
 
     A label without a name (`>>`) is always another speaker.
 
@@ -98,9 +95,9 @@ def join_same_speakers(items: Iterable[Item]) -> Iterator[Item]:
     speaker = ""
     for item in items:
         if isinstance(item, Kept) and item.role is Role.SPEAKER:
-            before = speaker
+            speaker_before = speaker
             speaker = speaker_of(item.bare or item.text)
-            if speaker and speaker == before:
+            if speaker and speaker == speaker_before:
                 yield replace(item, breaks=False, role=Role.LAYOUT)
                 continue
         yield item
@@ -118,44 +115,45 @@ def read_line(
 ) -> Iterator[Item]:
     """Yield the items of one line.
 
-    `markup`: the pattern of tags, such as `TAGS`; `dashes`: whether a dash that opens the line is another speaker, as
-    in subtitles; `labels`: whether speaker labels are looked for; `known_labels`: the file's own, beside what is
-    certain by itself.  Labels and directions are looked for in the text without tags.
+    markup: the pattern of tags, such as `TAGS`; labels and directions are looked for in the text without them.
+    dashes: a dash that opens the line is another speaker, as in subtitles.  labels: look for speakers' labels.
+    known_labels: those of the file, which are not certain by themselves.
     """
     bare = remove_tags(line, markup) if markup is not None and markup.search(line) else None
     text = line if bare is None else bare.text
 
-    def place(index: int) -> int:
-        """Return where the line has a character of the text."""
-        return index if bare is None else bare.cut(index)
+    def in_line(index: int) -> int:  # of a character of `text`
+        return index if bare is None else bare.raw_index(index)
+
+    def bare_if_other(bare_part: str, part: str) -> str:  # `Kept.bare` is empty if there are no tags
+        return "" if bare_part == part else bare_part
 
     label = label_of(text, known_labels) if labels else None
     if label is None and dashes:
         label = _DASH.match(text)
     begin = 0  # of what is not yielded yet
     if label:
-        begin = place(label.end())
-        yield Kept(line[:begin], True, Role.SPEAKER, _if_other(label[0], line[:begin]), cue)
-    opens_line = not label  # whether words would be the line's first: there `1.` is an item of a list
+        begin = in_line(label.end())
+        yield Kept(line[:begin], True, Role.SPEAKER, bare_if_other(label[0], line[:begin]), cue)
+    opens_line = not label  # whether the next words are the line's first: there `1.` is an item of a list
     for match in _directions(text, label.end() if label else 0, is_behind_label=label is not None):
-        start = place(match.start())
-        stop = place(match.end())
+        start = in_line(match.start())
+        stop = in_line(match.end())
         yield from _words(line[begin:start], alphabet, cue, markup, opens_line)
         role = Role.LAYOUT if match["time"] else Role.DIRECTION
-        # what was said but not understood, `[inaudible]`, is part of its sentence
+        # `[inaudible]` stands for words, so it is part of a sentence
         breaks = role is Role.DIRECTION and _IS_UNHEARD.match(match[0]) is None
-        yield Kept(line[start:stop], breaks, role, _if_other(match[0], line[start:stop]), cue)
+        yield Kept(line[start:stop], breaks, role, bare_if_other(match[0], line[start:stop]), cue)
         begin = stop
-        # behind a time that opens the line they still are
         opens_line = opens_line and role is Role.LAYOUT and not line[:start].strip()
     yield from _words(line[begin:], alphabet, cue, markup, opens_line)
 
 
 def _directions(text: str, begin: int, *, is_behind_label: bool) -> Iterator[re.Match[str]]:
-    """Yield the stage directions and times in what is said, which begins at `begin`.
+    """Match the stage directions and times in a line's speech, which begins at `begin`.
 
-    Directions behind a label may be any words in brackets.  Those that open a line are words in capitals, `(DOOR
-    SLAMS)`, unless all of the line is in capitals.
+    Known words in brackets are a direction anywhere.  At the begin, any words in brackets are one: behind a label, or
+    if they alone are in capitals, as in `(DOOR SLAMS) who is it`.
     """
     opening = _IN_BRACKETS.match(text, begin)
     if opening:
@@ -166,15 +164,10 @@ def _directions(text: str, begin: int, *, is_behind_label: bool) -> Iterator[re.
     yield from _DIRECTION.finditer(text, begin)
 
 
-def _if_other(bare: str, text: str) -> str:
-    """Return what `Kept.bare` is of a text: nothing, if it has no tags."""
-    return "" if bare == text else bare
-
-
 def _words(
     raw: str, alphabet: Alphabet | None, cue: Cue | None, markup: re.Pattern[str] | None, opens_line: bool
 ) -> Iterator[Item]:
-    """Yield the words of a part of a line, and before them the white space and the tags that open it."""
+    """Yield the words of a part of a line; white space and tags before the first word are kept."""
     if markup is None or not markup.search(raw):
         lead = lead_of(raw)
         if lead:
@@ -182,52 +175,52 @@ def _words(
         for word in words_of(raw, alphabet, opens_line=opens_line):
             yield SpokenWord(word, word.space, cue=cue)
         return
-    bare_text = remove_tags(raw, markup)
-    words = list(words_of(bare_text.text, alphabet, opens_line=opens_line))
+    bare = remove_tags(raw, markup)
+    words = list(words_of(bare.text, alphabet, opens_line=opens_line))
     starts = list[int]()  # where each word begins in the text without tags
-    place = len(lead_of(bare_text.text))
+    next_start = len(lead_of(bare.text))
     for word in words:
-        starts.append(place)
-        place += len(word.raw) + len(word.space)
-    raw_starts = [*(bare_text.starts[start] for start in starts), len(raw)]
+        starts.append(next_start)
+        next_start += len(word.raw) + len(word.space)
+    raw_starts = [*(bare.starts[start] for start in starts), len(raw)]
     if raw_starts[0]:
         yield Kept(raw[: raw_starts[0]])
     for word, start, following in zip(words, starts, raw_starts[1:], strict=True):
         stop = start + len(word.raw)
-        yield SpokenWord(word, raw[bare_text.ends[stop - 1] : following], Markup.of(bare_text, start, stop), cue)
+        yield SpokenWord(word, raw[bare.ends[stop - 1] : following], Markup.of(bare, start, stop), cue)
 
 
 def set_cue_times(items: Iterable[Item], cue: Cue) -> list[Item]:
     """Return the items of a cue, whose first word begins with the cue and whose last word ends with it."""
-    timed = list(items)
-    words = [(index, item) for index, item in enumerate(timed) if isinstance(item, SpokenWord)]
+    all_items = list(items)
+    words = {index: item for index, item in enumerate(all_items) if isinstance(item, SpokenWord)}
     if words:
-        first_index, first = words[0]
-        timed[first_index] = replace(first, start_ms=cue.start_ms)
-        last_index, last = words[-1]
-        if last_index == first_index:  # a single word begins and ends with the cue
-            last = replace(last, start_ms=cue.start_ms)
-        timed[last_index] = replace(last, end_ms=cue.end_ms)
-    return timed
+        first, last = min(words), max(words)  # may be the same word
+        words[first] = replace(words[first], start_ms=cue.start_ms)
+        words[last] = replace(words[last], end_ms=cue.end_ms)
+    return [words.get(index, item) for index, item in enumerate(all_items)]
 
 
 @dataclass(frozen=True, slots=True)
-class Bare:
-    """Text without its tags.  Character i of it stands at `starts[i]:ends[i]` of `raw`; `&amp;` for `&`."""
+class BareText:
+    """Text without its tags.
+
+    Character i of `text` stands at `starts[i]:ends[i]` of `raw`, the text with tags: as one character, or as an entity.
+    """
 
     text: str
     raw: str
     starts: Sequence[int]
     ends: Sequence[int]
 
-    def cut(self, index: int) -> int:
-        """Return where `raw` is to be cut before a character of the text; tags stay with what is before them."""
+    def raw_index(self, index: int) -> int:
+        """Return the index in `raw` of a character of the text, behind the tags before it; of the end, of the end."""
         return self.starts[index] if index < len(self.text) else len(self.raw)
 
 
 @dataclass(frozen=True, slots=True)
 class Markup:
-    """A word's characters as the file has them, and the tags before each.
+    """A word with tags or entities: its bare characters, how the file spells each, and the tags before each.
 
     `R<b>&amp;</b>D` is bare `R&D`, spelled `R`, `&amp;`, `D`, with the tags `""`, `<b>`, `</b>`.
     """
@@ -237,12 +230,12 @@ class Markup:
     tags: tuple[str, ...]
 
     @classmethod
-    def of(cls, bare_text: Bare, start: int, stop: int) -> Markup | None:
-        """Return the markup of the word at `start:stop`; None where it has none."""
-        places = range(start, stop)
-        spelled = tuple(bare_text.raw[bare_text.starts[place] : bare_text.ends[place]] for place in places)
-        tags = tuple(bare_text.raw[bare_text.ends[place - 1] : bare_text.starts[place]] for place in places[1:])
-        text = bare_text.text[start:stop]
+    def of(cls, bare: BareText, start: int, stop: int) -> Markup | None:
+        """Return the markup of the word at `start:stop` of a text; None: it has no tags or entities."""
+        indices = range(start, stop)
+        spelled = tuple(bare.raw[bare.starts[index] : bare.ends[index]] for index in indices)
+        tags = tuple(bare.raw[bare.ends[index - 1] : bare.starts[index]] for index in indices[1:])
+        text = bare.text[start:stop]
         return cls(text, spelled, ("", *tags)) if any(tags) or "".join(spelled) != text else None
 
     @property
@@ -250,84 +243,80 @@ class Markup:
         """The word with its tags."""
         return "".join(tags + char for tags, char in zip(self.tags, self.spelled, strict=True))
 
-    def around(self, text: str, n_stem: int, n_closers: int) -> str:
-        """Return a word written anew, with its tags.
-
-        Its first `n_stem` characters are the word's; marks follow them, then `n_closers` closing quotes or brackets,
-        each behind its own tags.
-        """
-        said, opening = opening_apart(text)  # `¿` may come or go, so letters are compared without it
-        own, own_opening = opening_apart(self.bare)
-        n_said = n_stem - len(own_opening)
-        has_own_letters = said[:n_said].lower() == own[:n_said].lower()
-        if text[:n_stem] != self.bare[:n_stem] and opening != own_opening and has_own_letters:
-            return self._reopened(opening).around(said, n_said, n_closers)
-        if text[:n_stem].lower() != self.bare[:n_stem].lower():  # a term of the user's, with other letters
+    def rewrite(self, text: str, n_stem: int, n_closers: int) -> str:
+        """Return the word with its tags, written as `text`: a stem, then marks, then closers (as in `WordMarkup`)."""
+        new, opening = opening_apart(text)  # `¿` may come or go, so letters are compared without it
+        old, old_opening = opening_apart(self.bare)
+        n_letters = n_stem - len(old_opening)
+        has_same_letters = new[:n_letters].lower() == old[:n_letters].lower()
+        if text[:n_stem] != self.bare[:n_stem] and opening != old_opening and has_same_letters:
+            return self._with_opening(opening).rewrite(new, n_letters, n_closers)
+        if text[:n_stem].lower() != self.bare[:n_stem].lower():  # a user's spelling, with other letters
             return text + "".join(self.tags)
         # a character that is as it was keeps the file's spelling: `&amp;`
-        stem = zip(self.tags, self.spelled, text[:n_stem], self.bare, strict=False)
-        letters = "".join(tags + (spelled if new == old else new) for tags, spelled, new, old in stem)
-        return letters + self._tail(text[n_stem:], n_stem, n_closers)
+        chars = zip(self.tags, self.spelled, text[:n_stem], self.bare, strict=False)
+        stem = "".join(tags + (spelled if char == old_char else char) for tags, spelled, char, old_char in chars)
+        return stem + self._rewrite_tail(text[n_stem:], n_stem, n_closers)
 
-    def _reopened(self, opening: str) -> Markup:
-        """Return the markup without the word's opening mark, and with another one where the quotes before it end.
+    def _with_opening(self, opening: str) -> Markup:
+        """Return the markup with another opening mark, behind the opening quotes, in place of the old one.
 
-        The new one counts as a tag before the first letter, so that `around` writes it without knowing of it.
+        The new mark counts as a tag before the first letter, so `rewrite` writes it with the tags.
         """
         n_head = len(self.bare) - len(self.bare.lstrip(OPENERS))  # quotes, brackets and opening marks
         bare = ""
         spelled_chars = list[str]()
         all_tags = list[str]()
-        carried = ""  # tags before a mark that goes are before the next character now
+        tags_before = ""  # the next character that stays, also from before a mark that goes
         for index, (char, spelled, tags) in enumerate(zip(self.bare, self.spelled, self.tags, strict=True)):
-            carried += tags
+            tags_before += tags
             if index == n_head:
-                carried += opening
+                tags_before += opening
             if index >= n_head or char not in OPENING:
                 bare += char
                 spelled_chars.append(spelled)
-                all_tags.append(carried)
-                carried = ""
+                all_tags.append(tags_before)
+                tags_before = ""
         return Markup(bare, tuple(spelled_chars), tuple(all_tags))
 
-    def _tail(self, text: str, n_stem: int, n_closers: int) -> str:
-        """Return marks and closers written anew: the new marks, and the old closers and all tags in their old order."""
+    def _rewrite_tail(self, text: str, n_stem: int, n_closers: int) -> str:
+        """Return new marks and old closers (`text`), with all tags and closers in their old order."""
         old = [*zip(self.tags, self.spelled, self.bare, strict=True)][n_stem:]
         if text == self.bare[n_stem:]:
             return "".join(tags + spelled for tags, spelled, _ in old)
         # closers stand behind the new marks, but before a dash that stands apart: `" -`
         closers_end = len(text.partition(DASH_APART)[0] if n_closers else text)
-        place = closers_end - n_closers  # of the next closer
-        pieces = [text[:place]]
-        for tags, spelled, char in old:  # old closers may stand before old marks and behind them; the marks go
+        next_closer = closers_end - n_closers  # its index
+        pieces = [text[:next_closer]]
+        for tags, spelled, char in old:  # old marks, which may stand on both sides of closers, are left out
             pieces.append(tags)
-            if place < closers_end and text[place] == char:
+            if next_closer < closers_end and text[next_closer] == char:
                 pieces.append(spelled)
-                place += 1
-        return "".join(pieces) + text[place:]
+                next_closer += 1
+        return "".join(pieces) + text[next_closer:]
 
 
-def remove_tags(raw: str, pattern: re.Pattern[str]) -> Bare:
-    """Take the tags out of a text, and put characters in the place of entities.
+def remove_tags(raw: str, pattern: re.Pattern[str]) -> BareText:
+    """Remove the tags from a text, and replace entities with their characters.
 
     `pattern` has the groups `tag` and `entity`.
     """
     pieces = list[str]()
     starts = array("q")  # a line may have millions of characters, too many for a list of int
     ends = array("q")
-    place = 0
+    begin = 0  # of what follows the last match
     for match in pattern.finditer(raw):
         entity = match["entity"] or ""  # empty for a tag
         char = '"' if entity == '""' else html.unescape(entity)
         if entity and len(char) != 1:
             continue  # no entity after all
-        pieces += [raw[place : match.start()], char]
-        starts.extend(range(place, match.start()))
-        ends.extend(range(place + 1, match.start() + 1))
+        pieces += [raw[begin : match.start()], char]
+        starts.extend(range(begin, match.start()))
+        ends.extend(range(begin + 1, match.start() + 1))
         if char:  # stands for the whole entity
             starts.append(match.start())
             ends.append(match.end())
-        place = match.end()
-    starts.extend(range(place, len(raw)))
-    ends.extend(range(place + 1, len(raw) + 1))
-    return Bare("".join(pieces) + raw[place:], raw, starts, ends)
+        begin = match.end()
+    starts.extend(range(begin, len(raw)))
+    ends.extend(range(begin + 1, len(raw) + 1))
+    return BareText("".join(pieces) + raw[begin:], raw, starts, ends)

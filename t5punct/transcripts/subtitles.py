@@ -1,7 +1,7 @@
 """SubRip (SRT), WebVTT and ASS: the words of their cues; all else is kept as it is.  And any transcript as cues.
 
-In: the lines of a file, with their ends.  Out: items, cue by cue.  Or the written items of a transcript of any format,
-and cues: those that it has; `resegment` makes new ones that hold sentences.
+In: the lines of a file, with their ends.  Out: items, cue by cue.
+In: the written items of any transcript.  Out: the cues that it has.  (`resegment` makes new cues, of sentences.)
 
 >>> lines = ["1\\n", "00:00:01,000 --> 00:00:02,500\\n", "<i>how are</i>\\n", "you\\n"]
 >>> words = [item for item in read_srt(lines) if not isinstance(item, Kept)]
@@ -27,29 +27,30 @@ from .speech import OVERRIDES, TAGS, read_line, remove_tags, set_cue_times
 _TIME = r"(?:(\d{1,9}):)?(\d{1,2}):(\d{1,2})(?:(?:[.,]|:(?=\d{3}))(\d{1,3}))?"  # some write `00:00:01:500`
 TIMING = re.compile(rf"\s*{_TIME}\s*-->\s*{_TIME}")
 _START, _END = slice(4), slice(4, 8)  # the groups of the two times
-_ARROW = "-->"  # of a line of times, whether they can be read or not; never of speech
-_FULL_TIME = rf"(?=\d+:\d+(?::\d|[.,])){_TIME}"  # `10:30` may be said
-_DAMAGED = re.compile(rf"\s*{_FULL_TIME}\s*[-–—>〉→]{{1,3}}\s*{_FULL_TIME}\s*")  # a line of times with another arrow
-_OF_TIMES = "0123456789:.,;+- \tOolI"  # characters of times, and letters that are taken for digits
-_SHORT_MS = 50  # nobody can read a cue that is shown no longer
-_GAP_MS = 50  # between cues that belong together
-_OPENING_CHARS = 300  # of a line, which may have a label
-_INLINE_TIME = re.compile(rf"<{_TIME}>")  # of the word behind it, in WebVTT
-_TEAMS_TIME = re.compile(r"\s*\d+:\d:\d\.\d+\s*-->")  # as Teams first wrote it; behind it stands who speaks
+_ARROW = "-->"  # a line with it states times, which may be damaged; nobody says it
+_FULL_TIME = rf"(?=\d+:\d+(?::\d|[.,])){_TIME}"  # unlike `10:30`, which may be said
+_OTHER_ARROW = re.compile(
+    rf"\s*{_FULL_TIME}\s*[-–—>〉→]{{1,3}}\s*{_FULL_TIME}\s*"
+)  # a line of times with another arrow
+_TIME_CHARS = "0123456789:.,;+- \tOolI"  # characters of times, and letters that are taken for digits
+_SHORT_MS = 50  # a cue that is shown no longer is there for software, not for readers
+_GAP_MS = 50  # the most between cues of which one rolls up the other's lines
+_OPENING_CHARS = 300  # of a line, in which a label may stand
+_INLINE_TIME = re.compile(rf"<{_TIME}>")  # in WebVTT: when the word behind it begins
+_TEAMS_TIME = re.compile(r"\s*\d+:\d:\d\.\d+\s*-->")  # as Teams first wrote it; the next line says who speaks
 _NOTE = re.compile(r"(?:NOTE|STYLE|REGION)\b")
 _VOICE = re.compile(r"\s*<v(?:\.[^\s>]*)?\s+([^>]*)>")
-_BREAK = re.compile(r"(\\[Nnh])")  # a line's end in ASS, and a space that does not break
-_DRAWING = re.compile(r"\{[^{}]*\\p[1-9]")  # from the last brace before it: from each would be quadratic
+_LINE_BREAK = re.compile(r"(\\[Nnh])")  # in ASS: a line's end, or a space that does not break
+_DRAWING = re.compile(r"\{[^{}]*\\p[1-9]")  # [^{}]: a search from every brace to the line's end would be quadratic
 
 
 def read_ass(lines: Iterable[str], alphabet: Alphabet | None = None) -> Iterator[Item]:
     """Read Advanced SubStation Alpha: the text of its `Dialogue` lines.
 
-    A file shows texts beside each other, as speech and signs: each actor of each style is a stream (`Cue.stream`).  A
-    sentence goes on over events of other styles, and over those that are shown beside.  An actor who speaks again when
-    another one of the same style has spoken begins a sentence.
+    A file may show speech and signs beside each other, so each actor of each style is a stream (`Cue.stream`).  A
+    sentence of a stream ends if another actor of its style has spoken since, unless the stream goes on at once.
     """
-    # of the fields of an event; a line `Format` names others
+    # the fields of an event, unless a line `Format` names others
     names = ["layer", "start", "end", "style", "name", "marginl", "marginr", "marginv", "effect", "text"]
     ends_ms = dict[str, int | None]()  # of each stream: when its last event ends
     last_streams = dict[str, str]()  # of each style: the stream of its last event
@@ -68,8 +69,8 @@ def read_ass(lines: Iterable[str], alphabet: Alphabet | None = None) -> Iterator
         start_ms = _event_ms(values.get("start", ""))
         end_ms = _event_ms(values.get("end", ""))
         stream = f"{style},{name}"
-        before_ms = ends_ms.get(stream)
-        is_near = before_ms is not None and start_ms is not None and start_ms - before_ms <= BESIDE_MS
+        last_end_ms = ends_ms.get(stream)
+        is_near = last_end_ms is not None and start_ms is not None and start_ms - last_end_ms <= BESIDE_MS
         another_spoke = last_streams.get(style, stream) != stream
         ends_ms[stream] = end_ms
         last_streams[style] = stream
@@ -79,8 +80,8 @@ def read_ass(lines: Iterable[str], alphabet: Alphabet | None = None) -> Iterator
         yield Kept(line[: len(line) - len(fields[-1])])
         yield replace(label, breaks=another_spoke and not is_near, cue=cue)
         items = list[Item]()
-        for piece in _BREAK.split(fields[-1]):  # the breaks are pieces, too
-            if _BREAK.fullmatch(piece):
+        for piece in _LINE_BREAK.split(fields[-1]):  # the breaks are pieces, too
+            if _LINE_BREAK.fullmatch(piece):
                 items.append(Kept(piece))
             else:
                 items += read_line(piece, alphabet=alphabet, cue=cue, markup=OVERRIDES, dashes=True)
@@ -93,37 +94,30 @@ def _event_ms(time: str) -> int | None:
 
 
 def _read_cues(lines: Iterable[str], alphabet: Alphabet | None = None, *, is_vtt: bool) -> Iterator[Item]:
-    """Yield the items of SubRip or WebVTT.
+    """Read SubRip or WebVTT.
 
-    A line with `-->` is no speech, nor is a number before it, whether its times can be read or not.  Nor are two times
-    with another arrow (`->`, `–`).  All lines are read first, as labels such as `maria:` are known from the whole file.
-    A cue of SubRip goes on to the next one's times, one of WebVTT (`is_vtt`) to an empty line.
+    A line of times is no speech, even if they are damaged, nor is a cue's number before them.  A cue of SubRip ends at
+    the next line of times, one of WebVTT (`is_vtt`) at an empty line.  All lines are read first: labels such as
+    `maria:` are known from the whole file.
     """
     cue: Cue | None = None  # None: before the first one, and between those of WebVTT
-    held = list[list[Item]]()  # the lines of the cue, or of what stands between cues
+    held = list[list[Item]]()  # the lines of the cue so far, or since the cue before; each line as its items
     rolling = Rolling()
-    number = 0  # of the next cue
-    before = ""  # the line before
+    n_cues = 0
+    line_before = ""
     speaker = ""
     unread = [*lines]
     labels = labels_of(remove_tags(line[:_OPENING_CHARS], TAGS).text for line in unread)
-    has_names = any(_TEAMS_TIME.match(line) for line in unread)  # on a line of their own, below the times
+    is_teams = any(_TEAMS_TIME.match(line) for line in unread)  # below the times, a line says who speaks
     unread.reverse()  # lines are taken off the end, so that no line is held twice
-    # following: the next line; spoken: the next that is not empty
-    for line, following, spoken in _looking_ahead(unread.pop() for _ in range(len(unread))):
-        start, arrow, _ = line.partition(_ARROW)
+    for line, following, next_filled in _with_next_lines(unread.pop() for _ in range(len(unread))):
         if _has_arrow(line):
-            # what cannot be read may be a time, too: `00:00:0l,000`; a line with another arrow is known by its times
-            states_times = any(char.isdecimal() for char in start) and (not arrow or not start.strip(_OF_TIMES))
-            if states_times:
+            new_cue = _cue_of_times(line, n_cues, speaker)
+            if new_cue:
                 yield from _items_of_cue(held, cue, rolling)
                 held = []
-                without_spaces = "".join(line.split())  # some write `00: 00: 02,000`
-                timing = TIMING.match(line) or TIMING.match(without_spaces) or _DAMAGED.fullmatch(line)
-                start_ms = _ms(*timing.groups()[_START]) if timing else None
-                end_ms = _ms(*timing.groups()[_END]) if timing else None
-                cue = Cue(number, start_ms, end_ms, speaker)
-                number += 1
+                cue = new_cue
+                n_cues += 1
             held.append([Kept(line)])
         elif not line.strip():
             held.append([Kept(line)])
@@ -132,62 +126,75 @@ def _read_cues(lines: Iterable[str], alphabet: Alphabet | None = None, *, is_vtt
                 yield from _items_of_cue(held, cue, rolling)
                 held = []
                 cue = None
-        elif cue is None or _is_id(line, before, following, spoken, is_vtt=is_vtt):
+        elif cue is None or _is_id(line, line_before, following, next_filled, is_vtt=is_vtt):
             held.append([Kept(line)])
-        elif has_names and _has_arrow(before) and following.strip():  # Teams: who speaks; what is said comes next
+        elif is_teams and _has_arrow(line_before) and following.strip():  # who speaks; the next line is what is said
             is_new = line.strip() != speaker
             speaker = line.strip()
-            cue = Cue(cue.number, cue.start_ms, cue.end_ms, speaker)
+            cue = replace(cue, speaker=speaker)
             held.append([speaker_label(speaker, cue), Kept(line)] if is_new else [Kept(line)])
         else:
             voice = _VOICE.match(line)
             if voice and voice[1].strip() != speaker:
                 speaker = voice[1].strip()
-                cue = Cue(cue.number, cue.start_ms, cue.end_ms, speaker)
+                cue = replace(cue, speaker=speaker)
                 held.append([speaker_label(speaker, cue)])
             held.append([*read_line(line, alphabet=alphabet, cue=cue, markup=TAGS, dashes=True, known_labels=labels)])
-        before = line
+        line_before = line
     yield from _items_of_cue(held, cue, rolling)
 
 
 # a text behind an empty line belongs to the cue before it
 read_srt = partial(_read_cues, is_vtt=False)
-# notes, styles, regions and settings of cues are kept; a word behind a time inside its cue (`<00:01.500>`) begins then
+# notes, styles, regions and settings of cues are kept
 read_vtt = partial(_read_cues, is_vtt=True)
 
 
-def _items_of_cue(lines: list[list[Item]], cue: Cue | None, rolling: Rolling) -> Iterator[Item]:
-    """Yield the items of a cue that has ended, or of what stands between cues.
+def _cue_of_times(line: str, number: int, speaker: str) -> Cue | None:
+    """Return the cue that begins with a line that has an arrow; None: the line states no times.
 
-    lines: of which each has its items; cue: None between cues, where nothing is said.  A word behind a time,
-    `<00:00:01.500>`, begins then.  A cue with such times builds its line up word by word, which `rolling` has to know
-    to tell what it shows again.
+    Damaged times, such as `00:00:0l,000 -->`, begin a cue without times.
+    """
+    start, arrow, _ = line.partition(_ARROW)
+    if not any(map(str.isdecimal, start)) or (arrow and start.strip(_TIME_CHARS)):
+        return None
+    without_spaces = "".join(line.split())  # some write `00: 00: 02,000`
+    timing = TIMING.match(line) or TIMING.match(without_spaces) or _OTHER_ARROW.fullmatch(line)
+    if timing is None:
+        return Cue(number, speaker=speaker)
+    return Cue(number, _ms(*timing.groups()[_START]), _ms(*timing.groups()[_END]), speaker)
+
+
+def _items_of_cue(lines: list[list[Item]], cue: Cue | None, rolling: Rolling) -> Iterator[Item]:
+    """Yield the items of the lines of a cue, or of what stands between cues (`cue` None).
+
+    A word behind a time, `<00:00:01.500>`, begins then.  YouTube's cues with such times build a line up word by word.
     """
     if cue is None:
         yield from chain.from_iterable(lines)
         return
-    is_built_up = any(_INLINE_TIME.search(_not_of_words(item)) for line in lines for item in line)
-    between = ""  # what stands between the last word and this one
-    shown = rolling.read_cue(lines, cue, is_built_up=is_built_up)
-    for item in set_cue_times(chain.from_iterable(shown), cue):
+    is_built_up = any(_INLINE_TIME.search(_behind_word(item)) for line in lines for item in line)
+    before = ""  # what stands between the last word and the next one
+    lines_with_echoes = rolling.read_cue(lines, cue, is_built_up=is_built_up)
+    for item in set_cue_times(chain.from_iterable(lines_with_echoes), cue):
         if not isinstance(item, SpokenWord):
-            between += _not_of_words(item)
+            before += _behind_word(item)
             yield item
             continue
-        times = _INLINE_TIME.findall(between)
-        between = item.after
+        times = _INLINE_TIME.findall(before)
+        before = item.after
         yield replace(item, start_ms=_ms(*times[-1])) if times else item
 
 
-def _not_of_words(item: Item) -> str:
-    """Return what of an item is no word: what follows a word, or all of a `Kept` one."""
+def _behind_word(item: Item) -> str:
+    """Return the part of an item that is no word: all of it, or what follows its word."""
     return item.text if isinstance(item, Kept) else item.after
 
 
-def _looking_ahead(lines: Iterable[str]) -> Iterator[tuple[str, str, str]]:
-    """Yield each line with the one that follows it, and with the next one that is not empty; `""` where none is.
+def _with_next_lines(lines: Iterable[str]) -> Iterator[tuple[str, str, str]]:
+    """Yield each line with the next one, and with the next one that is not empty; `""` if there is none.
 
-    >>> list(_looking_ahead(["1", "", "so"]))
+    >>> list(_with_next_lines(["1", "", "so"]))
     [('1', '', 'so'), ('', 'so', 'so'), ('so', '', '')]
     """
     waiting = list[str]()  # the last line that is not empty, and the empty ones behind it
@@ -202,15 +209,15 @@ def _looking_ahead(lines: Iterable[str]) -> Iterator[tuple[str, str, str]]:
 
 
 def _has_arrow(line: str) -> bool:
-    """Return whether a line is none of speech but one of times, or what is left of it."""
-    return _ARROW in line or _DAMAGED.fullmatch(line) is not None
+    """Return whether a line has `-->`, or two times with another arrow (`->`, `–`): then it is no speech."""
+    return _ARROW in line or _OTHER_ARROW.fullmatch(line) is not None
 
 
-def _is_id(line: str, before: str, following: str, spoken: str, *, is_vtt: bool) -> bool:
-    """Return whether a line names the cue whose times follow it, or is its number, twice or with empty lines behind it.
+def _is_id(line: str, before: str, following: str, next_filled: str, *, is_vtt: bool) -> bool:
+    """Return whether a line is the name or the number of the cue whose times follow.
 
-    before, following: the lines beside it; spoken: the next one that is not empty.  Behind times, a number is what is
-    said.
+    before, following: the lines beside it.  next_filled: the next line that is not empty.  Damaged files of SubRip have
+    a number twice, or empty lines behind it.  A number that follows times is speech.
     """
     is_number = line.strip().isdecimal()
     opens_cue = not before.strip()
@@ -219,31 +226,30 @@ def _is_id(line: str, before: str, following: str, spoken: str, *, is_vtt: bool)
     if is_vtt or not is_number:
         return False
     is_twice = opens_cue and line.strip() == following.strip()
-    has_times_behind = _has_arrow(spoken) and not _has_arrow(before)
+    has_times_behind = _has_arrow(next_filled) and not _has_arrow(before)
     return is_twice or has_times_behind
 
 
 class Rolling:
-    """Goes along with the cues of a file whose lines are shown two or three times, as YouTube's automatic captions are.
+    """Tells which lines of a cue repeat the cue before, as in YouTube's automatic captions.
 
-    In one cue a new line is built up, word by word with times, below the line before; the next one, of 10 ms, shows the
-    new line alone.  A file converted to SRT has the same cues without the times of words.  People who say something
-    twice have no cue of 10 ms for it, so their words stay words.
+    There a cue builds a new line up, word by word with times, below the line before.  The next cue, of 10 ms, shows the
+    new line alone.  Converted to SRT, the cues are the same but have no times of words.  If people say something twice,
+    there is no cue of 10 ms, so their words are not taken for a repetition.
     """
 
     def __init__(self) -> None:
         self._n_words = 0  # of the file so far
         # of the cue before: its lines, each with the numbers of its words in the file; its end; whether it was short
-        self._shown: list[tuple[str, range]] = []
+        self._lines_before: list[tuple[str, range]] = []
         self._end_ms: int | None = None
         self._was_short = False
 
     def read_cue(self, lines: Sequence[Sequence[Item]], cue: Cue, *, is_built_up: bool = False) -> list[list[Item]]:
-        """Return the lines of the next cue; words that the one before has shown are `Echo`es.
+        """Return the lines of the next cue, in which words that the cue before has shown are `Echo`es.
 
-        A cue repeats lines if the first of its lines are the last ones of the cue before, and if it follows that one at
-        once: the short cue repeats all, the one behind it those that stay, and one that is built up, the line above.
-        `is_built_up`: whether it has times of words inside.
+        A cue repeats lines if it follows the cue before at once and begins with the last lines of it.  One of the two
+        must be short, or the cue is built up (`is_built_up`: it has times of words) below the lines that it repeats.
 
         >>> rolling, line = Rolling(), list(read_line("so"))
         >>> cues = Cue(0, 0, 1990), Cue(1, 1990, 2000)
@@ -251,43 +257,42 @@ class Rolling:
         ['SpokenWord', 'Echo']
         """
         is_short = cue.start_ms is not None and cue.end_ms is not None and cue.end_ms - cue.start_ms <= _SHORT_MS
-        texts = [_text_seen(line) for line in lines]
-        n_again = _n_repeated([text for text in texts if text], [text for text, _ in self._shown])
-        is_all = n_again == sum(map(bool, texts))
+        texts = [_comparable(line) for line in lines]
+        n_repeated = _n_repeated([text for text in texts if text], [text for text, _ in self._lines_before])
+        is_all = n_repeated == sum(map(bool, texts))
         is_rolling = self._was_short or (is_short and is_all) or (is_built_up and not is_all)
         is_far = self._end_ms is None or cue.start_ms is None or abs(cue.start_ms - self._end_ms) > _GAP_MS
-        n_words_before = sum(len(numbers) for _, numbers in self._shown)
+        n_words_before = sum(len(numbers) for _, numbers in self._lines_before)
         if is_far or not is_rolling or n_words_before >= ECHOED_WORDS:
-            n_again = 0
-        repeated = self._shown[len(self._shown) - n_again :]
-        read = list[list[Item]]()
-        shown_now = list[tuple[str, range]]()
+            n_repeated = 0
+        texts_now = self._lines_before[len(self._lines_before) - n_repeated :]
+        n_unread = n_repeated  # lines that are still to be echoed
+        with_echoes = list[list[Item]]()
         for line, text in zip(lines, texts, strict=True):
-            if not text:
-                read.append([*line])
-            elif len(shown_now) < n_again:
-                known = repeated[len(shown_now)]
-                shown_now.append(known)
-                read.append(_echoes(line, known[1]))
-            else:
+            if text and n_unread:
+                _, numbers = texts_now[n_repeated - n_unread]
+                n_unread -= 1
+                with_echoes.append(_echoes(line, numbers))
+                continue
+            with_echoes.append([*line])
+            if text:
                 begin = self._n_words
                 self._n_words += sum(isinstance(item, SpokenWord) for item in line)
-                shown_now.append((text, range(begin, self._n_words)))
-                read.append([*line])
-        self._shown = shown_now
+                texts_now.append((text, range(begin, self._n_words)))
+        self._lines_before = texts_now
         self._end_ms = cue.end_ms
         self._was_short = is_short
-        return read
+        return with_echoes
 
 
-def _text_seen(line: Sequence[Item]) -> str:
-    """Return what a reader sees of a line, by which two lines are the same."""
+def _comparable(line: Sequence[Item]) -> str:
+    """Return what readers see of a line, in lower case, to be compared with another line; empty: they see nothing."""
     pieces = (item.shown if isinstance(item, Kept) else item.word.text.lower() for item in line)
     return " ".join(piece for piece in pieces if piece)
 
 
 def _n_repeated(texts: Sequence[str], before: Sequence[str]) -> int:
-    """Return how many of the first lines are the last ones of the cue before: 1 of `b c` behind `a b`."""
+    """Return how many lines the cue before ends with and this one begins with: 1 of `a b` and `b c`."""
     for n_lines in range(min(len(texts), len(before)), 0, -1):
         if texts[:n_lines] == before[-n_lines:]:
             return n_lines
@@ -295,7 +300,7 @@ def _n_repeated(texts: Sequence[str], before: Sequence[str]) -> int:
 
 
 def _echoes(line: Sequence[Item], numbers: Iterable[int]) -> list[Item]:
-    """Return a line that is shown once more; `numbers`: which words of the file its words are."""
+    """Return the items of a repeated line; `numbers`: of its words in the file, when it was shown first."""
     unused = iter(numbers)
     return [
         Kept(item.text)  # a label that is shown again ends no sentence
@@ -306,13 +311,13 @@ def _echoes(line: Sequence[Item], numbers: Iterable[int]) -> list[Item]:
 
 
 def _ms(hours: str | None, minutes: str, seconds: str, fraction: str | None) -> int:
-    """Return a time in ms; its parts are the groups of `_TIME`: a fraction of `5` is 500 ms."""
+    """Return the time of the groups of `_TIME` in ms: a fraction of `5` is 500 ms."""
     return ((int(hours or 0) * 60 + int(minutes)) * 60 + int(seconds)) * 1000 + int((fraction or "").ljust(3, "0"))
 
 
 @dataclass(frozen=True, slots=True)
 class WrittenCue:
-    """A cue as it is shown; lines end with a newline."""
+    """A cue to be written; a newline stands between its lines."""
 
     start_ms: int
     end_ms: int
@@ -320,17 +325,12 @@ class WrittenCue:
 
 
 def own_cues(written: Iterable[WrittenItem], name: str) -> list[WrittenCue]:
-    """Return the cues that a transcript has; `name` is what a message calls it.
+    """Return the cues that a transcript has.  `name`: of its file, for messages.
 
-    A cue whose speaker changes is one cue.  Raises InputError for words without a cue, or one without times.
+    A cue in which the speaker changes stays one cue.  Raises InputError for words in no cue, or in one without times.
     """
-
-    def without_speaker(piece: tuple[Cue | None, str, bool]) -> Cue | None:
-        cue = piece[0]
-        return None if cue is None else replace(cue, speaker="")
-
     cues = list[WrittenCue]()
-    for cue, group in groupby(_pieces_shown(written), key=without_speaker):
+    for cue, group in groupby(_visible_pieces(written), key=lambda piece: piece[0] and replace(piece[0], speaker="")):
         pieces = list(group)
         words = [text.strip() for _, text, is_word in pieces if is_word]
         if cue is not None and cue.start_ms is not None and cue.end_ms is not None:
@@ -344,39 +344,36 @@ def own_cues(written: Iterable[WrittenItem], name: str) -> list[WrittenCue]:
     return cues
 
 
-def _pieces_shown(written: Iterable[WrittenItem]) -> Iterator[tuple[Cue | None, str, bool]]:
-    """Yield what is shown of the items: its cue, its text up to the next piece, and whether it is a word.
+def _visible_pieces(written: Iterable[WrittenItem]) -> Iterator[tuple[Cue | None, str, bool]]:
+    """Yield words, labels and directions: the cue, the text with the space behind it, and whether it is a word.
 
-    A line's end of the file, `\\N` in ASS, is one here; whatever else stands between two pieces is a space.
+    The space is a newline if a line of the file (`\\N` in ASS) ends before the next piece.
     """
-    cue: Cue | None = None  # of the piece that waits for what stands behind it
-    shown = ""  # its text
-    is_word = False
+    waiting: tuple[Cue | None, str, bool] | None = None  # for what stands behind it
     ends_line = False  # whether a line ended since
-    is_first = True
     for item in written:
-        # of json there is only the bare text
+        # a label of json has only its bare text
         text = item.text or item.bare if isinstance(item, Kept) else item.spoken.after
         has_end = "\n" in text or "\\N" in text
         if isinstance(item, Kept) and not item.shown:
             ends_line = ends_line or has_end
             continue
-        if is_first:
-            is_first = False
-        else:
+        if waiting:
+            cue, shown, is_word = waiting
             yield cue, shown + ("\n" if ends_line else " "), is_word
         ends_line = has_end
-        is_word = not isinstance(item, Kept)
-        cue = item.cue if isinstance(item, Kept) else item.spoken.cue
-        shown = item.shown if isinstance(item, Kept) else item.annotated.text
-    if not is_first:
-        yield cue, shown, is_word
+        if isinstance(item, Kept):
+            waiting = (item.cue, item.shown, False)
+        else:
+            waiting = (item.spoken.cue, item.annotated.text, True)
+    if waiting:
+        yield waiting
 
 
 def write_srt(cues: Sequence[WrittenCue]) -> str:
-    """Write new cues as SubRip; a file that is SubRip already is written by `items.iter_pieces`, with all that it had.
+    """Write new cues as SubRip.  A text in which something would be read as a tag or an entity is escaped.
 
-    Where something in a text would be read as a tag or an entity, all of it is escaped.
+    A file that is SubRip already is written from its items, with all that it had.
     """
     texts = (
         html.escape(cue.text, quote=False).replace("{", "&#123;") if TAGS.search(cue.text) else cue.text for cue in cues
@@ -385,13 +382,13 @@ def write_srt(cues: Sequence[WrittenCue]) -> str:
 
 
 def write_vtt(cues: Sequence[WrittenCue]) -> str:
-    """Write cues as WebVTT; players read a brace and a backslash as a tag of SRT."""
+    """Write cues as WebVTT.  A brace with a backslash is escaped, too, as players read it as a tag of SRT."""
     texts = (html.escape(cue.text, quote=False).replace("{\\", "&#123;\\") for cue in cues)
     return "WEBVTT\n\n" + _blocks(cues, texts, ".")
 
 
 def _blocks(cues: Sequence[WrittenCue], texts: Iterable[str], point: str) -> str:
-    """Return cues as SRT and WebVTT have them; pysubs2 would read `{x}` and `C:\\New` as codes of ASS."""
+    """Return the blocks of cues that SRT and WebVTT have; pysubs2 would read `{x}` and `C:\\New` as codes of ASS."""
     return "".join(
         f"{number}\n{_clock(cue.start_ms, point)} --> {_clock(cue.end_ms, point)}\n{text}\n\n"
         for number, (cue, text) in enumerate(zip(cues, texts, strict=True), start=1)
@@ -399,12 +396,12 @@ def _blocks(cues: Sequence[WrittenCue], texts: Iterable[str], point: str) -> str
 
 
 def write_ass(cues: Sequence[WrittenCue]) -> str:
-    """Write cues as ASS: braces escaped, backslashes kept off letters."""
+    """Write cues as ASS, with escaped braces and an invisible character behind each backslash."""
     from pysubs2 import SSAEvent, SSAFile  # only those who write ASS wait for it
 
     file = SSAFile()
     for cue in cues:
-        text = cue.text.replace("\\", "\\\u2060")  # behind a backslash an unseen character: `\N` would be a line's end
+        text = cue.text.replace("\\", "\\\u2060")  # else `\N` would end a line
         text = re.sub(r"([{}])", r"\\\1", text).replace("\n", "\\N")
         file.append(SSAEvent(cue.start_ms, cue.end_ms, text))
     return file.to_string("ass")

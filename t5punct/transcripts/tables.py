@@ -1,7 +1,7 @@
 """Tables of words or segments: NIST's CTM, and values separated by tabs or by commas.
 
-In: the lines of a file, with their ends.  Out: items; of each row all but its words is kept.  Or the written items of
-any transcript, and the rows of a table.
+In: the lines of a file, with their ends.  Out: items, of which only the words of a row are not `Kept`.
+In: the written items of any transcript.  Out: the rows of a new table.
 
 >>> rows = ["talk 1 0.5 0.2 so\\n", "talk 1 0.7 0.1 ,\\n", "talk 1 0.9 0.3 what\\n"]
 >>> words = [item for item in read_ctm(rows) if isinstance(item, SpokenWord)]
@@ -28,29 +28,25 @@ _FIELD = re.compile(r"\S+")
 _CELL = re.compile(r"[^\t\r\n]+|(?<=\t)(?=\t)|^(?=\t)")
 _QUOTED = re.compile(r'\s*"(.*)"\s*', re.DOTALL)
 _SOUND = re.compile(r"\[[^\[\]\s]+\]|<\w+>")  # in the place of a word: [noise], <unk>, <eps>
-_WORD_COLUMNS = ("word", "token")
-_TEXT_COLUMNS = ("text", "transcript", "transcription", "sentence", "utterance")  # of segments
-_COLUMN_NAMES = (
-    "text",
-    *_WORD_COLUMNS,
-    *_TEXT_COLUMNS[1:],
-)  # the first that is there; `sentence` beside `word` is a number
+_SEGMENT_NAMES = ("text", "transcript", "transcription", "sentence", "utterance")  # of columns of segments
+# columns of words, the best first: `sentence` beside `word` is a number
+_TEXT_NAMES = ("text", "word", "token", *_SEGMENT_NAMES[1:])
 _OPENING_QUOTE = re.compile(r'(?:^|[,;])\s*"')
-_LATE_QUOTE = re.compile(r'(?:^|[,;])\s*+"(?:[^"]|"")*+"(?!\s*+(?:[,;]|$))')  # of a cell that goes on behind it
+_LATE_QUOTE = re.compile(r'(?:^|[,;])\s*+"(?:[^"]|"")*+"(?!\s*+(?:[,;]|$))')  # closes a cell that has more behind it
 _CTM_FIELDS = 5  # file, channel, start, duration, word; a confidence may follow
-_FEWEST_ROWS = 2  # by which a CTM is known
+_FEWEST_ROWS = 2  # fewer lines are not taken for a CTM
 _CLOCK = re.compile(r"(?:(\d{1,9}):)?(\d{1,2}):(\d\d(?:\.\d{1,9})?)")  # `00:01`, `1:02:03.5`
-_BLANK = ("", "na", "none", "-")  # in a column of times
+_BLANK = ("", "na", "none", "-")  # cells in a column of times
 _DASHES = re.compile(f"{DASH}+")
-_MS = 1000
+_SECOND_MS = 1000
 
 
 @dataclass(frozen=True, slots=True)
 class TableRow:
     """A line of a table.
 
-    begin, end: where its text, the cell of words, stands in the line; cue: of a segment, None for a row of one word;
-    source: the recording and channel, over which no sentence goes on; speaker: empty where the table names none.
+    begin, end: where the words stand in the line.  cue: of a segment; None: the row is one word.  source: recording and
+    channel; no sentence goes on from one to another.  speaker: empty if the table names none.
     """
 
     line: str
@@ -69,9 +65,9 @@ class TableRow:
 
 @dataclass(frozen=True, slots=True)
 class MarkRows:
-    """A word whose marks have rows of their own behind it: rows without marks go, and new marks are in the first.
+    """A word whose marks have rows of their own behind it.  New marks are written into the first; the others go.
 
-    cell, rest: the word in its row, and what follows it there; rows: what stands before each mark, it, and the rest.
+    cell, rest: the word, and what follows it in its row.  rows: before each mark, the mark, and behind it.
     """
 
     cell: str
@@ -87,17 +83,19 @@ class MarkRows:
     def marks(self) -> str:
         return "".join(mark for _, mark, _ in self.rows)
 
-    def around(self, text: str, n_stem: int, n_closers: int) -> str:
-        """Return the rows with the word and its marks as `text` has them."""
-        said, opening = opening_apart(text)  # `¿` may come or go, so letters are compared without it
-        own, own_opening = opening_apart(self.cell)
-        n_said = n_stem - len(own_opening)
-        cut = len(own) + len(opening)  # the word stands before it, its marks behind it
-        if said[: len(own)].lower() != own.lower():  # the cell has a mark, too, or a user spells it with other letters
-            is_spelled = said[:n_said].lower() != own[:n_said].lower()
-            cut = len(text.partition(DASH_APART)[0]) if is_spelled or n_closers else n_said + len(opening)
-        word = without_spaces(text[:cut])
-        marks = "".join(text[cut:].split())
+    def rewrite(self, text: str, n_stem: int, n_closers: int) -> str:
+        new, opening = opening_apart(text)  # `¿` may come or go, so letters are compared without it
+        old, old_opening = opening_apart(self.cell)
+        n_letters = n_stem - len(old_opening)
+        has_same_letters = new[:n_letters].lower() == old[:n_letters].lower()
+        if new[: len(old)].lower() == old.lower():
+            n_word = len(opening) + len(old)
+        elif has_same_letters and not n_closers:  # the old cell had a mark, too
+            n_word = len(opening) + n_letters
+        else:  # a user's spelling, or closing quotes: the marks stay in the cell, but for a dash
+            n_word = len(text.partition(DASH_APART)[0])
+        word = without_spaces(text[:n_word])
+        marks = "".join(text[n_word:].split())
         if marks == self.marks:
             return word + self.raw[len(self.cell) :]
         lead, _, after = self.rows[0]
@@ -106,11 +104,11 @@ class MarkRows:
 
 def read_ctm(lines: Iterable[str], alphabet: Alphabet | None = None) -> Iterator[Item]:
     """Read NIST's CTM: lines of file, channel, start, duration (in seconds), word and more; `;;` opens a comment."""
-    return _items(map(_ctm_row, lines), alphabet, in_field=True)
+    return _items_of_rows(map(_ctm_row, lines), alphabet, in_field=True)
 
 
 def are_ctm(lines: Iterable[str]) -> bool:
-    """Return whether all lines are of CTM: file, channel, two times, a word, and maybe a confidence.
+    """Return whether all lines are rows of CTM: file, channel, two times, a word, and maybe a confidence.
 
     >>> are_ctm(["talk 1 0.5 0.2 so\\n", "talk 1 0.7 0.1 what 0.9\\n"]), are_ctm(["we met 3 4 times\\n", "so\\n"])
     (True, False)
@@ -120,18 +118,18 @@ def are_ctm(lines: Iterable[str]) -> bool:
         if len(row) not in (_CTM_FIELDS, _CTM_FIELDS + 1):
             return False
         numbers = row[2:4] + row[_CTM_FIELDS:]
-        if any(_seconds_ms(number) is None for number in numbers):
+        if any(_parse_ms(number) is None for number in numbers):
             return False
     return len(rows) >= _FEWEST_ROWS
 
 
 def _ctm_row(line: str) -> TableRow | str:
-    """Return the row of a line; the line itself, if it is a comment or none of CTM."""
+    """Parse a line.  A comment, or a line that is not CTM, is returned as it is."""
     fields = list(_FIELD.finditer(line))
     if line.startswith(";;") or len(fields) < _CTM_FIELDS:
         return line
-    start_ms = _seconds_ms(fields[2][0])
-    duration_ms = _seconds_ms(fields[3][0])
+    start_ms = _parse_ms(fields[2][0])
+    duration_ms = _parse_ms(fields[3][0])
     if start_ms is None or duration_ms is None:
         return line
     source = (fields[0][0], fields[1][0])
@@ -141,39 +139,35 @@ def _ctm_row(line: str) -> TableRow | str:
 def read_table(lines: Iterable[str], alphabet: Alphabet | None = None) -> Iterator[Item]:
     """Read tab-separated values.
 
-    With a header: a column `word` or `token`, and `start` and `end` in seconds if there are such; or a column `text`
-    (or `transcript`, `sentence` and so on) of segments, with `start` and `end` in ms, as Whisper has it, or in seconds
-    if they have a decimal point; and `speaker`.  Without: one column of words and others of numbers;
-    words come before their times, and segments behind them, as Audacity's labels do.  Raises InputError where it is
-    not clear which column holds the words.
+    A header names a column of words (`word` or `token`), or of segments (`text`, `transcript`, `sentence` and so on);
+    and maybe `start`, `end` and `speaker`.  Times are in seconds; those of segments are in ms, as Whisper's, if none
+    has a decimal point.  Without a header, one column has words or segments, and all others have numbers: times stand
+    behind words, and before segments, as in Audacity's labels.  Raises InputError if the column of words is not clear.
     """
-    return _items(_rows([(line, list(_CELL.finditer(line))) for line in lines]), alphabet, in_field=False)
+    return _items_of_rows(_rows([(line, list(_CELL.finditer(line))) for line in lines]), alphabet, in_field=False)
 
 
 @dataclass(frozen=True, slots=True)
 class CellEdge(Kept):
-    """Where a cell of a csv without quotes begins, and where it ends; a comma that comes into it makes them needed."""
+    """The begin or the end of a cell without quotes in a csv.  If the cell gets a comma, `write_cells` adds quotes."""
 
     delimiter: str = ","
 
 
 def read_csv(lines: Iterable[str], alphabet: Alphabet | None = None) -> Iterator[Item]:
-    """Read values separated by commas or semicolons, with the columns of `read_table`.
-
-    Raises InputError as that does.
-    """
+    """Read values separated by commas or semicolons, with the columns and errors of `read_table`."""
     lines = [*_whole_rows(lines)]
     delimiter = ";" if lines and lines[0].count(";") > lines[0].count(",") else ","
     # a cell: in quotes, where "" is a quote, or up to the next delimiter; it may be empty
-    pattern = re.compile(rf'(?:(?<=^)|(?<={delimiter}))(?:"(?:[^"]|"")*"|[^"{delimiter}\r\n][^{delimiter}\r\n]*|)')
-    cells = [(line, [*pattern.finditer(line.rstrip("\r\n"))]) for line in lines]
+    cell = re.compile(rf'(?:(?<=^)|(?<={delimiter}))(?:"(?:[^"]|"")*"|[^"{delimiter}\r\n][^{delimiter}\r\n]*|)')
+    cells = [(line, [*cell.finditer(line.rstrip("\r\n"))]) for line in lines]
     speaker = ""
     for number, row in enumerate(_rows(cells)):
         if isinstance(row, str):
             yield Kept(row)
             continue
         is_quoted = row.line[: row.begin].endswith('"')
-        edge = [] if is_quoted else [CellEdge("", delimiter=delimiter)]  # before the cell and behind it
+        edge = [] if is_quoted else [CellEdge("", delimiter=delimiter)]
         cue = row.cue or Cue(number, row.start_ms, row.end_ms, row.speaker)
         yield Kept(row.line[: row.begin])
         yield from edge
@@ -187,11 +181,11 @@ def read_csv(lines: Iterable[str], alphabet: Alphabet | None = None) -> Iterator
 
 
 def write_cells(written: Iterable[WrittenItem]) -> Iterator[str]:
-    """Yield the file that the items of a csv are, with quotes around cells that have commas now.
+    """Write a csv from its items, with quotes around cells that have commas now.
 
-    A cell without quotes stands between two `CellEdge`s, so it is held until the second one.
+    A cell without quotes stands between two `CellEdge`s, so it is held back until the second one.
     """
-    cell: list[str] | None = None  # the pieces of a cell without quotes; None: outside of one
+    cell: list[str] | None = None  # the pieces of such a cell so far; None: outside of one
     for item in written:
         piece = item.text if isinstance(item, Kept) else item.in_file
         if not isinstance(item, CellEdge):
@@ -200,7 +194,7 @@ def write_cells(written: Iterable[WrittenItem]) -> Iterator[str]:
             else:
                 cell.append(piece)
         elif cell is None:
-            yield piece  # what words that were removed left behind the edge
+            yield piece  # white space that a removed word left: `leave_out_removed` puts it into the item before
             cell = []
         else:
             text = "".join(cell)
@@ -209,11 +203,11 @@ def write_cells(written: Iterable[WrittenItem]) -> Iterator[str]:
 
 
 def _whole_rows(lines: Iterable[str]) -> Iterator[str]:
-    """Yield rows of a csv; one whose quotes are open goes on in the next line.
+    """Yield the rows of a csv.  A row goes on in the next line while a quote is open.
 
-    Raises InputError for one that stays open.
+    Raises InputError for a quote that is not closed.
     """
-    row = ""  # of the lines since the last whole one
+    row = ""  # the lines of an unfinished row
     first = 0  # the number of its first line
     for number, line in enumerate(lines, start=1):
         may_be_open = bool(row) or _OPENING_QUOTE.search(line)  # the quote of `5" wide` opens no cell
@@ -222,7 +216,7 @@ def _whole_rows(lines: Iterable[str]) -> Iterator[str]:
         row += line
         if may_be_open and row.count('"') % 2:
             continue
-        if number > first and _LATE_QUOTE.search(row):  # the quote of a later cell closed it: it was never closed
+        if number > first and _LATE_QUOTE.search(row):  # the open quote met the opening one of a later cell
             break
         yield row
         row = ""
@@ -233,52 +227,52 @@ def _whole_rows(lines: Iterable[str]) -> Iterator[str]:
 
 @dataclass(frozen=True, slots=True)
 class _Columns:
-    """Which columns of a table hold what, counted from 0; None: no column does.
+    """The indices of a table's columns, from 0; None: the table has no such column.
 
-    is_segment: whether a row holds a segment of many words, as against one word.
+    text: of words or segments.  unit_ms: of times.  is_segment: a row is a segment of many words, not one word.
     """
 
     text: int
     start: int | None = None
     end: int | None = None
-    scale: int = _MS  # of its times, to ms
+    unit_ms: int = _SECOND_MS
     is_segment: bool = False
     has_header: bool = False
     speaker: int | None = None
 
 
 def _find_columns(rows: Sequence[Sequence[str]]) -> _Columns:
-    """Find the columns of a table.  Raises InputError where it is not clear which of them holds the words."""
-    with_words = [row for row in rows if not any(map(_is_marks, row))]  # rows of marks may go
-    return _columns_by_header(rows, with_words) or _columns_by_content(rows, with_words)
+    """Find the columns of a table.  Raises InputError if it is not clear which of them has the words."""
+    word_rows = [row for row in rows if not any(map(_is_marks, row))]  # a row of a mark may have fewer cells
+    return _columns_by_header(rows, word_rows) or _columns_by_content(rows, word_rows)
 
 
-def _columns_by_header(rows: Sequence[Sequence[str]], with_words: Sequence[Sequence[str]]) -> _Columns | None:
+def _columns_by_header(rows: Sequence[Sequence[str]], word_rows: Sequence[Sequence[str]]) -> _Columns | None:
     """Find the columns by the names in the first row; None: it names no column of words, so it is no header."""
     header = [name.lower() for name in rows[0]] if rows else []
-    word_column = next((name for name in _COLUMN_NAMES if name in header), None)
-    if word_column is None:
+    text_name = next((name for name in _TEXT_NAMES if name in header), None)
+    if text_name is None:
         return None
     # R writes a column of row names, for which its header has no name
-    has_row_names = {len(row) for row in with_words if row is not rows[0]} == {len(header) + 1}
+    has_row_names = {len(row) for row in word_rows if row is not rows[0]} == {len(header) + 1}
     index = dict[str, int]()  # of equal names the first counts
     for number, name in enumerate(header, start=1 if has_row_names else 0):
         index.setdefault(name, number)
-    is_segment = word_column in _TEXT_COLUMNS
+    is_segment = text_name in _SEGMENT_NAMES
     start = index.get("start")
     end = index.get("end")
     times = [row[column] for row in rows[1:] for column in (start, end) if column is not None and column < len(row)]
     are_ms = is_segment and not any("." in time for time in times)
-    return _Columns(index[word_column], start, end, 1 if are_ms else _MS, is_segment, True, index.get("speaker"))
+    return _Columns(index[text_name], start, end, 1 if are_ms else _SECOND_MS, is_segment, True, index.get("speaker"))
 
 
-def _columns_by_content(rows: Sequence[Sequence[str]], with_words: Sequence[Sequence[str]]) -> _Columns:
+def _columns_by_content(rows: Sequence[Sequence[str]], word_rows: Sequence[Sequence[str]]) -> _Columns:
     """Find the one column that holds no numbers: of words (`so 0.5 0.7`), or of segments (`0.5 2.5 so what`)."""
-    n_columns = max(map(len, with_words), default=1)
+    n_columns = max(map(len, word_rows), default=1)
     with_text = [number for number in range(n_columns) if not _are_numbers(row[number : number + 1] for row in rows)]
-    cells = [_bare(row[0]) for row in rows if not _is_marks(row[0])]
-    is_of_times = n_columns == 1 and bool(cells) and all(map(_CLOCK.fullmatch, cells[1:] or cells))  # maybe a header
-    if is_of_times or (n_columns > 1 and len(with_text) != 1):
+    cells = [_without_marks(row[0]) for row in rows if not _is_marks(row[0])]
+    has_only_times = n_columns == 1 and bool(cells) and all(map(_CLOCK.fullmatch, cells[1:] or cells))  # or a header
+    if has_only_times or (n_columns > 1 and len(with_text) != 1):
         raise InputError(
             f"columns {', '.join(rows[0])}: it is not clear which of them holds words",
             expected="a header with `word`, `token` or `text`, or one column of words beside numbers",
@@ -293,29 +287,26 @@ def _columns_by_content(rows: Sequence[Sequence[str]], with_words: Sequence[Sequ
 
 
 def _are_numbers(cells: Iterable[Sequence[str]]) -> bool:
-    """Return whether cells are numbers or blank."""
-    said = (cell[0] for cell in cells if cell and cell[0].lower() not in _BLANK and not _is_marks(cell[0]))
-    return all(_seconds_ms(_bare(cell)) is not None for cell in said)
+    """Return whether a column has numbers alone.  cells: one of each row, or none if the row is short."""
+    filled = (cell[0] for cell in cells if cell and cell[0].lower() not in _BLANK and not _is_marks(cell[0]))
+    return all(_parse_ms(_without_marks(cell)) is not None for cell in filled)
 
 
-def _bare(cell: str) -> str:
-    """Return a cell without the marks behind it, which may go, too: `1984,` is a number."""
+def _without_marks(cell: str) -> str:
+    """Return a cell without the marks behind its text: `1984,` is a number, too."""
     return cell.rstrip(ALL_MARKS.characters + " ")
 
 
 def _rows(lines: Sequence[tuple[str, Sequence[re.Match[str]]]]) -> Iterator[TableRow | str]:
-    """Yield the rows of lines that are cut into cells; a line without words stays as it is.
-
-    Raises InputError where it is not clear which column holds the words.
-    """
+    """Yield the rows of lines, which are given with their cells; a line without words is yielded as it is."""
     columns = _find_columns([[_plain(cell) for cell in cells] for _, cells in lines if cells])
     for number, (line, cells) in enumerate(lines):
         is_header = columns.has_header and not number
         if is_header or len(cells) <= columns.text or not cells[columns.text][0].strip():
             yield line
             continue
-        start_ms = _seconds_ms(_cell_of(cells, columns.start), columns.scale)
-        end_ms = _seconds_ms(_cell_of(cells, columns.end), columns.scale)
+        start_ms = _parse_ms(_cell_of(cells, columns.start), columns.unit_ms)
+        end_ms = _parse_ms(_cell_of(cells, columns.end), columns.unit_ms)
         speaker = _cell_of(cells, columns.speaker)
         cell = cells[columns.text]
         quoted = _QUOTED.fullmatch(cell[0])
@@ -326,7 +317,7 @@ def _rows(lines: Sequence[tuple[str, Sequence[re.Match[str]]]]) -> Iterator[Tabl
 
 
 def _cell_of(cells: Sequence[re.Match[str]], column: int | None) -> str:
-    """Return the cell of a column; empty where the table has no such column, or the row is short."""
+    """Return the cell of a column; empty if the table has no such column, or the row is short."""
     return "" if column is None or column >= len(cells) else _plain(cells[column])
 
 
@@ -334,12 +325,12 @@ def _plain(cell: re.Match[str]) -> str:
     return cell[0].strip().strip('"')
 
 
-def _items(rows: Iterable[TableRow | str], alphabet: Alphabet | None, *, in_field: bool) -> Iterator[Item]:
+def _items_of_rows(rows: Iterable[TableRow | str], alphabet: Alphabet | None, *, in_field: bool) -> Iterator[Item]:
     """Yield the items of rows; a row of a mark alone belongs to the word of the row before it.
 
-    in_field: whether white space ends a field, so that a word may hold none.
+    in_field: as in `SpokenWord`.
     """
-    held = list[Item]()  # the row before, which marks may follow
+    held = list[Item]()  # the items of the row before, held back as rows of marks may follow
     source_before: tuple[str, ...] | None = None
     speaker = ""
     for row in rows:
@@ -347,9 +338,9 @@ def _items(rows: Iterable[TableRow | str], alphabet: Alphabet | None, *, in_fiel
             yield from held
             held = [Kept(row)]
             continue
-        joined = _with_mark(held, row, alphabet or ALL_MARKS) if row.source == source_before else None
-        if joined:
-            held = joined
+        held_with_mark = _with_mark(held, row, alphabet or ALL_MARKS) if row.source == source_before else None
+        if held_with_mark:
+            held = held_with_mark
             continue
         yield from held
         is_new_source = source_before is not None and row.source != source_before
@@ -362,7 +353,7 @@ def _items(rows: Iterable[TableRow | str], alphabet: Alphabet | None, *, in_fiel
 
 
 def _row_items(row: TableRow, alphabet: Alphabet | None, in_field: bool) -> Iterator[Item]:
-    """Yield the items of a row: of a segment those of its text; of a word it alone, or the sound in its place."""
+    """Yield the items of a row: the words of a segment, or one word, or a sound such as `[noise]` in its place."""
     if row.cue:
         yield Kept(row.line[: row.begin])
         yield from set_cue_times(read_line(row.text, alphabet=alphabet, cue=row.cue), row.cue)
@@ -372,7 +363,7 @@ def _row_items(row: TableRow, alphabet: Alphabet | None, in_field: bool) -> Iter
     text = row.line[begin : row.end]
     yield Kept(row.line[:begin])
     sound = text.rstrip()
-    if _SOUND.fullmatch(sound):  # it breaks no sentence: it may be heard inside one
+    if _SOUND.fullmatch(sound):  # may be heard inside a sentence, so it is no break
         yield Kept(sound, role=Role.DIRECTION)
         yield Kept(text[len(sound) :] + row.line[row.end :])
         return
@@ -382,43 +373,42 @@ def _row_items(row: TableRow, alphabet: Alphabet | None, in_field: bool) -> Iter
 
 
 def _with_mark(held: Sequence[Item], row: TableRow, alphabet: Alphabet) -> list[Item] | None:
-    """Return the items of a word's row, `held`, with the row of a mark behind it; None: it is no mark behind a word."""
+    """Append the row of a mark to the items of a word's row, `held`; None: it is no mark, or is behind no word."""
     mark = row.text.strip()
     words = [(place, item) for place, item in enumerate(held) if isinstance(item, SpokenWord)]
     if not _is_marks(mark, alphabet) or not words or row.cue:
         return None
     place, spoken = words[-1]
     begin = row.begin + row.text.index(mark)
-    new = (row.line[:begin], mark, row.line[begin + len(mark) :])
+    mark_row = (row.line[:begin], mark, row.line[begin + len(mark) :])
     if isinstance(spoken.markup, MarkRows):
-        rows = replace(spoken.markup, rows=(*spoken.markup.rows, new))
+        rows = replace(spoken.markup, rows=(*spoken.markup.rows, mark_row))
     else:
         rest = spoken.after + "".join(item.text for item in held[place + 1 :] if isinstance(item, Kept))
-        rows = MarkRows(spoken.raw, rest, (new,))
-    apart = _DASHES.sub(DASH_APART, rows.marks)  # one that touches the word would be a part of it
-    words_now = list(words_of(rows.cell + apart, alphabet, opens_line=False))
-    if len(words_now) > 1:  # the mark cannot stand behind this word
+        rows = MarkRows(spoken.raw, rest, (mark_row,))
+    marks = _DASHES.sub(DASH_APART, rows.marks)  # a dash that touches the word would be a part of it
+    words_with_marks = list(words_of(rows.cell + marks, alphabet, opens_line=False))
+    if len(words_with_marks) > 1:  # the mark cannot stand behind this word
         return None
-    return [*held[:place], replace(spoken, word=words_now[0], after="", markup=rows)]
+    return [*held[:place], replace(spoken, word=words_with_marks[0], after="", markup=rows)]
 
 
 def _is_marks(text: str, alphabet: Alphabet = ALL_MARKS) -> bool:
-    """Return whether a text is marks alone."""
     return bool(text) and not text.strip(alphabet.characters)
 
 
-def _seconds_ms(text: str, scale: int = _MS) -> int | None:
-    """Return a time in ms, of a number, or of what a clock shows; None: it is neither.  scale: of a number, to ms.
+def _parse_ms(text: str, unit_ms: int = _SECOND_MS) -> int | None:
+    """Parse a time: a number of units, or a clock's; None: it is neither.
 
-    >>> _seconds_ms("1.5"), _seconds_ms("1500", scale=1), _seconds_ms("01:02.5"), _seconds_ms("so")
+    >>> _parse_ms("1.5"), _parse_ms("1500", unit_ms=1), _parse_ms("01:02.5"), _parse_ms("so")
     (1500, 1500, 62500, None)
     """
     clock = _CLOCK.fullmatch(text)
     if clock:
         minutes = 60 * int(clock[1] or 0) + int(clock[2])
-        return round(_MS * (60 * minutes + float(clock[3])))
+        return round(_SECOND_MS * (60 * minutes + float(clock[3])))
     try:
-        return round(scale * float(text))
+        return round(unit_ms * float(text))
     except (ValueError, OverflowError):
         return None
 
@@ -438,7 +428,7 @@ def write_ctm(written: Iterable[WrittenItem], source: str) -> Iterator[str]:
 
 
 def write_tsv(written: Iterable[WrittenItem], source: str) -> Iterator[str]:
-    """Yield a table with the header `word`, `start`, `end`; times in seconds, empty where they are not known."""
+    """Write a table of `word`, `start` and `end`, separated by tabs; times are in seconds, or empty if not known."""
     yield "word\tstart\tend\n"
     for item in _words(written):
         times = ("" if ms is None else f"{ms / 1000:.3f}" for ms in (item.spoken.start_ms, item.spoken.end_ms))
@@ -446,15 +436,14 @@ def write_tsv(written: Iterable[WrittenItem], source: str) -> Iterator[str]:
 
 
 def write_csv(written: Iterable[WrittenItem], source: str) -> Iterator[str]:
-    """Yield the same table with commas, and quotes where they are needed."""
+    """Write the table of `write_tsv` with commas, and quotes around cells that need them."""
     for row in write_tsv(written, source):
         cells = row.rstrip("\n").split("\t")
         yield ",".join(_quoted(cell) if "," in cell or '"' in cell else cell for cell in cells) + "\n"
 
 
 def _quoted(cell: str) -> str:
-    """Return a cell of a csv with quotes around it; its own are doubled."""
-    return f'"{cell.replace(chr(34), 2 * chr(34))}"'
+    return '"' + cell.replace('"', '""') + '"'
 
 
 def _words(written: Iterable[WrittenItem]) -> Iterator[WrittenWord]:

@@ -1,6 +1,6 @@
 """A user's own spellings: `pytorch=PyTorch`, `asr=ASR`, `new york=New York`, `gonna=going to`.
 
-In: a file of terms, and the items of a transcript.  Out: the items; a term's words know how they are written.
+In: a file of terms, and the items of a transcript.  Out: the items, in which the words of terms have their spelling.
 
 >>> terms = Terms.of(["pytorch=PyTorch", "ASR  # the letters are enough", "new york=New York"])
 >>> from .speech import read_plain
@@ -28,33 +28,32 @@ _POSSESSIVE = ("'s", "’s")
 
 @dataclass(frozen=True)
 class Terms:
-    """Spellings by what they replace: words in lower case."""
+    """A user's terms.  spellings: a term's words, in lower case -> how each of them is written."""
 
     spellings: Mapping[tuple[str, ...], tuple[str, ...]]
 
     @classmethod
     def of(cls, lines: Iterable[str], name: str = "terms") -> Terms:
-        """Return one term a line: `words=spelling`, or the spelling alone.  Raises InputError for anything else."""
-        if isinstance(lines, str):  # whose letters would be the terms
+        """Parse one term a line: `words=spelling`, or the spelling alone.  Raises InputError for anything else."""
+        if isinstance(lines, str):  # each letter of it would be a term
             raise InputError("one str of terms", expected="several lines, such as a list of them", fix="split it")
         spellings: dict[tuple[str, ...], tuple[str, ...]] = {}
         for number, line in enumerate(lines, start=1):
             text = _COMMENT.sub("", line).strip()
             if not text:
                 continue
-            said, equals, spelling = text.partition("=")  # without a sign, the words are their own spelling
-            # as they are heard: a full stop that is a word's own is no part of it
-            key = tuple(word.normal for word in words_of(said, opens_line=False))
-            new = tuple((spelling if equals else said).split())
-            if len(key) == 1 and len(new) > 1:  # `gonna=going to`: one word, written with a space
-                new = (" ".join(new),)
-            if not key or len(key) != len(new):
+            heard, equals, spelling = text.partition("=")
+            key = tuple(word.normal for word in words_of(heard, opens_line=False))  # a full stop of a word is not heard
+            spelled = tuple((spelling if equals else heard).split())
+            if len(key) == 1 and len(spelled) > 1:  # `gonna=going to`: one word, written with a space
+                spelled = (" ".join(spelled),)
+            if not key or len(key) != len(spelled):
                 raise InputError(
                     f"{name} line {number}: {text!r}",
                     expected="words=spelling, with one word or as many words on both sides",
                     fix="correct the line",
                 )
-            spellings[key] = new
+            spellings[key] = spelled
         return cls(spellings)
 
     @classmethod
@@ -63,13 +62,13 @@ class Terms:
 
     @cached_property
     def lengths(self) -> tuple[int, ...]:
-        """How many words terms have, the most first."""
+        """The numbers of words that terms have, the largest first."""
         return tuple(sorted({len(words) for words in self.spellings}, reverse=True))
 
     def match(self, words: Sequence[str], first: int) -> tuple[str, ...]:
-        """Return the spelling of the longest term that begins with the word at `first`; empty: none does.
+        """Return the spelling of the longest term that begins at index `first`, a word each; empty: no term does.
 
-        A term of one word is one with `'s` behind it, too: `pytorch's`.
+        A term of one word also matches its possessive, `pytorch's`.
         """
         for n_words in self.lengths:
             key = tuple(words[first : first + n_words])
@@ -84,21 +83,20 @@ class Terms:
 
 
 def apply_terms(items: Iterable[Item], terms: Terms) -> list[Item]:
-    """Return items whose words are written as the terms say.  A term does not go on over what breaks a sentence."""
+    """Set the spelling of words that are terms.  A term does not match over a break, such as a speaker's label."""
     spelled_items = list(items)
-    sentences = [list[tuple[int, SpokenWord]]()]  # words with their places among the items
-    for place, item in enumerate(spelled_items):
+    texts = [list[tuple[int, SpokenWord]]()]  # between breaks: words with their indices among the items
+    for index, item in enumerate(spelled_items):
         if isinstance(item, SpokenWord):
-            sentences[-1].append((place, item))
+            texts[-1].append((index, item))
         elif item.breaks:
-            sentences.append([])
-    for words in sentences:
-        normals = [word.word.normal for _, word in words]
+            texts.append([])
+    for text in texts:
+        normals = [spoken.word.normal for _, spoken in text]
         first = 0
-        while first < len(words):
+        while first < len(text):
             spellings = terms.match(normals, first)
-            for index, spelling in enumerate(spellings, start=first):
-                place, word = words[index]
-                spelled_items[place] = replace(word, word=replace(word.word, spelled=spelling))
+            for (index, spoken), spelling in zip(text[first:][: len(spellings)], spellings, strict=True):
+                spelled_items[index] = replace(spoken, word=replace(spoken.word, spelled=spelling))
             first += max(1, len(spellings))
     return spelled_items

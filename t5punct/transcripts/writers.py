@@ -22,9 +22,9 @@ from .subtitles import own_cues
 
 
 def format_named_by(output: Path | None) -> str | None:
-    """Return the format that an output's name shows; None where it shows none.
+    """Return the format that an output's name shows; None if it shows none.
 
-    Raises InputError for a name that shows one that is not written.
+    Raises InputError if the name shows a format that is not written.
 
     >>> format_named_by(Path("talk.srt")), format_named_by(Path("page.html")), format_named_by(Path("talk"))
     ('srt', 'html', None)
@@ -42,11 +42,11 @@ def format_named_by(output: Path | None) -> str | None:
 
 @dataclass(frozen=True)
 class WriterConfig:
-    """What becomes of the words between reading and writing."""
+    """How a transcript is written."""
 
     format: str | None = None  # one of OUTPUTS; None: that of the input
-    paragraphs: ParagraphConfig | None = None  # of text
-    resegment: ResegmentConfig | None = None  # of subtitles: new cues; None: those of the input, if it has any
+    paragraphs: ParagraphConfig | None = None  # of text; None: those of the input
+    resegment: ResegmentConfig | None = None  # new cues for subtitles; None: those of the input, if it has any
 
     def __post_init__(self) -> None:
         if self.format not in (None, *OUTPUTS):
@@ -56,10 +56,10 @@ class WriterConfig:
 def written_pieces(
     transcript: Transcript, written: Sequence[WrittenItem], config: WriterConfig, name: str
 ) -> Iterable[str]:
-    """Return a file's pieces, once all words are known.  Lines of text and of the input's format end as the input's.
+    """Return the pieces of a transcript's file; a line of text, or of the input's format, ends as in the input.
 
-    `name`: of the input, for formats that say it.  Raises InputError where the format needs times that the transcript
-    does not have.
+    `name`: of the input, for messages and for formats that hold it.  Raises InputError if the format needs times that
+    the transcript does not have.
     """
     is_subtitle = bool(FORMATS[transcript.format].cue_writer)
     if is_subtitle and config.format == transcript.format and not config.resegment:
@@ -67,10 +67,10 @@ def written_pieces(
     if config.format is None and config.paragraphs and not transcript.is_plain:  # an empty line would end a cue
         raise ConfigError("paragraphs in a file of another format", expected="text", fix="add --to text")
     stays_json = config.format is None and transcript.json is not None
-    if config.format != "json" and not stays_json:  # json has a place for words that are removed
+    if config.format != "json" and not stays_json:  # json lists words that are removed
         written = leave_out_removed(written)
     if config.format in (None, "text", "html"):
-        if config.format and not transcript.is_plain:  # one that is plain already keeps its white space
+        if config.format and not transcript.is_plain:  # plain text keeps its white space
             written = running_text(texts_together(written))
         if config.paragraphs:
             written = add_paragraphs(written, config.paragraphs, transcript.line_end if transcript.is_plain else "\n")
@@ -78,8 +78,8 @@ def written_pieces(
         pieces: Iterable[str] = transcript.pieces(written)
     elif writer := FORMATS[config.format].writer:
         pieces = writer(written, name)
-    else:  # cues
-        resegment = config.resegment or (ResegmentConfig() if _has_no_lines(transcript) else None)
+    else:
+        resegment = config.resegment or (ResegmentConfig() if _needs_new_cues(transcript) else None)
         cues = sentence_cues(texts_together(written), resegment) if resegment else own_cues(written, name)
         cue_writer = FORMATS[config.format].cue_writer
         pieces = [cue_writer(cues)] if cue_writer else []
@@ -88,20 +88,21 @@ def written_pieces(
     return (piece.replace("\n", transcript.line_end) for piece in pieces)
 
 
-def _has_no_lines(transcript: Transcript) -> bool:
-    """Return whether words alone have times in a file that is no subtitles: no cue has, or each word is a cue."""
+def _needs_new_cues(transcript: Transcript) -> bool:
+    """Return whether words have times but no cues that could be subtitles: no cue has times, or each is one word."""
     words = [item for item in transcript.items if isinstance(item, SpokenWord)]
     if FORMATS[transcript.format].cue_writer or not any(word.start_ms is not None for word in words):
         return False
-    has_times = any(word.cue and word.cue.has_times for word in words)
-    return not has_times or all(word.cue is None or word.cue != following.cue for word, following in pairwise(words))
+    has_timed_cues = any(word.cue and word.cue.has_times for word in words)
+    are_words = all(word.cue is None or word.cue != following.cue for word, following in pairwise(words))
+    return not has_timed_cues or are_words
 
 
 def check_writable(transcript: Transcript, config: WriterConfig, name: str, *, removes: bool) -> None:
     """Raise InputError if a transcript cannot be written as `config` says.
 
-    Words cannot be removed from a table that stays one (`removes`: whether words may go).  Nor is a file of another
-    format written if it would be empty: nothing was said, and nothing else is shown.
+    Words may not be removed (`removes`) from a table that keeps its other columns.  A file of another format must not
+    be empty, which it would be if nothing was said and nothing else is shown.
     """
     if removes and config.format is None and FORMATS[transcript.format].is_table:
         raise InputError(
@@ -120,17 +121,17 @@ def check_writable(transcript: Transcript, config: WriterConfig, name: str, *, r
 
 
 def _shows(format: str, item: Kept) -> bool:
-    """Return whether a format shows what was not said, such as `[Music]`; cues show only what has times."""
+    """Return whether a format shows a label or a direction such as `[Music]`; cues show only those with times."""
     has_place = not FORMATS[format].cue_writer or (item.cue is not None and item.cue.has_times)
     return bool(item.shown) and not FORMATS[format].is_table and has_place
 
 
 @dataclass(frozen=True)
 class ParagraphConfig:
-    """Where a paragraph ends: behind a sentence, when one of these is so.  None: never for this reason."""
+    """When a paragraph ends behind a sentence; None: never for this reason."""
 
-    sentences: int | None = None  # the paragraph has so many
-    pause_ms: int | None = None  # so long a silence follows
+    sentences: int | None = None  # when the paragraph has so many
+    pause_ms: int | None = None  # when so long a silence follows
 
     def __post_init__(self) -> None:
         if any(value is not None and value < 1 for value in (self.sentences, self.pause_ms)):
@@ -142,9 +143,9 @@ class ParagraphConfig:
 
 
 def running_text(written: Iterable[WrittenItem]) -> list[WrittenItem]:
-    """Return words with a space between them; each speaker begins a line, and what is not shown is left out."""
+    """Return what is shown of a transcript, with a space between items; each speaker and each text begins a line."""
     text = list[WrittenItem]()
-    held: WrittenWord | Kept | None = None
+    held: WrittenWord | Kept | None = None  # the last item that is shown, until it is known what follows it
     breaks = False
     for item in written:
         if isinstance(item, Kept):
@@ -152,23 +153,23 @@ def running_text(written: Iterable[WrittenItem]) -> list[WrittenItem]:
             if not item.shown:
                 continue
         if held is not None:
-            begins = isinstance(held, WrittenWord) or (isinstance(item, Kept) and item.role is Role.SPEAKER)
-            text.append(_followed_by(held, "\n" if breaks and begins else " "))
+            may_end_line = isinstance(held, WrittenWord) or (isinstance(item, Kept) and item.role is Role.SPEAKER)
+            text.append(_with_space(held, "\n" if breaks and may_end_line else " "))
         held, breaks = item, False
     if held is not None:
-        text.append(_followed_by(held, "\n"))
+        text.append(_with_space(held, "\n"))
     return text
 
 
 def add_paragraphs(written: Iterable[WrittenItem], config: ParagraphConfig, line_end: str = "\n") -> list[WrittenItem]:
     """Return the items with an empty line behind the last word of each paragraph.
 
-    Behind a speaker and an empty line one begins anyway.
+    Paragraphs that the items have already stay: one begins behind a line's end, an empty line and a speaker.
     """
     text = list[WrittenItem]()
     n_sentences = 0  # of the paragraph so far
-    word: WrittenWord | None = None  # the last one, if no paragraph has begun since
-    place = 0  # of that word in the text
+    word: WrittenWord | None = None  # the last word of the paragraph; None: it has none yet
+    word_index = 0  # in the text
     for item in written:
         if isinstance(item, Kept):
             is_direction = item.role is Role.DIRECTION  # `[laughs]` on a line of its own may stand in a paragraph
@@ -180,10 +181,10 @@ def add_paragraphs(written: Iterable[WrittenItem], config: ParagraphConfig, line
             if word is not None:
                 n_sentences += ends_sentence(word.separator)
                 if _ends_paragraph(word, item, n_sentences, config):
-                    text[place] = _followed_by(word, 2 * line_end)
+                    text[word_index] = _with_space(word, 2 * line_end)
                     n_sentences = 0
             word = item
-            place = len(text)
+            word_index = len(text)
         text.append(item)
     return text
 
@@ -191,20 +192,20 @@ def add_paragraphs(written: Iterable[WrittenItem], config: ParagraphConfig, line
 def _ends_paragraph(word: WrittenWord, following: WrittenWord, n_sentences: int, config: ParagraphConfig) -> bool:
     """Return whether a paragraph ends between two words: behind enough sentences, or at a long silence.
 
-    `separator` leaves out the full stop of `Inc.`, which may stand inside a sentence; a silence shows that it ends one.
+    The full stop of `Inc.` and `plan B.` ends a sentence only before a silence, that of `Mr.` never: a name follows.
     """
     start_ms = following.spoken.start_ms
     end_ms = word.spoken.end_ms
     silence_ms = 0 if start_ms is None or end_ms is None else start_ms - end_ms
     is_long = config.sentences is not None and n_sentences >= config.sentences
     is_silent = config.pause_ms is not None and silence_ms >= config.pause_ms
-    # then `Inc.` and `plan B.` end a sentence; what a name follows (`Mr.`) does not
     if is_silent and not precedes_name(word.spoken.word.core):
         return ends_sentence(word.annotated.marks)
-    return is_long and ends_sentence(word.separator)
+    return is_long and ends_sentence(word.separator)  # `separator` leaves out such full stops
 
 
-def _followed_by(item: WrittenItem, space: str) -> WrittenItem:
+def _with_space(item: WrittenItem, space: str) -> WrittenItem:
+    """Return an item as it is shown, without tags, with `space` behind it."""
     if isinstance(item, Kept):
         return Kept(item.shown + space, item.breaks, item.role)
     return replace(item, spoken=replace(item.spoken, after=space, markup=None))

@@ -1,8 +1,9 @@
 """Where words stand in the json of a recogniser, and how they are read.
 
-In: the values of json texts.  Out: `Place`s: strings that hold words, with their times, speakers and channels; and
-`Group`s: the words of all places of one path, which are aligned with those of another.  A word that is cut into pieces
-(Whisper's ` 1` `,000`), or whose marks have strings of their own, is one line of several places.
+In: the values of json texts.  Out: `Place`s and `Group`s.  A place is a string that holds words, with its times,
+speaker and channel.  A group is all places of one path, such as `.segments[].text`; `align` matches two groups' words.
+Of a word that is cut into pieces (Whisper's ` 1` `,000`), or whose marks are strings of their own, all places are one
+`Line`; any other place is a line by itself.
 
 >>> places = find_places([{"words": [{"word": "so", "end": "0.4"}, {"word": "what"}, {"word": "?"}]}])
 >>> [(place.text, place.group, place.cue.end_ms) for place in places]
@@ -27,40 +28,41 @@ from ...text.marks import DASH, Alphabet
 from ...text.words import ALL_MARKS, APOSTROPHES, CLOSERS, OPENERS, Word
 from ..items import Cue, Item, SpokenWord
 from ..speech import read_line, set_cue_times
-from .values import AGAIN
+from .values import REPEATED
 
-_CAPTION = "utf8"  # of YouTube's json3: some words, or one
-_TEXT_KEYS = ("text", "transcript", _CAPTION)  # of several words
-_WORD_KEYS = ("punctuated_word", "word", "content")  # of one; the first that is there counts
+_CAPTION = "utf8"  # the key of a caption in YouTube's json3
+_TEXT_KEYS = ("text", "transcript", _CAPTION)  # their strings may hold several words
+_WORD_KEYS = ("punctuated_word", "word", "content")  # their strings hold one word; an object's first one counts
 _START_KEYS = ("start", "start_time", "startTime", "startOffset", "ts")
 _END_KEYS = ("end", "end_time", "endTime", "endOffset", "end_ts")
 _SPEAKER_KEYS = ("speaker", "speaker_label")
 _CHANNEL_KEYS = ("channel", "channel_label", "channelTag", "channel_tag")
 TYPE, MARK_TYPE, WORD_TYPE = "type", "punctuation", "pronunciation"  # of AWS's items
-_ELEMENT, ELEMENT_TYPES = "value", {"text": WORD_TYPE, "punct": MARK_TYPE}  # rev.ai's; spaces are marks, too
-_PARTS = ("segs", "elements")  # lists whose elements are of the time, or of the speaker, of what has the list
+# rev.ai's elements: the key of their text, and their types, in AWS's words; spaces are marks there, too
+_ELEMENT, ELEMENT_TYPES = "value", {"text": WORD_TYPE, "punct": MARK_TYPE}
+_PART_LISTS = ("segs", "elements")  # their elements have the times and the speaker of the object with the list
 GUESSES = "alternatives"  # the first is the best
-_QUOTING = re.compile(  # lists of names and phrases
+_QUOTING_KEY = re.compile(  # of lists that repeat names and phrases of the recording
     r".*entit(?:y|ies)$|(?:.*_)?(?:terms|topics)$|.*highlight|key_?(?:phrase|word)", re.IGNORECASE
 )
-_LETTERS = re.compile(r"[^\W\d_]+(?:['’.-][^\W\d_]+)*")
-_MOST = 0.7  # of the strings of a list are words, if it is one of words
-# what holds nothing when nothing was said
-_HOLDERS = ("text", "transcript", "segments", "words", "results", "transcription", "utterances", "channels")
+_WORD_OF_LETTERS = re.compile(r"[^\W\d_]+(?:['’.-][^\W\d_]+)*")
+_LEAST_WORDS = 0.7  # share of a list's strings that must be words of letters, if it is a list of words
+# keys whose value is empty if nothing was said
+_SPEECH_KEYS = ("text", "transcript", "segments", "words", "results", "transcription", "utterances", "channels")
 Path = tuple[Any, ...]  # keys and indices that lead to a value; the first is the number of the json text
-_TOKEN = re.compile(r"\[_\w+\]")  # of whisper.cpp, which nobody says
+_CONTROL_TOKEN = re.compile(r"\[_\w+\]")  # of whisper.cpp: `[_BEG_]`, which nobody says
 _SECOND_MS, _LONG_WORD_MS = 1000, 10_000
-_QUOTES = "".join(char for char in OPENERS + CLOSERS if char not in APOSTROPHES)  # which stand inside words, too
-_ORDERS = (("stream", "start_ms"), ("stream",), ("start_ms",), ())  # by what of their cues words may be sorted
+_QUOTES = "".join(char for char in OPENERS + CLOSERS if char not in APOSTROPHES)  # apostrophes stand inside words, too
+_ORDERS = (("stream", "start_ms"), ("stream",), ("start_ms",), ())  # fields of `Cue` by which words may be sorted
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A string that holds words: where it stands, of whom and when.
+    """A string that holds words.
 
-    group: the path without numbers; cue: its times, its speaker, and as its stream its channel; item: the path of the
-    element of a list of which the string is part, if it is: behind it words, their pieces and their marks may follow;
-    type: of this element, as AWS names it, or nothing.
+    group: the path without indices.  cue: times and speaker; the stream is the channel.  item: the path of the element
+    of a list that has the string, or empty.  Later elements of the list may be pieces or marks of the same word.
+    type: of this element, in AWS's words, or empty.
     """
 
     path: Path
@@ -72,16 +74,13 @@ class Place:
 
     @property
     def is_text(self) -> bool:
-        """Whether it may hold several words."""
+        """Whether the string may hold several words."""
         key = self.path[-1]
-        return key.rstrip(AGAIN) in _TEXT_KEYS if isinstance(key, str) else len(self.text.split()) > 1
+        return key.rstrip(REPEATED) in _TEXT_KEYS if isinstance(key, str) else len(self.text.split()) > 1
 
 
 def find_places(values: Sequence[Any]) -> list[Place]:
-    """Return the strings that hold words, in the order of the file.
-
-    Of json of a shape nobody knows, they are a list of texts, each of which is a recording of its own, or those of the
-    path, in lists, that has the most different words.
+    """Find the strings that hold words, in the order of the file: by their keys, or else in lists.
 
     >>> [place.text for place in find_places([["how are you", "yes"]])]
     ['how are you', 'yes']
@@ -93,64 +92,63 @@ def find_places(values: Sequence[Any]) -> list[Place]:
     if not places and not says_nothing(values):
         return _find_in_lists(values)
     for number, (place, after) in enumerate(pairwise(places)):
-        start_ms, end_ms = after.cue.start_ms, place.cue.end_ms
-        is_over = end_ms is not None and start_ms is not None and end_ms > start_ms
-        if is_over and place.path[-1] == _CAPTION == after.path[-1]:  # the next caption is shown while this one is
-            places[number] = replace(place, cue=replace(place.cue, end_ms=start_ms))
+        if place.path[-1] == _CAPTION == after.path[-1]:  # YouTube shows a caption while the next one is spoken
+            start_ms, end_ms = after.cue.start_ms, place.cue.end_ms
+            if end_ms is not None and start_ms is not None and end_ms > start_ms:
+                places[number] = replace(place, cue=replace(place.cue, end_ms=start_ms))
     return places
 
 
 def says_nothing(value: object) -> bool:
-    """Return whether json is a recogniser's of a recording without speech."""
+    """Return whether json is what a recogniser writes for a recording without speech."""
     if isinstance(value, list):
         return any(map(says_nothing, value))
     if not isinstance(value, dict):
         return False
-    return any(value.get(key, 0) in ([], None) for key in _HOLDERS) or any(map(says_nothing, value.values()))
+    has_empty = any(key in value and value[key] in ([], None) for key in _SPEECH_KEYS)
+    return has_empty or any(map(says_nothing, value.values()))
 
 
 def _find_in_lists(values: Sequence[Any]) -> list[Place]:
-    """Return the words of json of a shape that nobody knows.
+    """Find the words of json whose keys are unknown.
 
-    They are the texts of a file that is one list of strings, each of them a recording (so a stream) of its own; else
-    the strings of the path, in lists, that has the most different words.
+    If the file is one list of texts, each text is a recording, so a stream, of its own.  Otherwise the words are the
+    strings of one path through a list: the path with the most different words.
     """
     by_group = dict[str, list[Place]]()
     for place in _walk_all(values, any_key=True):
         by_group.setdefault(place.group, []).append(place)
     texts = by_group.get("[]", [])  # the strings of a file that is one list
     has_only_strings = bool(texts) and len(texts) == len(values[0])
-    if has_only_strings and (len(texts) == 1 or any(place.is_text for place in texts)):  # texts, not single words
+    if has_only_strings and (len(texts) == 1 or any(place.is_text for place in texts)):  # else a list of single words
         return [replace(place, cue=replace(place.cue, stream=str(place.path[-1]))) for place in texts]
     lists_of_words = [places for group, places in by_group.items() if "[]" in group and _are_words(places)]
     return max(lists_of_words, key=lambda places: len({place.text for place in places}), default=[])
 
 
 def _are_words(places: Sequence[Place]) -> bool:
-    """Return whether most strings are words of letters, and most of them different: no codes, no names of kinds."""
+    """Return whether most strings are words of letters, unlike codes, and most differ, unlike names of kinds."""
     texts = [place.text.strip(ALL_MARKS.characters + " \n").lower() for place in places]
-    n_words = sum(bool(_LETTERS.fullmatch(text)) for text in texts)
-    return n_words > 1 and n_words >= _MOST * len(texts) and 2 * len({*texts}) > len(texts)
+    n_words = sum(bool(_WORD_OF_LETTERS.fullmatch(text)) for text in texts)
+    return n_words > 1 and n_words >= _LEAST_WORDS * len(texts) and 2 * len({*texts}) > len(texts)
 
 
 def _walk_all(values: Sequence[Any], *, any_key: bool = False) -> Iterator[Place]:
-    """Yield the places in json texts, each of which is a recording of its own.
-
-    `any_key`: whether strings of any key may be words.
-    """
+    """Return the places in json texts, each with streams of its own.  any_key: whether any key may hold words."""
     if len(values) == 1:
-        yield from _walk(values[0], (0,), "", any_key=any_key)
-        return
-    for number, value in enumerate(values):
-        for place in _walk(value, (number,), "[]", any_key=any_key):
-            yield replace(place, cue=replace(place.cue, stream=f"{number}:{place.cue.stream}"))
+        return _walk(values[0], (0,), "", any_key=any_key)
+    return (
+        replace(place, cue=replace(place.cue, stream=f"{number}:{place.cue.stream}"))
+        for number, value in enumerate(values)
+        for place in _walk(value, (number,), "[]", any_key=any_key)
+    )
 
 
 def _walk(
     value: Any,
     path: Path,
     group: str,
-    around: Mapping[str, Any] | None = None,
+    outer: Mapping[str, Any] | None = None,
     channel: str = "",
     item: Path = (),
     *,
@@ -158,7 +156,8 @@ def _walk(
 ) -> Iterator[Place]:
     """Yield the places in a value.
 
-    around: an object of which it is a part, whose times and speaker it has; item: as in `Place`.
+    path, group, item: of the value, as in `Place`.  outer: the object whose times and speaker hold where the value has
+    none of its own; None: there is no such object.  channel: that of the list or object around it.
     """
     if isinstance(value, list):
         for number, element in enumerate(value):
@@ -166,27 +165,27 @@ def _walk(
             own_path = (*path, number)
             if any_key and type(element) is str:
                 yield Place(own_path, element, f"{group}[]", Cue(0, stream=own_channel))
-            yield from _walk(element, own_path, f"{group}[]", around, own_channel, own_path, any_key=any_key)
+            yield from _walk(element, own_path, f"{group}[]", outer, own_channel, own_path, any_key=any_key)
     if not isinstance(value, dict):
         return
     own_channel = _text(value, _CHANNEL_KEYS).removeprefix("ch_") or channel  # AWS's is `ch_0`
-    members = {**(around or {}), **value}
+    members = {**(outer or {}), **value}
     for name, member in value.items():
-        key, own_path, own_group = name.rstrip(AGAIN), (*path, name), intern(f"{group}.{name}")
-        if _QUOTING.match(key) or (any_key and key in (*_SPEAKER_KEYS, *_CHANNEL_KEYS, TYPE)):
+        key, own_path, own_group = name.rstrip(REPEATED), (*path, name), intern(f"{group}.{name}")
+        if _QUOTING_KEY.match(key) or (any_key and key in (*_SPEAKER_KEYS, *_CHANNEL_KEYS, TYPE)):
             continue
         if type(member) is str:
             if any_key or key in _TEXT_KEYS or key == _word_key(value):
                 cue = Cue(0, *_times(members), _text(members, _SPEAKER_KEYS), own_channel)
                 yield Place(own_path, member, own_group, cue, item, _type(members) if item else "")
-        elif key == GUESSES and isinstance(member, list):  # AWS's have no times of their own
-            if member:
+        elif key == GUESSES and isinstance(member, list):
+            if member:  # the best guess; AWS's guesses have the times of the value
                 yield from _walk(member[0], (*own_path, 0), f"{own_group}[]", value, own_channel, item, any_key=any_key)
         else:
             if key == "words" and not any(text in value for text in _TEXT_KEYS):
-                own_group += "'"  # another list than those beside a text: Google's last has all words once more
-            holder = value if key in _PARTS else None
-            yield from _walk(member, own_path, own_group, holder, own_channel, any_key=any_key)
+                own_group += "'"  # a group apart from the lists beside a text: Google's last list repeats all words
+            outer_of_parts = value if key in _PART_LISTS else None
+            yield from _walk(member, own_path, own_group, outer_of_parts, own_channel, any_key=any_key)
 
 
 def _word_key(value: Mapping[str, Any]) -> str | None:
@@ -196,6 +195,7 @@ def _word_key(value: Mapping[str, Any]) -> str | None:
 
 
 def _type(members: Mapping[str, Any]) -> str:
+    """Return the type of an object in AWS's words; empty if it has none."""
     kind = members.get(TYPE)
     if type(kind) is not str:
         return ""
@@ -204,33 +204,35 @@ def _type(members: Mapping[str, Any]) -> str:
 
 def _times(members: Mapping[str, Any]) -> tuple[int | None, int | None]:
     """Return start and end in ms."""
-    event_ms = _ms(members, ("tStartMs",), 1)
-    if event_ms is not None:  # YouTube's json3
-        return event_ms + (_ms(members, ("tOffsetMs",), 1) or 0), event_ms + (_ms(members, ("dDurationMs",), 1) or 0)
+    event_ms = _ms(members, ("tStartMs",), unit_ms=1)
+    if event_ms is not None:  # YouTube's json3: `tOffsetMs` of a word counts from the start of its event
+        offset_ms, duration_ms = (_ms(members, (key,), unit_ms=1) or 0 for key in ("tOffsetMs", "dDurationMs"))
+        return event_ms + offset_ms, event_ms + duration_ms
     offsets = members.get("offsets")
     if isinstance(offsets, dict):  # whisper.cpp's
-        return _ms(offsets, ("from",), 1), _ms(offsets, ("to",), 1)
+        return _ms(offsets, ("from",), unit_ms=1), _ms(offsets, ("to",), unit_ms=1)
     return _ms(members, _START_KEYS), _ms(members, _END_KEYS)
 
 
-def _ms(members: Mapping[str, Any], keys: Sequence[str], scale: int = 1000) -> int | None:
+def _ms(members: Mapping[str, Any], keys: Sequence[str], unit_ms: int = _SECOND_MS) -> int | None:
     try:
-        return round(scale * float(_text(members, keys).removesuffix("s")))  # Google's are "1.5s"
+        return round(unit_ms * float(_text(members, keys).removesuffix("s")))  # Google writes "1.5s"
     except (ValueError, OverflowError):
         return None
 
 
 def _text(members: Mapping[str, Any], keys: Sequence[str]) -> str:
-    """Return the first member that is there: a string, or a number as the file has it."""
+    """Return the member of the first key that there is: a string, or a number as the file writes it; else nothing."""
     value = next((members[key] for key in keys if key in members), None)
     return str(value) if isinstance(value, str) else ""
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """Strings that are read one behind the other: the words and what is between them.
+    """Places that are read as one text: a string of words, or a word, its other pieces and its marks.
 
-    starts: where the second string begins in the text of all, and so on; cue: the times of all.
+    starts: the index in this text at which each place but the first begins.  cue: from the first place's start to the
+    end of the last place that is no mark.  items: the words of the text, and what stands between them.
     """
 
     places: Sequence[Place]
@@ -245,10 +247,10 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """The strings of one path, as lines, and their words with their times.
+    """The strings of one path, as lines, and the words of all lines.
 
-    words: the cue of each has the start of its line, the speaker, and as its stream the channel; letters: of each, as
-    it is aligned with others, and none of what nobody says.
+    words: the cue of a word has the start of its line, the speaker, and the channel as its stream.  letters: of each
+    word, what `align` compares; empty if nobody says the word.
     """
 
     lines: Sequence[Line]
@@ -257,22 +259,20 @@ class Group:
 
     @classmethod
     def of(cls, places: Sequence[Place], alphabet: Alphabet | None = None) -> Group:
-        """Read the words of places of one path.
-
-        Some items of marks have no word before them, or are no marks that anybody knows: these are left out.
-        """
+        """Read the words of places of one path.  A mark's item is left out if unknown, or if no word is before it."""
         places = _in_ms(places)
         token_lists = _lists_of_tokens(places)
-        joined = list[list[Place]]()  # the places of each line
+        places_of_lines = list[list[Place]]()
         for place in places:
             are_tokens = place.item[:-1] in token_lists
-            if joined and _goes_on(joined[-1][0], place, alphabet or ALL_MARKS, are_tokens=are_tokens):
-                joined[-1].append(place)
+            line = places_of_lines[-1] if places_of_lines else []
+            if line and _is_same_line(line[0], place, alphabet or ALL_MARKS, are_tokens=are_tokens):
+                line.append(place)
             elif place.type != MARK_TYPE:
-                joined.append([place])
+                places_of_lines.append([place])
         lines = [
             _read_line(line, number, alphabet, are_tokens=line[0].item[:-1] in token_lists)
-            for number, line in enumerate(joined)
+            for number, line in enumerate(places_of_lines)
         ]
         words = [word for line in lines for word in line.words]
         return cls(lines, words, [_letters(word.word) for word in words])
@@ -283,17 +283,17 @@ class Group:
         return sum(map(str.isalnum, "".join(self.letters)))
 
     @property
-    def n_times(self) -> int:
+    def n_timed_lines(self) -> int:
         return sum((line.cue.start_ms, line.cue.end_ms) != (None, None) for line in self.lines)
 
     @property
-    def marks_are_items(self) -> bool:
-        """Whether a mark has an item here, and a word without a mark has none behind it."""
+    def has_mark_items(self) -> bool:
+        """Whether each mark is an item of its own here.  Then a word without a mark has no such item behind it."""
         return any(place.type in (WORD_TYPE, MARK_TYPE) for line in self.lines for place in line.places)
 
 
 def _in_ms(places: Sequence[Place]) -> Sequence[Place]:
-    """Return places with times in ms, where they were read as seconds and are ms: no speech has ten seconds a word."""
+    """Correct times in ms that `_times` took for seconds: whole numbers that would give a word over ten seconds."""
     n_words, n_ms = 0, 0
     for place in places:
         start_ms, end_ms = place.cue.start_ms, place.cue.end_ms
@@ -304,17 +304,18 @@ def _in_ms(places: Sequence[Place]) -> Sequence[Place]:
             n_ms += end_ms - start_ms
     if n_ms <= _LONG_WORD_MS * n_words:
         return places
-    in_ms = list[Place]()
-    for place in places:
-        start_ms, end_ms = (ms and ms // _SECOND_MS for ms in (place.cue.start_ms, place.cue.end_ms))
-        in_ms.append(replace(place, cue=replace(place.cue, start_ms=start_ms, end_ms=end_ms)))
-    return in_ms
+
+    def in_ms(cue: Cue) -> Cue:
+        start_ms, end_ms = (ms and ms // _SECOND_MS for ms in (cue.start_ms, cue.end_ms))
+        return replace(cue, start_ms=start_ms, end_ms=end_ms)
+
+    return [replace(place, cue=in_ms(place.cue)) for place in places]
 
 
 def _lists_of_tokens(places: Sequence[Place]) -> set[Path]:
-    """Return the lists in which a space before a string says that a word begins, as in Whisper's tokens."""
+    """Return the paths of lists of tokens: as in Whisper's, a string begins a word only if it begins with a space."""
     spaced_lists = set[Path]()
-    text_lists = set[Path]()
+    text_lists = set[Path]()  # of texts of several words
     for place in places:
         words = place.text.strip().strip(ALL_MARKS.characters + " ").split()
         if words and place.text[:1].isspace():
@@ -324,22 +325,22 @@ def _lists_of_tokens(places: Sequence[Place]) -> set[Path]:
     return spaced_lists - text_lists
 
 
-def _goes_on(first: Place, place: Place, alphabet: Alphabet, *, are_tokens: bool) -> bool:
-    """Return whether `place` goes on with the line that `first` begins: by a mark, or by a piece of the same word."""
+def _is_same_line(first: Place, place: Place, alphabet: Alphabet, *, are_tokens: bool) -> bool:
+    """Return whether `place` is a mark or another piece of the word of the line that `first` begins."""
     text, before = place.text, first.text.strip()
-    if not place.item or place.item[:-1] != first.item[:-1] or not before or _TOKEN.fullmatch(before):
+    if not place.item or place.item[:-1] != first.item[:-1] or not before or _CONTROL_TOKEN.fullmatch(before):
         return False
-    if place.type == WORD_TYPE:  # it was said, whatever it is made of
+    if place.type == WORD_TYPE:  # a word, even if it looks like a mark
         return False
-    if place.type == MARK_TYPE:  # AWS has `¿` and `%`, too
-        return bool(text.strip(CLOSERS + " ")) and not _says_something(text)
+    if place.type == MARK_TYPE:  # AWS gives this type to `¿` and `%`, too, which are no marks of ours
+        return bool(text.strip(CLOSERS + " ")) and not _has_words(text)
     if are_tokens and not text[:1].isspace():
-        return not _TOKEN.fullmatch(text)
+        return not _CONTROL_TOKEN.fullmatch(text)
     is_mark = bool(text.strip()) and not text.strip(alphabet.characters + " ")
     return is_mark and len(before.split()) == 1
 
 
-def _says_something(text: str) -> bool:
+def _has_words(text: str) -> bool:
     return bool(text.strip().strip(ALL_MARKS.characters + CLOSERS + " "))
 
 
@@ -348,10 +349,10 @@ def _read_line(places: Sequence[Place], number: int, alphabet: Alphabet | None, 
     texts = [first.text]
     end_ms = first.cue.end_ms
     for place in others:
-        # a dash stands apart, and is a hyphen only where all spaces are told
-        is_apart = place.text.startswith(DASH) and not are_tokens
-        texts.append(" " * is_apart + place.text)
-        end_ms = place.cue.end_ms if _says_something(place.text) else end_ms
+        # tokens have their spaces, so theirs may be a hyphen; elsewhere a string that begins with one is a dash
+        is_dash = place.text.startswith(DASH) and not are_tokens
+        texts.append(" " + place.text if is_dash else place.text)
+        end_ms = place.cue.end_ms if _has_words(place.text) else end_ms
     cue = replace(first.cue, number=number, end_ms=end_ms)
     items = list[Item]()
     for line in StringIO("".join(texts), newline="\n"):
@@ -360,25 +361,26 @@ def _read_line(places: Sequence[Place], number: int, alphabet: Alphabet | None, 
 
 
 def _letters(word: Word) -> str:
-    """Return the letters by which a word is known in another place, where it has other quotes and full stops.
+    """Return a word without what differs between places: case, marks, quotes and full stops; empty if nothing is left.
 
-    Tokens, and quotes, brackets and full stops that stand alone, have none.
+    A control token is empty, too.
     """
-    if _TOKEN.fullmatch(word.text) or not word.text.strip(_QUOTES + "."):
+    if _CONTROL_TOKEN.fullmatch(word.text) or not word.text.strip(_QUOTES + "."):
         return ""
     return word.normal.replace(".", "").strip(APOSTROPHES) or word.normal
 
 
 def align(ours: Group, theirs: Group) -> list[tuple[int, int]]:
-    """Return pairs of indices of words that two groups share, in their order: those that a shortest edit keeps.
+    """Match the words of two groups.  Return pairs of an index in `ours` and one in `theirs`.
 
-    Groups may list their words in the order of the file, by channel or by time (`_ORDERS`).  The orders that both have
-    are tried first, then all pairs of them; the first that finds all of theirs, else the one that finds most, is taken.
+    A shortest edit of one list of letters into the other keeps the matched words (Levenshtein).  As groups may list
+    their words by channel, by time or otherwise, all pairs of `_ORDERS` are tried, equal ones first, until one matches
+    all of theirs; if none does, the one that matches most is taken.
     """
     our_orders, their_orders = _orders(ours), _orders(theirs)
-    same = [(order, order) for order in our_orders if order in their_orders]
-    best = list[tuple[int, int]]()
-    for our_order, their_order in [*same, *product(our_orders, their_orders)]:
+    equal_orders = [(order, order) for order in our_orders if order in their_orders]
+    best = list[tuple[int, int]]()  # the most pairs so far
+    for our_order, their_order in [*equal_orders, *product(our_orders, their_orders)]:
         our_indices, their_indices = our_orders[our_order], their_orders[their_order]
         blocks = Levenshtein.opcodes(
             [ours.letters[index] for index in our_indices], [theirs.letters[index] for index in their_indices]
@@ -394,8 +396,8 @@ def align(ours: Group, theirs: Group) -> list[tuple[int, int]]:
 
 
 def _orders(group: Group) -> dict[tuple[str, ...], list[int]]:
-    """Return the indices of a group's words in each order of `_ORDERS` that the cues of all of them have values for."""
-    indices = [index for index, letters in enumerate(group.letters) if letters]  # without what nobody says
+    """Return the indices of a group's spoken words, sorted by each of `_ORDERS` whose fields all of them have."""
+    indices = [index for index, letters in enumerate(group.letters) if letters]
     orders = dict[tuple[str, ...], list[int]]()
     for fields in _ORDERS:
         keys = {index: [getattr(group.words[index].cue, field) for field in fields] for index in indices}

@@ -3,8 +3,8 @@
 In: json in which the words of a recording stand, mostly several times: in one text, in segments, one by one with times.
 Out: the words once, with their times; and the json with marks and capitals wherever these words stand.
 
-The strings of the keys that hold words are grouped by where they stand (`segments[].text`).  One group gives the words;
-the others are aligned with it, so that none is forgotten, and strings that say something else stay as they are.
+Strings that hold words are grouped by their path (`segments[].text`).  The words are those of one group.  Every other
+group is aligned with it, so that its words get their marks, too.  Strings that say something else stay as they are.
 
 >>> recording = RecogniserJson.read('{"text": "so what", "words": [{"word": "so", "end": 0.4}, {"word": "what"}]}')
 >>> words = [item for item in recording.items if isinstance(item, SpokenWord)]
@@ -41,10 +41,10 @@ from .groups import Group, Place, align, find_places, says_nothing
 from .spelling import NewItems, Spelling, write_items, write_line
 from .values import parse_json, written_json
 
-_WHOLE = 0.99  # of the letters of the group that has the most
-_QUOTED = 1 / 3  # a group with fewer of all letters quotes the recording
+_COMPLETE = 0.99  # a complete group has this share of the letters of the longest group
+_REPEATS = 1 / 3  # a group with a smaller share of the source's letters only quotes the recording
 _FIELD = re.compile(r'"([^"\\]{1,30})"\s*:')
-_SEARCHED_CHARS, _NAMED_FIELDS = 10_000, 6  # of a json without words, so that a misspelt field is seen
+_SEARCHED_CHARS, _NAMED_FIELDS = 10_000, 6  # for the message on a json without words: a misspelt field is seen there
 
 _dumps = json.JSONEncoder(ensure_ascii=False).encode
 
@@ -53,8 +53,8 @@ _dumps = json.JSONEncoder(ensure_ascii=False).encode
 class RecogniserJson:
     """A file of a recogniser.
 
-    text: the file; groups: the strings with words, by their paths; source: the group that the words are from; items:
-    the words, in order, with the times that another group has of them, and the breaks between speakers.
+    text: the file.  groups: the strings with words, a group for each path.  source: the group whose words are the
+    items; None: nothing was said.  items: its words, with the best times of any group, and breaks between speakers.
     """
 
     text: str
@@ -64,9 +64,9 @@ class RecogniserJson:
 
     @classmethod
     def read(cls, text: str, alphabet: Alphabet | None = None, name: str = "the file") -> RecogniserJson:
-        """Find the words of a json text, or of lines of json, each of which is a recording of its own.
+        """Read the words of a json text, or of lines of json, each of which is a recording of its own.
 
-        Raises InputError for what is no json, or has no words where a recogniser writes them.
+        Raises InputError for what is no json, and for json without words.
         """
         values = [value for _, value in parse_json(text, name)]
         by_group = dict[str, list[Place]]()
@@ -84,62 +84,62 @@ class RecogniserJson:
                 fix="convert it to text, or name its --format",
             )
         source = _source_of(groups)
-        timed = replace(source, words=_with_times(source, _most_timed(groups, source)))
-        groups = [timed if group is source else group for group in groups]
-        return cls(text, groups, timed, [*_items(timed)])
+        timed_source = replace(source, words=_with_times(source, _most_timed(groups, source)))
+        groups = [timed_source if group is source else group for group in groups]
+        return cls(text, groups, timed_source, [*_items(timed_source)])
 
     def pieces(self, words: Iterable[WrittenWord]) -> Iterator[str]:
-        """Yield the pieces of the json with its words as they are written now; a word without text is removed."""
+        """Yield the pieces of the json, in which its words are written as `words` say."""
         spellings = [Spelling.of(word.spoken.word, word.annotated) for word in words]
         documents = parse_json(self.text)
-        values = [value for _, value in documents]
-        items: NewItems = {}
+        values = [value for _, value in documents]  # changed below
+        new_items: NewItems = {}
         for group in self.groups:
             new = self._spellings_in(group, spellings)
-            items_here = items if group.marks_are_items else None
+            items_of_group = new_items if group.has_mark_items else None
             begin = 0
             for line in group.lines:
                 end = begin + len(line.words)
-                known = [index for index in range(begin, end) if group.letters[index]]
-                if sum(new[index] is not None for index in known) > len(known) / 2:  # else it says something else
-                    write_line(line, new[begin:end], values, items_here)
+                spoken = [index for index in range(begin, end) if group.letters[index]]
+                if sum(new[index] is not None for index in spoken) > len(spoken) / 2:  # else it says something else
+                    write_line(line, new[begin:end], values, items_of_group)
                 begin = end
-        write_items(items, values, self.text)
+        write_items(new_items, values, self.text)
         for text, value in documents:
             yield written_json(text, value)
 
     def _spellings_in(self, group: Group, spellings: Sequence[Spelling]) -> Sequence[Spelling | None]:
-        """Return how the words of a group are written now; None: of a word that is not among those that were read."""
+        """Return the spellings of a group's words by those of the source's; None: the source has no such word."""
         if group is self.source:
             return spellings
         new: list[Spelling | None] = [None] * len(group.words)
-        if self.source and group.n_letters >= _QUOTED * self.source.n_letters:
+        if self.source and group.n_letters >= _REPEATS * self.source.n_letters:
             for ours, theirs in align(self.source, group):
                 new[theirs] = spellings[ours]
         return new
 
 
 def _source_of(groups: Sequence[Group]) -> Group:
-    """Return the group to take the words from: complete, in texts, unsplit, and with times if possible."""
-    most = max(group.n_letters for group in groups)
-    whole = [group for group in groups if group.n_letters >= _WHOLE * most]
+    """Choose the group to take the words from: a complete one, and of these texts before words, unsplit, with times."""
+    most_letters = max(group.n_letters for group in groups)
+    complete = [group for group in groups if group.n_letters >= _COMPLETE * most_letters]
 
     def merits(group: Group) -> tuple[bool, int, int, int]:
         n_pieces = len(group.words) + sum(len(line.starts) for line in group.lines)
-        return group.lines[0].places[0].is_text, -n_pieces, group.n_times, len(group.lines)
+        return group.lines[0].places[0].is_text, -n_pieces, group.n_timed_lines, len(group.lines)
 
-    return max(whole, key=merits)
+    return max(complete, key=merits)
 
 
 def _most_timed(groups: Sequence[Group], source: Group) -> Group:
-    """Return the group with most times; of several, one that has the words in the order of the source."""
-    n_times = max(group.n_times for group in groups)
-    timed = [group for group in groups if group.n_times == n_times]
+    """Return the group with the most times.  Of several, one with the words of the source, in its order, is best."""
+    n_timed = max(group.n_timed_lines for group in groups)
+    timed = [group for group in groups if group.n_timed_lines == n_timed]
     return next((group for group in timed if group.letters == source.letters), timed[0])
 
 
 def _with_times(source: Group, timed: Group) -> list[SpokenWord]:
-    """Return the words of a group with the times, speakers and channels that another one has of them."""
+    """Return the source's words, each with the times, speaker and channel that `timed` has for it."""
     words = [*source.words]
     for theirs, ours in align(timed, source):
         word, other = words[ours], timed.words[theirs]
@@ -155,54 +155,54 @@ def _with_times(source: Group, timed: Group) -> list[SpokenWord]:
 
 
 def _items(group: Group) -> Iterator[Item]:
-    """Yield the words of a group, and breaks where another channel or speaker begins; each channel is a stream.
+    """Yield the words of a group, and a label where another channel or speaker begins.  Each channel is a stream.
 
-    Where channels speak at once, the words of each go on without a break.
+    The label is a break, unless a speaker goes on at once in a channel that another one only interrupted.
     """
     words = iter(group.words)
     has_speakers = any(line.cue.speaker for line in group.lines)
     before = ("", "")  # channel and speaker of the last word
-    last = dict[str, tuple[str, int | None]]()  # of each channel: the speaker of its last word, and when that ended
+    last_of_channels = dict[str, tuple[str, int | None]]()  # the speaker of a channel's last word, and when that ended
     for line in group.lines:
         cue = replace(line.cue, stream=line.cue.stream or before[0])
         for item in line.items:
             if isinstance(item, Kept):
                 yield Kept("", item.breaks, item.role, item.text, cue)
                 continue
-            word = next(words)
+            word = next(words)  # the item with its times
             channel, speaker = before
             if word.cue:
                 channel = word.cue.stream or channel
                 speaker = cue.speaker if has_speakers else word.cue.speaker or speaker
             cue = replace(cue, stream=channel)
             if (channel, speaker) != before:
-                last_speaker, end_ms = last.get(channel, ("", None))
+                last_speaker, end_ms = last_of_channels.get(channel, ("", None))
                 is_near = end_ms is not None and word.start_ms is not None and word.start_ms - end_ms <= BESIDE_MS
                 label = speaker_label(speaker if speaker != before[1] else "", cue)
                 yield replace(label, breaks=speaker != last_speaker or not is_near, cue=cue)
                 before = channel, speaker
-            last[channel] = speaker, word.end_ms
+            last_of_channels[channel] = speaker, word.end_ms
             yield replace(word, cue=cue)
 
 
 def write_json(written: Sequence[WrittenItem], source: str) -> Iterator[str]:
-    """Yield a line of json.
+    """Write a transcript as a line of json, in pieces.
 
-    start, end: seconds, if the input has times; start_char, end_char: where the word stands in what `punctuate` makes
-    of the input in its own format (of json: in its words, with their white space).  Words that were removed are listed
-    behind the others, if there are some.
+    start, end: seconds, if the input has times.  start_char, end_char: where the word stands in the output that
+    `punctuate` writes in the input's own format (of json: in the text of its words).  removed: the words that were
+    removed, if there are any.
     """
     yield f'{{"source": {_dumps(source)}, "words": ['
-    place, comma = 0, ""
+    begin, comma = 0, ""
     for item in leave_out_removed(written):
         if isinstance(item, Kept):
-            place += len(item.text)
+            begin += len(item.text)
             continue
-        stop = place + len(item.in_file)
-        place_values = {"start_char": place, "end_char": stop - len(item.spoken.after)}
+        end = begin + len(item.in_file)
+        chars = {"start_char": begin, "end_char": end - len(item.spoken.after)}
         times = seconds(item.spoken.start_ms, item.spoken.end_ms)
-        yield comma + _dumps({**item.annotated.as_dict(), **times, **place_values})
-        place, comma = stop, ", "
+        yield comma + _dumps({**item.annotated.as_dict(), **times, **chars})
+        begin, comma = end, ", "
     removed = [
         _dumps({"word": item.annotated.word, **seconds(item.spoken.start_ms, item.spoken.end_ms)})
         for item in written
