@@ -1,13 +1,13 @@
-"""Which language a stream seems to be in: a warning, once, while its first words are heard.
+"""A warning, once for each stream, if its first words are in a language that the model does not know.
 
-In: words as they arrive.  Out: a warning if the model does not know their language.
+In: words as they arrive.  Out: a warning, or None.
 
 >>> german = LanguageWatch("large")
 >>> german.hear("wie geht es dir") is None  # too little
 True
 >>> german.end()[:69]
 'the text seems to be in German, which the model large does not know, '
->>> german.hear("so " * 100) is None  # it is said once
+>>> german.hear("so " * 100) is None  # the warning comes once
 True
 """
 
@@ -15,12 +15,12 @@ from __future__ import annotations
 
 from ..model import language_warning, unknown_language
 
-_LOOK_EVERY = 20  # words
+_GUESS_EVERY = 20  # words
 _MOST_HEARD = 200  # words, after which no warning comes any more
 
 
 class LanguageWatch:
-    """Hears the first words of a stream."""
+    """Hears the first words of a stream, and guesses their language from time to time."""
 
     def __init__(self, model_name: str) -> None:
         self._model_name = model_name
@@ -31,16 +31,16 @@ class LanguageWatch:
         """Take more words; return a warning if there is one by now."""
         if self._is_over:
             return None
-        n_looks = len(self._heard) // _LOOK_EVERY
+        n_guesses = len(self._heard) // _GUESS_EVERY
         self._heard += text.split()
-        is_time = len(self._heard) // _LOOK_EVERY > n_looks
-        return self._look() if is_time else None
+        is_time = len(self._heard) // _GUESS_EVERY > n_guesses
+        return self._guess() if is_time else None
 
     def end(self) -> str | None:
         """Return a warning about all that was heard, if none was returned before."""
-        return None if self._is_over else self._look()
+        return None if self._is_over else self._guess()
 
-    def _look(self) -> str | None:
+    def _guess(self) -> str | None:
         language = unknown_language(self._model_name, self._heard)
         self._is_over = language is not None or len(self._heard) >= _MOST_HEARD
         return None if language is None else language_warning(self._model_name, language)
