@@ -88,7 +88,7 @@ class DelayDecider:
         decoding = replace(punctuator.decoding, decoder="tagger", delay_words=lookahead)
         self._punctuator = punctuator
         self._tagger = TagDecoder(model, decoding)
-        assert self._tagger.delay is not None  # noqa: S101  (the config has one)
+        assert self._tagger.delay is not None  # noqa: S101  (`decoding` has one)
         self._encoder = StreamEncoder(model, self._tagger.delay, decoding.style)
 
     @property

@@ -69,7 +69,7 @@ class Streams:
         """
         self._punctuator = punctuator
         self.config = config or StreamConfig()
-        self._check_decoder()
+        self._check_config()
         self._policy = make_policy(self.config)
         self._n_kept = self.config.window  # words that a state holds, for the model to read
         self._delay_decider: DelayDecider | None = None  # the same as `_decider`, if that is one
@@ -122,7 +122,7 @@ class Streams:
         self._decode(steps, _waiting(states), ends_sentence=False)
         return [tuple(committed.annotated for committed in step.committed) for step in steps]
 
-    def _check_decoder(self) -> None:
+    def _check_config(self) -> None:
         decoder = self._punctuator.config.decoding.decoder
         if self.config.policy == "delay":
             mistake = "policy delay with the decoder generate"
@@ -172,23 +172,22 @@ class Streams:
         return state, None
 
     def _add_marks(self, state: StreamState, piece: str) -> StreamState | None:
-        """Return the state after marks that stand alone.  None: the marks are to be heard as a word.
+        """Return the state after marks that stand alone, which belong to the last word as in a text.
 
-        As in a text, such marks belong to the last word.  They are dropped, since the model decides every slot, unless
-        the config says to keep marks: then the last word gets them.  They are a word if they cannot belong to the last
-        one, or are to be kept but it is final, or has as many marks as a slot may have.
+        None: the marks cannot belong to it, and are to be heard as a word.
         """
         if not state.words:
             return None
         last = state.words[-1]
-        reread = [*words_of(f"{last.raw} {piece}", self._punctuator.model.task.alphabet, opens_line=False)]
-        if len(reread) > 1:
+        [reread, *rest] = words_of(f"{last.raw} {piece}", self._punctuator.model.task.alphabet, opens_line=False)
+        if rest:
             return None
-        if not self._punctuator.config.render.keep_marks:
+        if not self._punctuator.config.render.keep_marks:  # the model decides every slot, whatever marks it had
             return state
-        if not state.n_waiting or len(reread[0].marks) == len(last.marks):
+        has_all_marks = len(reread.marks) == len(last.marks)  # as many as a slot may have
+        if not state.n_waiting or has_all_marks:
             return None
-        marked = replace(last, marks=reread[0].marks, raw=reread[0].raw, dotted=reread[0].dotted)
+        marked = replace(last, marks=reread.marks, raw=reread.raw, dotted=reread.dotted)
         return replace(state, words=(*state.words[:-1], marked))
 
     def _decode(self, steps: list[Step], due: Mapping[int, bool], *, ends_sentence: bool = True) -> None:
