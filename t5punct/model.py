@@ -59,12 +59,12 @@ def compute_alone_after_fork() -> None:
 
 
 @cache
-def keep_freed_memory() -> None:
-    """Let this process keep the memory that a batch frees, for the next batch.
+def keep_blocks_of_batches() -> None:
+    """Let glibc keep the memory that a batch frees, for the next batch.
 
     glibc gives large blocks back to the system, which fills their pages with zeros before it lends them again.  What
     counts as large grows to the size of the largest block that was freed, up to 32 MiB, and of free memory twice that
-    much is kept (mallopt(3), M_MMAP_THRESHOLD).
+    much is kept (mallopt(3), M_MMAP_THRESHOLD).  Commands set more of malloc (`cli/process.py`), as a library must not.
     """
     import torch
 
@@ -224,7 +224,7 @@ def load(
     from .t5.tagger import load_tagger
 
     compute_alone_after_fork()
-    keep_freed_memory()
+    keep_blocks_of_batches()
     name = str(source) if source is not None else BUNDLED
     folder = find(source, revision=revision)
     has_config = (folder / "config.json").is_file()

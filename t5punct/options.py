@@ -1,4 +1,4 @@
-"""What a text or a stream may be asked for: one list, from which the command line and the service are made.
+"""The options of texts and streams: one list, with help and defaults, for the command line and the service.
 
 In: values by their names.  Out: the configs of the punctuator, the writer and the stream.
 
@@ -67,9 +67,9 @@ class ModelOptions:
         return tuple(read)
 
     def for_language(self) -> Self:
-        """Return options with the model that knows the language, if one is named.
+        """Return options whose model knows the language; the same options if no language is named.
 
-        Raises ConfigError for a language that no bundled model knows, and for a model that does not know it.
+        Raises ConfigError for a language that no bundled model knows, and for a `--model` that does not know it.
         """
         from .model import BUNDLED, MODEL_LANGUAGES, model_for
 
@@ -94,7 +94,7 @@ class ModelOptions:
 
 @dataclass(frozen=True)
 class DecodingOptions(ModelOptions):
-    """The same, and how marks are decided."""
+    """The options of a model, and how marks are decided."""
 
     style: Annotated[
         str | None,
@@ -133,7 +133,7 @@ class DecodingOptions(ModelOptions):
     ] = 0.5
 
     def strategy(self) -> Preset:
-        """Return how a document is cut into windows: the default."""
+        """Return how documents are cut into windows, and their votes combined: by default, here without options."""
         return load_preset(DEFAULT_PRESET)
 
     def config(self, render: RenderConfig | None = None) -> PunctuatorConfig:
@@ -143,12 +143,12 @@ class DecodingOptions(ModelOptions):
         from .punctuator import PunctuatorConfig
 
         check_range(self, "", 1, "max_marks")
-        chosen = self.strategy()
+        strategy = self.strategy()
         odds = None if self.mark_odds is None else parse_mark_odds(self.mark_odds)
         decoding = options_of(DecodingConfig, self) | {"mark_odds": odds, "marks": self.marks or None}
         return PunctuatorConfig(
-            chosen.windows,
-            chosen.combine,
+            strategy.windows,
+            strategy.combine,
             DecodingConfig(**decoding),
             replace(render or RenderConfig(), marks=self.marks != ""),
             self.fragment,
@@ -158,7 +158,7 @@ class DecodingOptions(ModelOptions):
 
 @dataclass(frozen=True)
 class WindowOptions(DecodingOptions):
-    """The same, and how documents are cut into windows."""
+    """The options of decoding, and how documents are cut into windows."""
 
     preset: Annotated[
         str,
@@ -187,11 +187,11 @@ class WindowOptions(DecodingOptions):
     ] = None
 
     def strategy(self) -> Preset:
-        """Return the preset, with single values changed."""
-        chosen = load_preset(self.preset)
+        """Return the preset, with those values changed that have an option of their own."""
+        preset = load_preset(self.preset)
         changes = {name: value for name, value in options_of(WindowConfig, self).items() if value is not None}
-        combine = replace(chosen.combine, method=self.combine) if self.combine else chosen.combine
-        return Preset(replace(chosen.windows, **changes), combine)
+        combine = replace(preset.combine, method=self.combine) if self.combine else preset.combine
+        return Preset(replace(preset.windows, **changes), combine)
 
     @property
     def reads(self) -> tuple[str, ...]:
@@ -209,7 +209,7 @@ _DISFLUENCIES = (
 
 @dataclass(frozen=True)
 class TranscriptOptions(WindowOptions):
-    """The same, and what is read and written."""
+    """The options of windows, and what is read and written."""
 
     format: Annotated[
         str | None,
@@ -267,19 +267,19 @@ class TranscriptOptions(WindowOptions):
         return "lines" if self.lines else self.format
 
     def written_to(self, output: Path | None) -> Self:
-        """Return options that write the format which the output's name shows.
+        """Return options that write the format that the output's name says, if it says one.
 
-        Raises ConfigError where another one is asked for.
+        Raises ConfigError if --to or --json asks for another one.
         """
         from .transcripts.writers import format_named_by
 
         named = format_named_by(output)
-        asked = "json" if self.json else self.to
+        wanted = "json" if self.json else self.to
         if named is None:
             return self
         mistake = f"{'--json' if self.json else f'--to {self.to}'} and -o {output}, whose name says {named}"
         fix = "drop the option, or name the output otherwise"
-        check(asked in (None, named), mistake, expected="one format", fix=fix)
+        check(wanted in (None, named), mistake, expected="one format", fix=fix)
         return replace(self, to=named)
 
     def writer(self) -> WriterConfig:
@@ -287,17 +287,17 @@ class TranscriptOptions(WindowOptions):
         from .transcripts.resegment import ResegmentConfig
         from .transcripts.writers import ParagraphConfig, WriterConfig
 
-        is_one = not self.json or self.to in (None, "json")
-        check(is_one, f"--json and --to {self.to}", expected="one of them", fix="drop one")
-        is_parted = self.paragraphs is not None or self.paragraph_pause_ms is not None
+        is_one_format = not self.json or self.to in (None, "json")
+        check(is_one_format, f"--json and --to {self.to}", expected="one of them", fix="drop one")
+        has_paragraphs = self.paragraphs is not None or self.paragraph_pause_ms is not None
         return WriterConfig(
             "json" if self.json else self.to,
-            ParagraphConfig(self.paragraphs, self.paragraph_pause_ms) if is_parted else None,
+            ParagraphConfig(self.paragraphs, self.paragraph_pause_ms) if has_paragraphs else None,
             ResegmentConfig(**options_of(ResegmentConfig, self)) if self.resegment else None,
         )
 
     def render(self, *, for_review: bool = False) -> RenderConfig:
-        """Return how words are written; `for_review`: for a page for review, which shows alternatives."""
+        """Return how words are rendered.  for_review: also for a page for review, which shows alternatives."""
         alternatives = self.alternatives
         if alternatives is None:
             alternatives = _REVIEW_ALTERNATIVES if for_review or self.to == "html" else 0
@@ -306,7 +306,7 @@ class TranscriptOptions(WindowOptions):
 
 @dataclass(frozen=True)
 class StreamOptions(DecodingOptions):
-    """How a stream is decided: a light model, as it waits for every word, and windows too small for many threads."""
+    """The options of a stream.  By default a light model, as each word is waited for, and one thread for few words."""
 
     model: Annotated[str, _MODEL] = "base"
     threads: Annotated[int, "Processor threads."] = 1
@@ -340,7 +340,7 @@ class StreamOptions(DecodingOptions):
     disfluencies: Annotated[str, _DISFLUENCIES] = "keep"
 
     def stream(self) -> StreamConfig:
-        """Return when slots are decided.  Raises ConfigError for values that do not agree."""
+        """Return the policy of when slots are decided.  Raises ConfigError for values that do not agree."""
         from .streaming import StreamConfig
 
         try:
@@ -351,28 +351,28 @@ class StreamOptions(DecodingOptions):
         return StreamConfig(**options_of(StreamConfig, self), thresholds=thresholds)
 
     def render(self) -> RenderConfig:
-        """Return how words are written."""
+        """Return how words are rendered."""
         return RenderConfig(case=not self.no_case, keep_marks=self.keep_marks, disfluencies=self.disfluencies)
 
 
 def names_of(kind: type[Any]) -> dict[str, Any]:
-    """Return the defaults of a class of options by their names."""
+    """Return the names of the fields of a dataclass, with their defaults."""
     return {option.name: option.default for option in fields(kind)}
 
 
 def help_of(kind: type[Any]) -> dict[str, str]:
-    """Return what is said of each option of a class."""
+    """Return the help of each option of a class, by its name."""
     hints = get_type_hints(kind, include_extras=True)
     return {name: get_args(hints[name])[1] for name in names_of(kind)}
 
 
 def options_of(config: type[Any], options: ModelOptions) -> dict[str, Any]:
-    """Return the options that have the names of a config's fields."""
+    """Return those options, by their names, that `config`, a dataclass, has fields for."""
     return {name: getattr(options, name) for name in names_of(config) if name in names_of(type(options))}
 
 
 def parse_mark_odds(text: str) -> dict[str, float]:
-    """Parse odds as a person writes them: `,=4 .=1.5`."""
+    """Parse odds of marks, such as `,=4 .=1.5`.  Raises ConfigError for anything else."""
     odds = dict[str, float]()
     for piece in text.split():
         mark, sign, number = piece[0], piece[1:2], piece[2:]
@@ -390,7 +390,7 @@ Values = Mapping[str, Any]
 
 
 def _writes(values: Values, *formats: str | None) -> bool:
-    """Return whether one of these formats is asked for, by an option or by the name of the output."""
+    """Return whether one of these formats is written, by an option or by the output's name; None: the input's."""
     from .transcripts.writers import format_named_by
 
     return ("json" if values["json"] else values["to"] or format_named_by(values.get("output"))) in formats
@@ -398,41 +398,42 @@ def _writes(values: Values, *formats: str | None) -> bool:
 
 _WINDOWED = "--policy fixed, entropy or sentence"  # with a delay no window is read, and the tagger decides
 _NEW_CUES = "max_chars max_lines max_duration_ms min_duration_ms max_chars_per_second max_words_per_minute"
-# options by their names, what they need in the words of the command line, and whether it is there
+# names of options; what they need, as the error says it; a function of all options: whether they have it
 NEEDS: tuple[tuple[str, str, Callable[[Values], object]], ...] = (
-    ("beams min_alignment", "--decoder generate", lambda values: values["decoder"] == "generate"),
-    ("window", _WINDOWED, lambda values: values.get("policy") != "delay"),
-    ("mark_odds", "--decoder slots or tagger", lambda values: values["decoder"] != "generate"),
+    ("beams min_alignment", "--decoder generate", lambda opts: opts["decoder"] == "generate"),
+    ("window", _WINDOWED, lambda opts: opts.get("policy") != "delay"),
+    ("mark_odds", "--decoder slots or tagger", lambda opts: opts["decoder"] != "generate"),
     # the tagger writes one mark after a word
-    ("max_marks", "--decoder slots or generate", lambda asked: asked["decoder"] != "tagger" or asked["max_marks"] <= 1),
-    ("max_marks", _WINDOWED, lambda values: values.get("policy") != "delay" or values["max_marks"] <= 1),
-    ("decoder", _WINDOWED, lambda values: values.get("policy") != "delay" or values["decoder"] != "slots"),
-    ("alternatives", "--json, --html or --to html", lambda asked: asked.get("html") or _writes(asked, "json", "html")),
+    ("max_marks", "--decoder slots or generate", lambda opts: opts["decoder"] != "tagger" or opts["max_marks"] <= 1),
+    ("max_marks", _WINDOWED, lambda opts: opts.get("policy") != "delay" or opts["max_marks"] <= 1),
+    ("decoder", _WINDOWED, lambda opts: opts.get("policy") != "delay" or opts["decoder"] != "slots"),
+    ("alternatives", "--json, --html or --to html", lambda opts: opts.get("html") or _writes(opts, "json", "html")),
     (
         "paragraphs paragraph_pause_ms",
         "--to text, --to html or --html",
-        lambda values: values.get("html") or _writes(values, None, "text", "html"),
+        lambda opts: opts.get("html") or _writes(opts, None, "text", "html"),
     ),
-    ("resegment", "--to srt, vtt or ass", lambda values: _writes(values, "srt", "vtt", "ass")),
-    (_NEW_CUES, "--resegment", lambda values: values["resegment"]),
-    ("keep_case", "capitals (no --no-case)", lambda values: not values["no_case"]),
-    ("overwrite ray", "--output-dir", lambda values: values["output_dir"]),
-    ("ray_workers", "ray=ADDRESS", lambda values: values["ray"]),
-    ("lookahead", "--policy fixed or delay", lambda values: values["policy"] in ("fixed", "delay")),
-    ("l_min l_max threshold", "--policy entropy", lambda values: values["policy"] == "entropy"),
-    ("every after", "--policy sentence", lambda values: values["policy"] == "sentence"),
-    ("provisional", "--json", lambda values: values["json"]),
-    ("private", "--push-to-hub", lambda values: values["push_to_hub"]),
+    ("resegment", "--to srt, vtt or ass", lambda opts: _writes(opts, "srt", "vtt", "ass")),
+    (_NEW_CUES, "--resegment", lambda opts: opts["resegment"]),
+    ("keep_case", "capitals (no --no-case)", lambda opts: not opts["no_case"]),
+    ("overwrite ray", "--output-dir", lambda opts: opts["output_dir"]),
+    ("ray_workers", "ray=ADDRESS", lambda opts: opts["ray"]),
+    ("lookahead", "--policy fixed or delay", lambda opts: opts["policy"] in ("fixed", "delay")),
+    ("l_min l_max threshold", "--policy entropy", lambda opts: opts["policy"] == "entropy"),
+    ("every after", "--policy sentence", lambda opts: opts["policy"] == "sentence"),
+    ("provisional", "--json", lambda opts: opts["json"]),
+    ("private", "--push-to-hub", lambda opts: opts["push_to_hub"]),
 )
 
 
-def check_needs(asked: Mapping[str, str], values: Values) -> None:
-    """Raise ConfigError for an option that does nothing; `asked`: names, and how the user has written each.
+def check_needs(typed: Mapping[str, str], values: Values) -> None:
+    """Raise ConfigError for an option that does nothing, as it needs another one.
 
-    Defaults are no reason: nobody expects something of them.
+    typed: the options that the user typed, as names and as they were written: only these are checked, not defaults.
+    values: of all options.
     """
     for names, needed, is_met in NEEDS:
         for name in names.split():
-            if name in asked and not is_met(values):
-                mistake, fix = f"{asked[name]}, which does nothing here", f"add that, or drop {asked[name]}"
+            if name in typed and not is_met(values):
+                mistake, fix = f"{typed[name]}, which does nothing here", f"add that, or drop {typed[name]}"
                 raise ConfigError(mistake, expected=f"{needed} with it", fix=fix)

@@ -200,7 +200,9 @@ class Punctuator:
         `format`: that of the file; None: its name tells.  Raises InputError for a file that cannot be read, or cannot
         be written in the format of `writer`.
         """
-        writer = writer or WriterConfig()
+        writer = WriterConfig() if writer is None else writer
+        fix = "import it: from t5punct import WriterConfig"
+        check(isinstance(writer, WriterConfig), f"writer {writer!r}", expected='a WriterConfig("text")', fix=fix)
         transcript = self.read_file(str(source), format, writer)
         words = chain.from_iterable(self.annotate_texts(transcript.texts))
         return "".join(self.file_pieces(transcript, words, writer, str(source)))

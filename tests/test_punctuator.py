@@ -310,6 +310,13 @@ def test_a_single_text_is_no_row_of_texts(tagged_model: Model, tmp_path: Path) -
         punctuate_files(punctuator, ["talks"], tmp_path / "out", terms="PyTorch")
 
 
+def test_a_writer_that_is_a_name_is_refused_with_the_config_that_is_meant(tagged_model: Model, tmp_path: Path) -> None:
+    source = tmp_path / "talk.txt"
+    source.write_text("we know", encoding="utf-8")
+    with pytest.raises(ConfigError, match=r"writer 'text'; expected a WriterConfig\(\"text\"\); import it"):
+        Punctuator(tagged_model).punctuate_file(source, writer="text")  # type: ignore[arg-type]
+
+
 @pytest.fixture
 def calls(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """How many windows were given to the decoder at each call."""

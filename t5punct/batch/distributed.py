@@ -1,14 +1,10 @@
 """The same work as `Work` does, shared out to Ray workers in parts.
 
-In: jobs of files, a cluster, and how a worker makes its punctuator.  Out: files, which the workers write, whole or not
-at all; an `Outcome`.
+In: jobs of files, a cluster, and a function by which a worker makes its punctuator.  Out: files, which the workers
+write, whole or not at all; an `Outcome`.
 
-All machines must see inputs and outputs at the same paths.  Where a worker is ended in the middle of a part, the files
-of the part are done again, each alone.  So a file that ends every worker, since it needs too much memory, say, is given
-up alone.
-
-`RayWork(Punctuator.from_pretrained, Path("out"), RayConfig("local", n_workers=2)).run(jobs)` has two workers, each with
-a model of its own.
+All machines must see inputs and outputs at the same paths.  If a worker dies while it does a part, each file of the
+part is done again as a part of its own.  So a file that kills every worker (by the memory it needs, say) fails alone.
 """
 
 from __future__ import annotations
@@ -38,7 +34,7 @@ if TYPE_CHECKING:  # a worker may choose how torch waits before it is loaded
     from ..transcripts.writers import WriterConfig
 
 LOCAL = "local"  # the address of a cluster of this machine, which is started and ended with the work
-_STORE_BYTES = 2**27  # what is shared are names of files; Ray would take a third of the memory
+_STORE_BYTES = 2**27  # of shared memory: only names of files are shared, and Ray would take a third of all memory
 _STATISTICS = "RAY_USAGE_STATS_ENABLED"
 SMALLEST, LARGEST = 2**16, 2**19  # bytes of a part: enough for full batches; some minutes of work at most
 _PARTS_PER_WORKER = 4  # so that all workers end at about the same time
@@ -47,7 +43,7 @@ _MOST_TRIES = 3  # of a file alone
 
 @dataclass(frozen=True)
 class RayConfig:
-    """Which cluster, how many workers, and what each has of it."""
+    """Which cluster, how many workers, and how many processors and GPUs each worker has."""
 
     address: str = LOCAL
     n_workers: int | None = None  # None: as many as the cluster has processors for
@@ -61,57 +57,64 @@ class RayConfig:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Files that are done together.  first: the place of the first among all; n_ended: workers that it has ended."""
+    """Files that one worker does.
+
+    first: the index of the first one among all jobs.  n_lost_workers: workers that died over a part of one file; 0 for
+    a part of several, which is never tried again as it is.
+    """
 
     first: int
     jobs: tuple[Job, ...]
-    n_ended: int = 0
+    n_lost_workers: int = 0
 
     @property
     def n_bytes(self) -> int:
         return sum(job.n_bytes for job in self.jobs)
 
-    def alone(self) -> list[Part]:
-        """Return the part's files as parts of their own, for other workers."""
-        n_ended = self.n_ended + 1 if len(self.jobs) == 1 else 0
-        return [Part(self.first + number, (job,), n_ended) for number, job in enumerate(self.jobs)]
+    def split(self) -> list[Part]:
+        """Return each file as a part of its own, to be tried again after the worker of this part has died."""
+        n_lost_workers = self.n_lost_workers + 1 if len(self.jobs) == 1 else 0
+        return [Part(self.first + number, (job,), n_lost_workers) for number, job in enumerate(self.jobs)]
 
-    @property
-    def given_up(self) -> Outcome | None:
-        """What becomes of a file that ends every worker; None: it is tried again."""
-        if self.n_ended < _MOST_TRIES:
+    def failure(self) -> Outcome | None:
+        """Return the outcome of a file over which `_MOST_TRIES` workers have died; None: it is to be tried again."""
+        if self.n_lost_workers < _MOST_TRIES:
             return None
         error = InputError(
-            f"{self.jobs[0].source}: its worker was ended {self.n_ended} times",
-            expected="a worker that can go on to the end",
+            f"{self.jobs[0].source}: its worker was ended {self.n_lost_workers} times",
+            expected="a worker that lives to the end",
             fix="see whether the machine has enough memory for the file",
         )
         return Outcome(failures=(Failure(self.jobs[0].source, error),))
 
 
 def divide_into_parts(jobs: Sequence[Job], n_workers: int) -> list[Part]:
-    """Divide jobs into parts that keep their order, the largest part first: at the end, others would wait for it."""
+    """Divide jobs into parts of consecutive files.
+
+    The largest part comes first: as the last one, all other workers would wait for it.
+    """
     sizes = [job.n_bytes for job in jobs]
-    share = sum(sizes) / n_workers  # bytes of a worker
+    share = sum(sizes) / n_workers  # bytes that a worker does
     smallest = min(SMALLEST, share)
     wanted = min(max(share / _PARTS_PER_WORKER, smallest), LARGEST)  # bytes of a part
-    divided = list[Part]()
-    first = 0  # the number of the next part's first job
+    parts = list[Part]()
+    first = 0  # the index of the next part's first job
     size = 0
     for stop, n_bytes in enumerate(sizes, start=1):
         size += n_bytes
         if size >= wanted or stop == len(jobs):
-            divided.append(Part(first, tuple(jobs[first:stop])))
+            parts.append(Part(first, tuple(jobs[first:stop])))
             first = stop
             size = 0
-    return sorted(divided, key=lambda part: -part.n_bytes)
+    return sorted(parts, key=lambda part: -part.n_bytes)
 
 
 @dataclass
 class PartWorker:
-    """Does parts, with one punctuator, which it makes for the first of them.
+    """A Ray actor that does parts, with one punctuator, which it makes at the first of them.
 
-    cwd, folder, version: where the batch is run, and of the outputs: what a worker must find on its machine, too.
+    cwd: where the batch was started; folder: of the outputs; version: of t5punct where the batch was started.  A worker
+    must find all three on its machine, too.
     """
 
     load: Callable[[], Punctuator]
@@ -122,14 +125,14 @@ class PartWorker:
     version: str = __version__
     punctuator: Punctuator | None = None
 
-    def done(self, part: Part) -> Outcome | Exception:
-        """Punctuate the files of a part; return an exception that concerns all files, as that there is no such model.
+    def run(self, part: Part) -> Outcome | Exception:
+        """Punctuate the files of a part; return the outcome, or an exception that concerns all files, not only these.
 
-        It is returned and not raised, as Ray would wrap it.
+        That is one of the model, or of the machine.  It is returned, as Ray would wrap one that is raised.
         """
         try:
             if self.punctuator is None:
-                self._enter()
+                self._prepare()
                 self.punctuator = self.load()
             from .work import Work
 
@@ -139,8 +142,11 @@ class PartWorker:
         except Exception as error:
             return make_portable(error)
 
-    def _enter(self) -> None:
-        """Go where the batch is run, and remove what killed workers of this machine left there."""
+    def _prepare(self) -> None:
+        """Go to the batch's folder, and remove half-written files of killed workers.
+
+        Raises ConfigError for another version of t5punct, OutputError if this machine does not see the files.
+        """
         host = platform.node()
         if self.version != __version__:
             raise ConfigError(
@@ -161,9 +167,9 @@ class PartWorker:
 
 
 class RayWork:
-    """Punctuates files, each with an output of its own below `folder`, which `Current.of` has made.
+    """Punctuates files in Ray workers, each with an output of its own below `folder`, which `Current.of` has made.
 
-    `on_progress`, which may be set, is called after each part, as that of `Work` is from time to time.
+    on_progress: called after each part with the bytes and the words that are done; may be set.
     """
 
     def __init__(
@@ -179,10 +185,7 @@ class RayWork:
         self.on_progress: Callable[[int, int], None] = lambda n_bytes, n_words: None
 
     def run(self, jobs: Sequence[Job]) -> Outcome:
-        """Punctuate the files.
-
-        What goes wrong with a file is in the outcome; what goes wrong with the model is raised.
-        """
+        """Punctuate the files.  A file's error is in the outcome; an error of the model or the cluster is raised."""
         for job in jobs:
             if not Path(job.source).is_file():
                 raise InputError(
@@ -190,7 +193,7 @@ class RayWork:
                 )
         if not jobs:
             return Outcome()
-        outcomes = dict[int, Outcome]()  # by the number of a part's first job
+        outcomes = dict[int, Outcome]()  # by the index of a part's first job
         n_bytes = 0
         with cluster(self._config) as n_workers:
             worker = replace(self._worker, cwd=str(Path.cwd()))
@@ -207,23 +210,23 @@ class RayWork:
 
         actor_class = ray.remote(num_cpus=self._config.n_cpus, num_gpus=self._config.n_gpus)(PartWorker)
         waiting = deque(parts)
-        idle = list[Any]()  # actors
-        under_way = dict[Any, tuple[Any, Part]]()  # by Ray's reference to the outcome: an actor, and what it does
+        idle_actors = list[Any]()
+        under_way = dict[Any, tuple[Any, Part]]()  # by Ray's reference to the outcome: the actor and its part
         while waiting or under_way:
             while waiting and len(under_way) < n_workers:
                 part = waiting.popleft()
-                actor = idle.pop() if idle else actor_class.remote(**vars(worker))
-                under_way[actor.done.remote(part)] = (actor, part)
-            [done], _ = ray.wait([*under_way])  # the first that is ready
-            actor, part = under_way.pop(done)
+                actor = idle_actors.pop() if idle_actors else actor_class.remote(**vars(worker))
+                under_way[actor.run.remote(part)] = (actor, part)
+            [ready], _ = ray.wait([*under_way])  # waits for one
+            actor, part = under_way.pop(ready)
             try:
-                outcome = ray.get(done)
-            except (ray.exceptions.ActorDiedError, ray.exceptions.OutOfMemoryError):  # one file of the part ended it
-                for again in part.alone():
-                    if again.given_up is None:
-                        waiting.append(again)
+                outcome = ray.get(ready)
+            except (ray.exceptions.ActorDiedError, ray.exceptions.OutOfMemoryError):  # over a file of the part
+                for single in part.split():
+                    if failure := single.failure():
+                        yield single, failure
                     else:
-                        yield again, again.given_up
+                        waiting.append(single)
                 continue
             except ray.exceptions.RayError as error:
                 raise ConfigError(
@@ -233,13 +236,13 @@ class RayWork:
                 ) from error
             if isinstance(outcome, Exception):
                 raise outcome
-            idle.append(actor)
+            idle_actors.append(actor)
             yield part, outcome
 
 
 @contextmanager
 def cluster(config: RayConfig) -> Iterator[int]:
-    """Connect to a cluster, or start one; gives the number of workers.  Raises ConfigError where that fails."""
+    """Connect to a cluster, or start one; yield the number of workers.  Raises ConfigError if that fails."""
     os.environ.setdefault(_STATISTICS, "0")  # nothing is sent anywhere
     import ray
 
@@ -254,7 +257,7 @@ def cluster(config: RayConfig) -> Iterator[int]:
 
 
 def connect(config: RayConfig) -> None:
-    """Connect to a cluster, or start one.  Raises ConfigError where that fails."""
+    """Connect to a cluster, or start one.  Raises ConfigError if that fails."""
     import ray
 
     started: dict[str, Any] = {}
@@ -263,9 +266,9 @@ def connect(config: RayConfig) -> None:
         started = {"include_dashboard": False, "num_cpus": n_cpus, "object_store_memory": _STORE_BYTES}
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of what Ray will change some day
+            warnings.simplefilter("ignore")  # Ray announces its own changes
             ray.init(config.address, log_to_driver=False, logging_level=logging.ERROR, **started)
-    except Exception as error:  # a slow start, for one, has no class of its own
+    except Exception as error:  # Ray has no class of its own for some, such as a slow start
         raise ConfigError(
             f"no Ray cluster at {config.address} ({first_line(error)})",
             expected=f"`{LOCAL}`, `auto` or the address of a running one",
@@ -274,10 +277,7 @@ def connect(config: RayConfig) -> None:
 
 
 def n_workers_in(resources: dict[str, float], config: RayConfig) -> int:
-    """Return how many workers there is room for.
-
-    Raises ConfigError where there is none for one: Ray would wait for ever.
-    """
+    """Return how many workers a cluster has room for.  Raises ConfigError for none, as Ray would wait for ever."""
     shares = [resources.get("CPU", 0) // config.n_cpus]
     if config.n_gpus:
         shares.append(resources.get("GPU", 0) // config.n_gpus)
@@ -293,12 +293,12 @@ def n_workers_in(resources: dict[str, float], config: RayConfig) -> int:
 
 
 def make_portable(error: Exception) -> Exception:
-    """Return an exception as another process can read it; one that is no user's mistake says where it was raised."""
+    """Return an exception that can be pickled.  One that is no user's mistake gets a note with its traceback."""
     if not isinstance(error, T5PunctError | OSError):
         error.add_note(f"on {platform.node()}:\n{''.join(traceback.format_exception(error))}")
     try:
         pickle.loads(pickle.dumps(error))  # noqa: S301  # our own bytes
-    except Exception:  # whatever a library's exception does
+    except Exception:  # an exception of a library may fail in any way
         readable = RuntimeError(f"{type(error).__name__}: {error}")
         readable.__notes__ = getattr(error, "__notes__", [])
         return readable

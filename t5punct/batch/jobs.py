@@ -1,14 +1,13 @@
-"""Files, folders and patterns -> jobs: each file that is to be punctuated, where its output goes, and if it is current.
+"""Files, folders and patterns -> jobs: each file to be punctuated, where its output goes, and if that is up to date.
 
-In: names as a user gives them, and the output options.  Out: `Jobs`; for each, whether its output is up to date.
+In: names as a user types them, and the output options.  Out: `Jobs`; for each job, whether its output is up to date.
 
 `plan_jobs(["lectures"], OutputConfig(folder=Path("out")))` has a job for each transcript below `lectures`; the output
 of `lectures/week1/talk.srt` is `out/week1/talk.srt`.
 
-Outputs need not be made again if they are newer than their input, and made with the same settings.  Their folder holds
-a small file with the fingerprint of these.  It is written before any output, and written anew when the settings change,
-so an output counts only if it is no older than that file.  Outputs appear whole, so a run that was killed goes on where
-it was.
+An output is up to date if it is no older than its input, and made with the same settings.  Its folder has a small file
+with the fingerprint of the settings.  That file is written before any output, and again when the settings change, so an
+output that is older than it has other settings.  Outputs appear whole, so a run that was killed goes on where it was.
 """
 
 from __future__ import annotations
@@ -41,18 +40,18 @@ SETTINGS_FILE = ".t5punct-settings"
 
 @dataclass(frozen=True)
 class OutputConfig:
-    """Where outputs go, and as what."""
+    """Where outputs go, and in which format."""
 
-    file: Path | None = None  # all in one; None and no folder: standard output
-    folder: Path | None = None  # a file for each input, in the same tree
+    file: Path | None = None  # for all inputs; if this and `folder` are None: standard output
+    folder: Path | None = None  # for a file of each input, in the same subfolders
     format: str | None = None  # a name of `transcripts.formats.OUTPUTS`; None: that of the input
     review: Path | None = None  # a page for review beside it
-    reads: tuple[str, ...] = ()  # files and folders that are read beside the inputs, and not written to either
+    reads: tuple[str, ...] = ()  # other files and folders that are read: no output may replace one
 
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """One file.  `target` None: standard output; `format` None: that of its name."""
+    """One file to be punctuated.  target: None: standard output.  format: None: the one its name says."""
 
     source: str
     target: Path | None
@@ -60,7 +59,7 @@ class Job:
     review: Path | None = None
 
     @property
-    def read_as(self) -> str:
+    def input_format(self) -> str:
         return self.format or format_of(self.source)
 
     @property
@@ -83,7 +82,7 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of jobs.  `n_written`: inputs whose output is complete; `removed`: removed words, counted."""
+    """The result of jobs.  n_written: inputs whose output is complete.  removed: how often each word was removed."""
 
     n_written: int = 0
     n_words: int = 0
@@ -92,21 +91,18 @@ class Outcome:
 
     @classmethod
     def join(cls, outcomes: Sequence[Outcome]) -> Outcome:
-        """Return what became of all jobs together."""
-        removed = Counter[str]()
-        for outcome in outcomes:
-            removed.update(outcome.removed)
+        """Return one outcome of all jobs."""
         return cls(
             sum(outcome.n_written for outcome in outcomes),
             sum(outcome.n_words for outcome in outcomes),
             tuple(failure for outcome in outcomes for failure in outcome.failures),
-            dict(removed),
+            sum((Counter(outcome.removed) for outcome in outcomes), Counter()),
         )
 
 
 @dataclass(frozen=True, slots=True)
 class Jobs:
-    """What is to be done, and the inputs that cannot be."""
+    """The files to be punctuated, and the inputs that cannot be."""
 
     jobs: tuple[Job, ...]
     failures: tuple[Failure, ...] = ()
@@ -115,12 +111,12 @@ class Jobs:
 def plan_jobs(inputs: Sequence[str], output: OutputConfig, format: str | None = None) -> Jobs:
     """Return the jobs, in the order of the inputs; files in a folder are sorted.
 
-    Raises InputError for outputs that cannot be written, that would overwrite each other or what is read, and if there
-    is nothing to do but fail.
+    Raises InputError for outputs that cannot be written or would overwrite each other or an input, if all inputs fail,
+    and if one fails of those that have a single output.
     """
     if output.file and output.folder:
         raise InputError("both -o and --output-dir", expected="one of them", fix="drop one")
-    files = list[tuple[Job, Path]]()  # each with its path below the name that was given
+    files = list[tuple[Job, Path]]()  # each with its path below the name that the user typed
     failures = list[Failure]()
     for name in inputs:
         try:
@@ -130,16 +126,16 @@ def plan_jobs(inputs: Sequence[str], output: OutputConfig, format: str | None = 
         for path, below in paths:
             try:
                 if not format:
-                    format_of(path)  # raises for a name of a format that is not read
+                    format_of(path)  # raises for a format that is not read
                 files.append((Job(path, None, format), below))
             except InputError as error:
                 errors.append(error)
         failures += [Failure(name, error) for error in errors]
     if output.folder:  # a file named twice has one output there; in a single output its text comes twice, as from `cat`
         files = [*dict.fromkeys(files)]
-    is_nothing_there = len(inputs) > 1 and len(failures) == len(inputs)
-    if is_nothing_there and not any(Path(name).suffix or Path(name).exists() for name in inputs):
-        raise no_file_error(" ".join(inputs), "existing files")  # a text was given in place of names
+    all_failed = len(inputs) > 1 and len(failures) == len(inputs)
+    if all_failed and not any(Path(name).suffix or Path(name).exists() for name in inputs):
+        raise no_file_error(" ".join(inputs), "existing files")  # the words of a text, not names
     if failures and (output.file or not files):  # a single output would lack a text
         raise failures[0].error
     jobs = [job for job, _ in files]
@@ -151,9 +147,10 @@ def plan_jobs(inputs: Sequence[str], output: OutputConfig, format: str | None = 
 
 
 def _find_files(name: str, output: Path | None) -> tuple[list[tuple[str, Path]], list[InputError]]:
-    """Return the files that a name stands for, with their paths below it, and the errors of folders not to be read.
+    """Return the files of a name, each with its path below it, and an error for each folder that may not be read.
 
-    Files in an output folder below the name are left out.  Raises InputError if there are no files, and no such folder.
+    name: of a file or a folder, or a pattern.  Files in the output folder are left out, if that is below the name.
+    Raises InputError if there are neither files nor such errors.
     """
     if not name:  # an unset variable; as a path it would be this folder
         raise InputError("an input without a name", expected="a file, a folder or a pattern", fix="name one")
@@ -168,7 +165,7 @@ def _find_files(name: str, output: Path | None) -> tuple[list[tuple[str, Path]],
         n_plain = next(n for n, part in enumerate(path.parts) if glob.has_magic(part))
         base = Path(*path.parts[:n_plain])
         pattern = path.parts[n_plain:]
-    folders = {base}  # that are looked into
+    folders = {base}  # all that are searched
     for n_parts in range(1, len(pattern)):
         folders.update(_glob(base, pattern[:n_parts], name))
     errors = [
@@ -176,9 +173,9 @@ def _find_files(name: str, output: Path | None) -> tuple[list[tuple[str, Path]],
             f"folder {folder} may not be read", expected="one that may", fix="allow it by chmod u+rx, or leave it out"
         )
         for folder in sorted(folders)
-        if _is(folder, stat.S_ISDIR) and not os.access(folder, os.R_OK | os.X_OK)
+        if _has_mode(folder, stat.S_ISDIR) and not os.access(folder, os.R_OK | os.X_OK)
     ]
-    files = sorted(file for file in _glob(base, pattern, name) if _is(file, stat.S_ISREG))
+    files = sorted(file for file in _glob(base, pattern, name) if _has_mode(file, stat.S_ISREG))
     if is_folder:
         files = [file for file in files if Path(unpacked_name(file)).suffix.lower() in SUFFIXES]
     outputs = None if output is None else _real(output)
@@ -201,8 +198,8 @@ def _glob(base: Path, pattern: Sequence[str], name: str) -> list[Path]:
     return [path for path in paths if not any(part.startswith(".") for part in path.relative_to(base).parts)]
 
 
-def _is(path: Path, kind: Callable[[int], bool]) -> bool:
-    """Return whether a path leads to a file of a kind; False where the system denies it, where `is_file` raises."""
+def _has_mode(path: Path, kind: Callable[[int], bool]) -> bool:
+    """Return whether a path has a mode such as `stat.S_ISREG`; False if access is denied, where `is_file` raises."""
     try:
         return kind(path.stat().st_mode)
     except OSError:
@@ -210,18 +207,18 @@ def _is(path: Path, kind: Callable[[int], bool]) -> bool:
 
 
 def _real(path: Path) -> Path:
-    """Return a path with its links followed, also one that leads nowhere: `resolve` raises for a link to itself."""
+    """Return a path with its links followed.  `Path.resolve` would raise for a link to itself."""
     return Path(os.path.realpath(path))
 
 
 def _targets(jobs: Sequence[Job], places: Sequence[Path], output: OutputConfig) -> list[Path | None]:
-    """Return where the output of each job goes; `places`: the paths of their files below the names that were given.
+    """Return where the output of each job goes; `places`: the paths of their files below the names that users typed.
 
-    Raises InputError for several texts in a format that holds one, and where two have one place.
+    Raises InputError for several files in one output whose format holds one, and for two with the same output.
     """
     names = [*(job.source for job in jobs), *output.reads]
     if output.folder is None:
-        formats = {output.format or job.read_as for job in jobs}
+        formats = {output.format or job.input_format for job in jobs}
         may_be_joined = output.format == "json" or formats <= {"text", "lines"}
         if len(jobs) > 1 and not may_be_joined:
             raise InputError(
@@ -229,7 +226,7 @@ def _targets(jobs: Sequence[Job], places: Sequence[Path], output: OutputConfig) 
             )
         return [target_of(output.file, names)] * len(jobs)
     below = [_rename(place, output.format) for place in places]
-    if len(set(below)) < len(below):  # the same name in several folders: their own names tell them apart
+    if len(set(below)) < len(below):  # equal names in several inputs: use the paths below their common folder
         paths = [_real(Path(job.source).parent) / Path(job.source).name for job in jobs]
         common = os.path.commonpath([path.parent for path in paths])
         below = [_rename(path.relative_to(common), output.format) for path in paths]
@@ -244,7 +241,7 @@ def _targets(jobs: Sequence[Job], places: Sequence[Path], output: OutputConfig) 
 
 
 def _check_review(review: Path, jobs: Sequence[Job], targets: Sequence[Path | None], reads: Sequence[str]) -> None:
-    """Raise InputError for a page beside the output of a single file that cannot be written there."""
+    """Raise InputError for a page for review (`--html`) that is not that of one file, or that cannot be written."""
     if len(jobs) > 1:
         raise InputError(
             f"--html for {len(jobs)} files", expected="one file", fix="write pages by --to html --output-dir DIR"
@@ -272,7 +269,7 @@ def _rename(below: Path, output_format: str | None) -> Path:
 
 
 def settings_fingerprint(settings: object) -> str:
-    """Return a short name for settings and this version of t5punct; their `repr` must tell them apart."""
+    """Return a hash of settings and this version of t5punct; the `repr` of different settings must differ."""
     return hashlib.sha256(repr((__version__, settings)).encode()).hexdigest()[:16]
 
 
@@ -287,20 +284,20 @@ def model_state(folder: Path | None) -> tuple[tuple[str, int, int], ...]:
 
 @dataclass(frozen=True, slots=True)
 class Current:
-    """Outputs made since `since_ns`, in nanoseconds of the file system's clock, have today's settings; None: none."""
+    """Since when outputs have today's settings, in ns of the file system's clock; None: no output has them."""
 
     since_ns: int | None
 
     @classmethod
     def read(cls, folder: Path, settings: str) -> Current:
-        """Read the state of a folder as it is: nothing is written, so that settings that cannot work leave it alone."""
+        """Read the state of a folder, and write nothing: the settings may still turn out to be wrong."""
         marker = folder / SETTINGS_FILE
         is_same = marker.is_file() and marker.read_text(encoding="utf-8", errors="replace") == settings
         return cls(marker.stat().st_mtime_ns if is_same else None)
 
     @classmethod
     def of(cls, folder: Path, settings: str) -> Current:
-        """Begin work in a folder, which is made if need be; what killed runs left there goes."""
+        """Make a folder, if need be, write its settings, and remove half-written files of killed runs."""
         folder.mkdir(parents=True, exist_ok=True)
         remove_leftovers(folder)
         if cls.read(folder, settings).since_ns is None:
@@ -308,7 +305,7 @@ class Current:
                 handle.write(settings)
         return cls.read(folder, settings)
 
-    def has(self, job: Job) -> bool:
+    def is_current(self, job: Job) -> bool:
         """Return whether a job's output is up to date."""
         if self.since_ns is None or job.target is None or job.source == STANDARD:
             return False

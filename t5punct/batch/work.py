@@ -2,7 +2,7 @@
 
 In: jobs and a punctuator.  Out: files, whole or not at all; how many were written, and what failed.
 
-Whatever goes wrong with one file is its own failure, and the others are done.  From Python,
+An error of one file is a failure of that file, and the others are done.  From Python,
 `punctuate_files(punctuator, ["lectures"], "out")` is `t5punct punctuate lectures --output-dir out`.
 """
 
@@ -28,7 +28,7 @@ from ..transcripts.writers import WriterConfig, written_pieces
 from ..windows.plan import iter_pools
 from .jobs import Current, Failure, Job, Outcome, OutputConfig, model_state, plan_jobs, settings_fingerprint
 
-_GROUP_WORDS = 50_000  # of files that are decided together: all batches are full
+_GROUP_WORDS = 50_000  # words of files that are decided together: so many that all batches are full
 _log = logging.getLogger(__name__)
 
 StrPath = str | Path
@@ -36,28 +36,22 @@ StrPath = str | Path
 
 @dataclass(slots=True)
 class _File:
-    """A job's file, or why it could not be read; and its words, once they are decided."""
+    """A job's transcript, or the error of reading it, and its words."""
 
     job: Job
-    read: Transcript | Exception
-    texts: Sequence[Sequence[Word]] = ()  # its words as they were read, none of a file that could not be read
-    n_words: int = 0
-    words: Iterable[AnnotatedWord] = ()  # and as they are decided
+    transcript: Transcript | Exception
+    texts: Sequence[Sequence[Word]] = ()  # its words as they were read; empty if it could not be read
+    n_words: int = 0  # of all texts
+    words: Iterable[AnnotatedWord] = ()  # the same words once they are decided
 
 
 class Work:
     """Punctuates files.
 
-    `on_progress`, which may be set, is called from time to time with the bytes of the inputs that are done, and the
-    words.
+    on_progress: called from time to time with the bytes of the inputs and the words that are done; may be set.
     """
 
-    def __init__(
-        self,
-        punctuator: Punctuator,
-        config: WriterConfig | None = None,
-        terms: Terms | None = None,
-    ) -> None:
+    def __init__(self, punctuator: Punctuator, config: WriterConfig | None = None, terms: Terms | None = None) -> None:
         self._punctuator = punctuator
         self._config = config or WriterConfig()
         self._terms = terms
@@ -69,9 +63,9 @@ class Work:
         self._model_error: Exception | None = None  # which concerns all files
 
     def run(self, jobs: Iterable[Job]) -> Outcome:
-        """Punctuate the files, in order; jobs of the same target share one file.
+        """Punctuate the files, in order; consecutive jobs of one target share its file.
 
-        What goes wrong with a file is in the outcome; what goes wrong with the model is raised.
+        A file's error is in the outcome; an error of the model is raised.
         """
         n_written = 0
         failures = list[Failure]()
@@ -84,7 +78,7 @@ class Work:
     def _decide(self, jobs: Iterable[Job]) -> Iterator[_File]:
         """Yield files with their words, decided in groups of `_GROUP_WORDS`.
 
-        A group of one file, which may be large, has them lazily: they are decided as they are written.
+        The words of a group of one file, which may be large, are decided only as they are written.
         """
         for group in iter_pools(map(self._read, jobs), _GROUP_WORDS, lambda file: file.n_words):
             if len(group) == 1:
@@ -102,7 +96,7 @@ class Work:
             self.on_progress(self._n_bytes, self._n_words)
 
     def _read(self, job: Job) -> _File:
-        """Return a file; warns once of each language that the model does not know."""
+        """Read a job's file; log a warning once for each language that the model does not know."""
         try:
             transcript = self._punctuator.read_file(job.source, job.format, self._config, self._terms)
             texts = transcript.texts
@@ -112,14 +106,14 @@ class Work:
                 self._warned.add(language)
                 source = "the text" if job.source == STANDARD else job.source
                 _log.warning("%s", language_warning(model_name, language, source))
-        except Exception as error:  # whatever it is, it is this file's
+        except Exception as error:  # of any kind: it must not stop the other files
             return _File(job, error)
         return _File(job, transcript, texts, sum(map(len, texts)))
 
     def _parts(self, group: Sequence[_File]) -> Iterator[tuple[int, list[AnnotatedWord]]]:
-        """Yield the words of files as they are decided, and report the progress in bytes and words.
+        """Yield the words of files as they are decided, and call `on_progress`.
 
-        Each part is some words of one text, with its number: the texts of all files are counted through, from 0.
+        Each part is the index of a text and some of its words; the texts of all files are numbered through, from 0.
         """
         n_bytes = sum(file.job.n_bytes for file in group)
         n_words = sum(file.n_words for file in group)
@@ -139,13 +133,13 @@ class Work:
             raise
 
     def _write(self, target: Path | None, files: Iterable[_File]) -> tuple[int, list[Failure]]:
-        """Write the files of one target; return how many are complete, and what failed.
+        """Write the files of one target; return how many are complete, and the failures.
 
-        On standard output the others follow one that fails.  A file of several texts is whole or does not appear.
+        After a failure standard output goes on with the next file.  A target of several files is then not written.
         """
         n_files = 0
         failures = list[Failure]()
-        source = str(target)  # what fails, before and after all files
+        source = str(target)  # the name in an error of opening or closing the target
         try:
             with open_writer(target) as put:
                 for file in files:
@@ -153,11 +147,11 @@ class Work:
                     try:
                         self._put(file, put)
                         n_files += 1
-                    except Exception as error:  # whatever it is, it is this file's
+                    except Exception as error:  # of any kind: it must not stop the other files
                         if target is not None or self._ends_all(error):
                             raise
                         failures.append(Failure(source, _reportable(error, source, target)))
-        except Exception as error:  # the file does not appear
+        except Exception as error:  # the target is not written
             if self._ends_all(error):
                 raise
             return 0, [*failures, Failure(source, _reportable(error, source, target))]
@@ -168,10 +162,10 @@ class Work:
         return isinstance(error, BrokenPipeError) or error is self._model_error
 
     def _put(self, file: _File, put: Callable[[Iterable[str]], None]) -> None:
-        """Write one file, and its page for review.  Raises what went wrong when it was read."""
-        if isinstance(file.read, Exception):
-            raise file.read
-        transcript = file.read
+        """Write one file, and its page for review.  Raises the error of reading it, if there was one."""
+        if isinstance(file.transcript, Exception):
+            raise file.transcript
+        transcript = file.transcript
         source = file.job.source
         page = file.job.review
         config = self._config
@@ -199,7 +193,7 @@ def punctuate_files(
     """Punctuate files, folders and patterns, each written into `folder`, in the same tree, as soon as it is done.
 
     Outputs that are up to date and were made with the same settings are skipped, unless `overwrite` is set.  `terms`:
-    lines of a file of terms.  Raises InputError if nothing can be done; what fails later is in the outcome.
+    lines of a file of terms.  Raises InputError if no file can be punctuated; later failures are in the outcome.
     """
     if isinstance(inputs, str | Path):  # whose letters would be the inputs
         raise InputError(
@@ -213,7 +207,7 @@ def punctuate_files(
     model = (punctuator.model.name, model_state(punctuator.model.folder))
     settings = (model, punctuator.config, writer, spellings, format)  # all that an output depends on, but its input
     current = Current.of(Path(folder), settings_fingerprint(settings))
-    jobs = [job for job in planned.jobs if overwrite or not current.has(job)]
+    jobs = [job for job in planned.jobs if overwrite or not current.is_current(job)]
     outcome = Work(punctuator, writer, spellings if spellings.spellings else None).run(jobs)
     return replace(outcome, failures=(*planned.failures, *outcome.failures))
 
@@ -221,8 +215,8 @@ def punctuate_files(
 def _reportable(error: Exception, source: str, target: Path | None) -> Exception:
     """Return the error to report.
 
-    An OSError that names no file (a full disk) gets the target's name; an unforeseen one becomes an InputError that
-    names its type.
+    An OSError without a file name (a full disk) gets the target's.  An error of another library, or a defect of ours,
+    becomes an InputError that names its type.
     """
     if isinstance(error, OSError) and error.filename is None:
         error.filename = str(target or "standard output")

@@ -84,7 +84,7 @@ def _root(
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line; user mistakes become one line and exit code 2."""
-    # a command makes 400,000 objects before it is ready, and nearly all stay; Python looks for cycles in some hundreds
+    # a command makes 400,000 objects while it loads, and nearly all stay: collect garbage rarely until then
     gc.set_threshold(50_000)
     level = _log.level
     warnings = logging.StreamHandler(sys.stderr)
@@ -92,13 +92,16 @@ def main(arguments: Sequence[str] | None = None) -> None:
     warnings.setFormatter(logging.Formatter("t5punct: %(message)s"))
     _log.addHandler(warnings)
     try:
-        code = app(args=_as_options(list(sys.argv[1:] if arguments is None else arguments)), standalone_mode=False)
+        words = _as_options(list(sys.argv[1:] if arguments is None else arguments))
+        code = app(args=words, prog_name="t5punct", standalone_mode=False)
     except T5PunctError as error:
         _fail(str(error))
     except _UsageError as error:
-        _fail(error.format_message())
+        command = error.ctx.command_path if error.ctx else "t5punct"
+        message = error.format_message()
+        _fail(f"{message}{'' if message.endswith(('.', '?')) else '.'} See {command} --help.")
     except OSError as error:  # a full disk, a file that may not be read; click ends quietly when a reader goes away
-        sys.stdout = None  # type: ignore[assignment]  # or what could not be written is tried again at exit
+        sys.stdout = None  # type: ignore[assignment]  # or Python tries to write the rest at exit
         _fail(": ".join(str(part) for part in (error.filename, error.strerror or error) if part))
     except (typer.Abort, KeyboardInterrupt):
         sys.exit(130)
@@ -110,7 +113,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def _as_options(arguments: list[str]) -> list[str]:
-    """Return arguments in which `help`, `help punctuate` and `version`, as other programs have them, are options."""
+    """Return `help`, `help punctuate` and `version`, which other programs have as commands, as options."""
     if arguments == ["version"]:
         return ["--version"]
     return [*arguments[1:], "--help"] if arguments[:1] == ["help"] else arguments

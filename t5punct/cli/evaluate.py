@@ -1,8 +1,6 @@
 """`t5punct evaluate`: a file of punctuated text in, scores out.
 
 In: IWSLT rows, or any punctuated text.  Out: a table, or json under the published keys.
-
-`t5punct evaluate test2011.tsv --preset side-by-side` scores the bundled model without overlapping windows.
 """
 
 from __future__ import annotations
@@ -71,45 +69,46 @@ def evaluate(
 
     They are taken off, the model puts on its own, and the two are compared.
     """
+    # options of the model and of windows are for the help: `read_options` takes what was typed from `context`
     import json
 
     options = read_options(WindowOptions, context, settings)
     check_source(data)
     if compare:
         is_named = options.model is not None or options.revision is not None
-        mistake, fix = "--compare with --model or revision", "drop the others"
+        mistake, fix = "--compare with --model or revision", "drop --model and revision"
         check(not is_named, mistake, expected="two models after --compare", fix=fix)
         mistake, fix = "--compare with --disfluencies", "score the models one by one"
-        check(disfluencies == "keep", mistake, expected="one of them", fix=fix)
+        check(disfluencies == "keep", mistake, expected="--compare alone", fix=fix)
     note_waiting([data])
     from rich.console import Console
 
-    from ..evaluation import score_table as shown
+    from ..evaluation import score_table
 
     if compare:
         comparison = _compare(options, compare, data, max_words)
         if not as_json:
-            Console().print(shown.comparison_table(comparison, compare), crop=False)
+            Console().print(score_table.comparison_table(comparison, compare), crop=False)
             return
-        values = shown.comparison_json(comparison)
+        values = score_table.comparison_json(comparison)
     else:
         report = _score(options, data, max_words, disfluencies)
         if not report.scores.micro.reference:
             note(f"warning: {data} has no marks to compare with; name a text with the right ones")
         if not as_json:
-            Console().print(shown.report_table(report), crop=False)
+            Console().print(score_table.report_table(report), crop=False)
             return
-        values = shown.as_json(report)
+        values = score_table.as_json(report)
     typer.echo(json.dumps(values, ensure_ascii=False))
 
 
 def _score(options: WindowOptions, data: str, max_words: int | None, disfluencies: str) -> Report:
     from ..evaluation.evaluate import evaluate_file
 
-    render = RenderConfig(disfluencies=disfluencies)  # a mistake is said before a model is loaded
+    render = RenderConfig(disfluencies=disfluencies)  # a wrong value fails here, before the model is loaded
     punctuator = load_punctuator(options, options.config(render))
     with progress_bar("evaluating", _count_words(data, max_words)) as advance:
-        return evaluate_file(data, punctuator, max_words=max_words, on_progress=lambda done: advance(done, done))
+        return evaluate_file(data, punctuator, max_words=max_words, on_progress=advance)
 
 
 def _compare(options: WindowOptions, names: tuple[str, str], data: str, max_words: int | None) -> Comparison:
@@ -119,7 +118,7 @@ def _compare(options: WindowOptions, names: tuple[str, str], data: str, max_word
     second = load_punctuator(replace(options, model=names[1]), options.config())
     total = _count_words(data, max_words)
     with progress_bar("evaluating", total and 2 * total) as advance:
-        return compare_file(data, first, second, max_words=max_words, on_progress=lambda done: advance(done, done))
+        return compare_file(data, first, second, max_words=max_words, on_progress=advance)
 
 
 def _count_words(data: str, max_words: int | None) -> int | None:

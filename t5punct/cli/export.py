@@ -1,9 +1,7 @@
 """`t5punct export`: a training run in, the folder that ships out, and on request sent to the hub.
 
 In: a model folder.  Out: its weights in another dtype, its tokenizer, its task with some settings changed, and a card
-that tells where it comes from; nothing else of the training.
-
-`t5punct export runs/mine -o my-model --onnx int8 --task odds.yaml default_style=talk`
+that says where it comes from; no other file of the training.
 """
 
 from __future__ import annotations
@@ -90,10 +88,10 @@ def export(
     check_needs(typed_options(context), context.params)
     folder = find(source)
     # a card that a person wrote stays: that of the output, else that of the source
-    kept = next((card for card in (output / CARD, folder / CARD) if not may_write(card)), None)
+    own_card = next((card for card in (output / CARD, folder / CARD) if not may_write(card)), None)
     _check_output(output, folder, task, is_pushed=push_to_hub is not None)
-    stays = f"--license and the card {kept}, which stays"
-    check(licence is None or kept is None, stays, expected="one of them", fix="drop one")
+    mistake = f"--license and the card {own_card}, which stays"
+    check(licence is None or own_card is None, mistake, expected="one of them", fix="drop one")
     if onnx is not None:
         need("onnx")
     if push_to_hub is not None:
@@ -109,16 +107,16 @@ def export(
             from ..t5.onnx import write_encoder
 
             with writing_folder(partial):  # a full disk is an OutputError here, too
-                as_written = load_model(partial).network  # its weights may have been rounded on the way
-                write_encoder(as_written, partial, onnx.value)
-    _write_card(kept, folder, output, settings, push_to_hub or output.name, licence)
+                rounded_network = load_model(partial).network  # with the weights as they were written
+                write_encoder(rounded_network, partial, onnx.value)
+    _write_card(own_card, folder, output, settings, push_to_hub or output.name, licence)
     typer.echo(f"{output}: exported from {source}")
     if push_to_hub is not None:
         typer.echo(f"{push(output, push_to_hub, private=private)}: pushed")
 
 
 def _check_output(output: Path, source: Path, task: Path | None, *, is_pushed: bool) -> None:
-    """Refuse a folder whose files would take the place of what is read, or of other things than a model.
+    """Raise ConfigError for an output that would overwrite what is read, or files of something else than a model.
 
     A card and hidden files may be there already.  With `--push-to-hub` the folder must be empty, as all of it is sent.
     """
@@ -148,7 +146,7 @@ def _check_output(output: Path, source: Path, task: Path | None, *, is_pushed: b
 
 
 def _own_form(output: Path) -> str | None:
-    """Return a sentence about what transformers alone cannot read of a written model."""
+    """Return what transformers alone cannot read of a model folder, as a phrase; None if it can read all."""
     from ..t5.folder import ENCODER_T5, int8_files
     from ..t5.weights import kind_of
 
@@ -158,18 +156,19 @@ def _own_form(output: Path) -> str | None:
 
 
 def _write_card(
-    kept: Path | None, source: Path, output: Path, task: TaskConfig, name: str, licence: str | None
+    own_card: Path | None, source: Path, output: Path, task: TaskConfig, name: str, licence: str | None
 ) -> None:
-    """The source's own card, or one about the run; a person's card that is there already is kept.
+    """Write the card of an export: a copy of the source's, if a person wrote that, or one about the run.
 
-    Where transformers reads the source otherwise than the output, its card has a note.
+    own_card: the card that a person wrote; one of the output is left as it is.  If transformers can read only one of
+    source and output by itself, the copy says how the output is read.
     """
     from ..training.report import CARD, compose_card, iter_use_of_network
 
     own_form = _own_form(output)
-    if kept == output / CARD:
+    if own_card == output / CARD:
         return
-    text = kept.read_text(encoding="utf-8") if kept else None
+    text = own_card.read_text(encoding="utf-8") if own_card else None
     if text and own_form != _own_form(source):
         use = iter_use_of_network(name, own_form) if own_form else ["transformers reads this folder by itself."]
         note = "What is said above of the form of the weights is true of the model that was exported."

@@ -16,7 +16,7 @@ from ..model import BUNDLED, MODEL_LANGUAGES, bundled_folder
 from ..windows.presets import FAMILIES, list_presets, load_preset
 from .parameters import Quiet
 
-_TAKEN_FOR = {
+_USES = {
     "large": "English, the best marks",
     "base": "English, live; the default of stream",
     "small": "English, many files or streams",
@@ -30,8 +30,8 @@ def models(quiet: Quiet = False) -> None:
     rows = [("model", "take it for", "words/s", "MB", "languages")]
     for name, languages in MODEL_LANGUAGES.items():
         size = sum(path.stat().st_size for path in bundled_folder(name).iterdir() if path.is_file())
-        shown = f"{name} *" if name == BUNDLED else name
-        rows.append((shown, _TAKEN_FOR[name], f"{WORDS_A_SECOND[name]:,}", f"{size / 1e6:.0f}", " ".join(languages)))
+        marked_name = f"{name} *" if name == BUNDLED else name
+        rows.append((marked_name, _USES[name], f"{WORDS_A_SECOND[name]:,}", f"{size / 1e6:.0f}", " ".join(languages)))
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row in rows:
         typer.echo("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())

@@ -1,8 +1,9 @@
 """How a command reads its words and shows its help, and the options that several commands have.
 
-In: a command line.  Out: the options of `t5punct/options.py`, and the punctuator they ask for; plain help in groups.
+In: a command line.  Out: the options of `t5punct/options.py`, and a punctuator with them; plain help in groups.
 
-A command names its options one by one, with defaults for the help; what was typed is read by `read_options`.
+A command's function has its options as parameters, for the help alone.  `read_options` reads them from the context,
+since it must know which of them were typed, and also reads `key=value`.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import re
 import shlex
 from collections.abc import Sequence
 from dataclasses import asdict
+from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
@@ -99,16 +101,16 @@ def is_setting(word: str) -> bool:
 
 
 def typed_options(context: typer.Context) -> dict[str, str]:
-    """Return the options that were typed, by their names, as the command line spells them."""
+    """Return the options that were typed: by their names, how the command line spells them, such as `--mark-odds`."""
     typed = {str(parameter.name): parameter.opts[-1] for parameter in context.command.params}
     sources = {name: context.get_parameter_source(name) for name in typed}
     return {name: typed[name] for name, source in sources.items() if source and source.name == "COMMANDLINE"}
 
 
 def read_options(kind: type[Options], context: typer.Context, settings: Sequence[str] | None = None) -> Options:
-    """Read the options of a command, from what was typed as `--key value` and as `key=value`.
+    """Read the options of a command that were typed as `--key value` (`context`) and as `key=value` (`settings`).
 
-    Raises ConfigError for an unknown setting, with the nearest ones, for one that is given twice, and for one that does
+    Raises ConfigError for an unknown setting, with the nearest ones, for one that is typed twice, and for one that does
     nothing.
     """
     wait_asleep()  # before anything loads torch
@@ -146,21 +148,21 @@ def load_punctuator(options: ModelOptions, config: PunctuatorConfig) -> Punctuat
     keep_freed_memory()
     use_threads(options.threads)
     punctuator = Punctuator(options.model, config, revision=options.revision)
-    gc.freeze()  # what there is now (libraries, a model) stays, and is not looked through
-    collect_as_usual()  # `main` has put that off while they were loaded
+    gc.freeze()  # libraries and the model stay to the end: the collector need not look through them
+    collect_as_usual()  # `main` has made collections rare while they were loaded
     return punctuator
 
 
 class CheckedCommand(TyperCommand):
     """A command with settings in its help, and with an example in its epilog.
 
-    Where `context_settings={"obj": TranscriptOptions}` names a class of options, those that the command does not have
-    as `--key value` are listed as `key=value`.  `ctx` and `formatter` are click's, which some versions of typer bring
-    along themselves.
+    `context_settings={"obj": TranscriptOptions}` names a class of options: its fields that the command does not have as
+    `--key value` are settings, listed as `key=value`.  `ctx` and `formatter` are click's; they have no type here, as
+    some versions of typer have a click of their own.
     """
 
     def __init__(self, *args: Any, **values: Any) -> None:
-        """Keep the class of options, and of its fields those that are no options here, with their defaults."""
+        """Find the command's settings, with their defaults."""
         super().__init__(*args, **values)
         self._options_class: Any = self.context_settings.get("obj")
         options = {parameter.name for parameter in self.params}
@@ -189,8 +191,8 @@ class CheckedCommand(TyperCommand):
             group = options if parameter.param_type_name == "option" else arguments
             group.append(parameter.get_help_record(ctx))
         for name, default in self._settings.items():
-            shown = name if default is None else f"{name}={str(default).lower()}"
-            settings.append((shown, help_of(self._options_class)[name]))
+            setting = name if default is None else f"{name}={str(default).lower()}"
+            settings.append((setting, help_of(self._options_class)[name]))
         for title, group in (("Arguments", arguments), ("Options", options), ("Settings, as KEY=VALUE", settings)):
             records = [record for record in group if record is not None]
             if records:
@@ -204,26 +206,32 @@ class CheckedCommand(TyperCommand):
 
 
 class CommandGroup(TyperGroup):
-    """The commands.  A file, a text or an option in the place of one is told how it is written."""
+    """The commands.  The errors about what is none of them say how a file, a text or an option is written."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Parse what stands before the command.  Raises ConfigError for an option of commands."""
-        command = next((word for word in args if word in self.commands), None)
-        own = {option for parameter in self.get_params(ctx) for option in parameter.opts}
-        if command and args[0].startswith("-") and args[0].partition("=")[0] not in own:
-            raise ConfigError(
-                f"{args[0]} before {command}", expected="options behind it", fix=f"say: t5punct {command} {args[0]} .."
-            )
+        """Parse what stands before the command.  Raises ConfigError for an option that t5punct itself does not have."""
+        known = {option for parameter in self.get_params(ctx) for option in parameter.opts}
+        if args and args[0].startswith("-") and args[0].partition("=")[0] not in known:
+            command = next((word for word in args if word in self.commands), None)
+            if command:
+                fix = f"say: t5punct {command} {args[0]} .."
+                raise ConfigError(f"{args[0]} before {command}", expected="options behind it", fix=fix)
+            fix = f"say: t5punct punctuate {shlex.join([*args[1:], args[0]])}" if args[1:] else "see t5punct --help"
+            expected = "--version, --help or a command before it"
+            raise ConfigError(f"{args[0]} without a command", expected=expected, fix=fix)
         parsed: list[str] = super().parse_args(ctx, args)
         return parsed
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Return the command and its arguments.  Raises ConfigError for a file or a text in its place."""
         name = args[0]
-        is_text = len(name.split()) > 1
-        if self.get_command(ctx, name) is None and (is_text or Path(name).suffix or Path(name).exists()):
-            said = f"echo {shlex.quote(name)} | t5punct punctuate"
-            said = said if is_text else f"t5punct punctuate {shlex.join(args)}"
-            raise ConfigError(f"no command {name!r}", expected="one before a text or a file", fix=f"say: {said}")
+        is_file = Path(name).suffix or Path(name).exists()
+        is_mistyped = bool(get_close_matches(name, self.commands))  # click names the right one
+        is_text = len(name.split()) > 1 or (len(args) > 1 and not is_file and not is_mistyped)
+        if name not in self.commands and (is_file or is_text):
+            echo = f"echo {shlex.quote(' '.join(args))} | t5punct punctuate"
+            right = echo if is_text else f"t5punct punctuate {shlex.join(args)}"
+            raise ConfigError(f"no command {name!r}", expected="one before a text or a file", fix=f"say: {right}")
         return super().resolve_command(ctx, args)
 
 

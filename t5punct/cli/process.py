@@ -1,11 +1,11 @@
-"""What a command decides for its process, and a library must not for its user's: memory, threads, and how it ends.
+"""Memory, threads and signals of a process: the command line sets them, a library must leave them to its user.
 
 In: the processors that this process may use, by affinity and cgroup.  Out: a process that shares a busy machine well,
-clears up when it is told to end, and keeps the memory it has, which is faster than giving it back and asking again.
+clears up when it is told to end, and keeps freed memory, which is faster than giving it back and asking again.
 
-A network of this size is many small products, each shared out and waited for.  Threads that spin while they wait take
-the processor from those that they wait for, if there are fewer processors than threads: beside another process, or in a
-container with a quota.
+A network of this size is many small products, each shared out among threads.  If there are fewer processors than
+threads (beside another process, or in a container with a quota), threads that spin while they wait take the processor
+from those that work.
 
 `keep_freed_memory()` is True where it is done.
 """
@@ -29,10 +29,10 @@ _LARGEST = (2**30, 2**25)  # bytes; older ones take no threshold above 32 MiB
 
 
 def keep_freed_memory() -> bool:
-    """Tell glibc to keep the memory of tensors that are gone for the next ones; False where it is not told.
+    """Tell glibc to keep the memory of freed tensors for the next ones; return whether it does.
 
-    Without it each tensor of some megabytes costs a system call and the zeroing of its pages.  Whoever has set
-    `MALLOC_..._` variables is left alone.
+    Without it each tensor of some megabytes costs a system call and the zeroing of its pages.  Nothing is done where
+    the user has set `MALLOC_..._` variables, or where there is no glibc.
     """
     if any(name.startswith("MALLOC_") for name in os.environ):
         return False
@@ -47,15 +47,15 @@ def keep_freed_memory() -> bool:
 
 
 def collect_as_usual() -> None:
-    """Look for cycles as often as Python does by itself: what is dropped must go, or memory grows."""
+    """Collect garbage as often as Python's default, after `main` has made it rare; memory would grow otherwise."""
     gc.set_threshold(*_USUAL)
 
 
 @contextmanager
 def ending_in_order() -> Iterator[None]:
-    """Let a termination or a hang-up end the block as an error does, so that no half-written file is left behind.
+    """Let SIGTERM or SIGHUP end the block by SystemExit, so that no half-written file is left behind.
 
-    The same signal once more ends the process at once.  One that is ignored stays so: under `nohup` work goes on.
+    The same signal once more ends the process at once.  An ignored signal stays ignored: under `nohup` work goes on.
     """
 
     def end(number: int, frame: object) -> None:
@@ -74,9 +74,9 @@ def ending_in_order() -> Iterator[None]:
 
 
 def wait_asleep() -> bool:
-    """Let threads sleep, not spin, while they wait; False where it is too late, or where the user has chosen.
+    """Let threads sleep, not spin, while they wait; return whether that was still possible.
 
-    OpenMP reads this when it is loaded, which torch does.
+    OpenMP reads the variable when torch loads it: later it has no effect.  A user's own choice stays.
     """
     if "torch" in sys.modules or any(name in os.environ for name in WAITING):
         return False
@@ -85,7 +85,7 @@ def wait_asleep() -> bool:
 
 
 def use_threads(wanted: int | None) -> None:
-    """Compute with so many threads; None: as many as torch takes, and no more than there are processors for us."""
+    """Compute with `wanted` threads; None: torch's default, but no more than this process has processors."""
     import torch
 
     torch.set_num_threads(wanted or min(torch.get_num_threads(), available_processors()))

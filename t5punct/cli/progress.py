@@ -1,8 +1,8 @@
 """What a command says of its work on standard error: a progress bar, a training's log, which words were removed.
 
-In: how far the work is.  Out: a bar that goes when the work is done; nothing where standard error is no terminal.
+In: how much of the work is done.  Out: a bar, which is removed at the end; none if standard error is no terminal.
 
-`with progress_bar("evaluating", 2000) as advance: advance(500, 500)` shows a quarter of the bar, and `500 words`.
+`with progress_bar("evaluating", 2000) as advance: advance(500)` shows a quarter of the bar, and `500 words`.
 
 >>> summarise_removed({"um": 7, "i": 2}, 340)
 '9 of 340 words removed: um 7, i 2'
@@ -22,14 +22,14 @@ import typer
 
 from ..text.io.files import STANDARD
 
-_SHOWN_WORDS = 20  # that are listed
-_log = logging.getLogger("t5punct")  # which says errors alone where quiet is asked for
+_SHOWN_WORDS = 20  # removed words that are listed
+_log = logging.getLogger("t5punct")  # its level is ERROR after --quiet
 
 
 class Advance(Protocol):
-    """Told how much of the work is done, how many words were worked on and, where it is known later, the whole."""
+    """Show how much work is done.  total: in the same unit; None: as before.  n_words: None: `done` counts words."""
 
-    def __call__(self, done: float, n_words: float, total: float | None = None) -> None: ...
+    def __call__(self, done: float, total: float | None = None, *, n_words: float | None = None) -> None: ...
 
 
 def is_shown() -> bool:
@@ -38,19 +38,19 @@ def is_shown() -> bool:
 
 
 def be_quiet(is_asked: bool) -> None:
-    """Say nothing but errors, if that is asked for: no bars, no notes, no warnings."""
+    """Turn off bars, notes and warnings; called for `--quiet`."""
     if is_asked:
         _log.setLevel(logging.ERROR)
 
 
 def note(message: str) -> None:
-    """Say something of the work on standard error."""
+    """Print a note on standard error."""
     if _log.isEnabledFor(logging.WARNING):
         typer.echo(f"t5punct: {message}", err=True)
 
 
 def note_waiting(sources: Sequence[str]) -> None:
-    """Say that standard input is read, if it is among the sources, and a person is to type it."""
+    """Print how to end standard input, if it is among the sources and a terminal."""
     if STANDARD in sources and sys.stdin is not None and sys.stdin.isatty():
         note("reading what you type; end it by Ctrl-D on a line of its own")
 
@@ -58,7 +58,7 @@ def note_waiting(sources: Sequence[str]) -> None:
 def prints_as_it_works() -> bool:
     """Return whether people see standard output while it is written: it is a terminal, or a pipe that may lead to one.
 
-    No bar stands there: it would be drawn over the last line of the text.
+    Then no bar is shown, as it would be drawn over the last line of the text.
     """
     if sys.stdout is None:
         return False
@@ -70,11 +70,11 @@ def prints_as_it_works() -> bool:
 
 @contextmanager
 def progress_bar(what: str, total: float | None, *, is_hidden: bool = False) -> Iterator[Advance]:
-    """Give a function that is called with how far the work is.  Without a total, no time left is shown."""
+    """Show a bar, and yield the function that moves it.  total: all of the work; None: no time left is shown."""
     if is_hidden or not is_shown():
-        yield lambda done, n_words, total=None: None
+        yield lambda done, total=None, *, n_words=None: None
         return
-    from rich.console import Console  # only where it is seen
+    from rich.console import Console  # takes time to import
     from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
     columns = (
@@ -87,8 +87,9 @@ def progress_bar(what: str, total: float | None, *, is_hidden: bool = False) -> 
     with Progress(*columns, console=Console(stderr=True), transient=True, redirect_stdout=False) as bar:
         task = bar.add_task(what, total=total, speed="")
 
-        def advance(done: float, n_words: float, total: float | None = total) -> None:
+        def advance(done: float, total: float | None = total, *, n_words: float | None = None) -> None:
             seconds = bar.tasks[0].elapsed or 0.0
+            n_words = done if n_words is None else n_words
             speed = f"{n_words:,.0f} words, {n_words / seconds:,.0f}/s" if seconds else ""
             bar.update(task, completed=min(done, total) if total else done, total=total, speed=speed)
 
@@ -97,7 +98,10 @@ def progress_bar(what: str, total: float | None, *, is_hidden: bool = False) -> 
 
 @contextmanager
 def log_to_stderr(name: str) -> Iterator[None]:
-    """Write what is logged under `name` to standard error, a line each, where nobody sees a bar; but for warnings."""
+    """Write the log of `name` to standard error, unless a bar is shown there.
+
+    Warnings are left out, since the handler of `main` writes them.
+    """
     if is_shown():
         yield
         return
@@ -115,7 +119,7 @@ def log_to_stderr(name: str) -> Iterator[None]:
 
 
 def summarise_removed(removed: Mapping[str, int], n_words: int) -> str:
-    """List the removed words, the most frequent first; of many, the first ones."""
+    """Return how many words were removed, with the `_SHOWN_WORDS` most frequent ones and their counts."""
     total = sum(removed.values())
     ordered = sorted(removed.items(), key=lambda pair: (-pair[1], pair[0]))
     shown = ", ".join(f"{word} {count}" for word, count in ordered[:_SHOWN_WORDS])

@@ -1,8 +1,6 @@
 """`t5punct punctuate`: transcripts in, the same with marks and capitals out.
 
 In: files of any format, folders, patterns, or standard input.  Out: text or json on standard output or in files.
-
-`echo "how are you today" | t5punct punctuate` prints `How are you today?`
 """
 
 from __future__ import annotations
@@ -36,7 +34,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class BatchOptions(TranscriptOptions):
-    """What is done, and by which workers."""
+    """The options of transcripts, and the Ray workers that do them."""
 
     ray: Annotated[
         str | None,
@@ -48,7 +46,7 @@ class BatchOptions(TranscriptOptions):
     def work(
         self, writer: WriterConfig, terms: Terms | None, output_dir: Path | None, *, for_review: bool = False
     ) -> Work | RayWork:
-        """Make the worker on files; the model is loaded at once here, and later in Ray's workers."""
+        """Return what punctuates files: in this process, whose model is loaded now, or in Ray's workers."""
         if self.ray is not None:
             need("ray")
         if self.ray is None or output_dir is None:
@@ -58,7 +56,7 @@ class BatchOptions(TranscriptOptions):
             return Work(load_punctuator(self, config), writer, terms)
         from ..batch.distributed import LOCAL, RayConfig, RayWork
 
-        self.config()  # a mistake is said before anything is started
+        self.config()  # wrong values fail here, before Ray is started
         n_cpus = self.threads or 1
         n_workers = self.ray_workers
         if self.ray == LOCAL:
@@ -142,17 +140,17 @@ def punctuate(
 
     settings = [word for word in inputs or () if is_setting(word)]
     files = [word for word in inputs or () if not is_setting(word)]
-    asked = read_options(BatchOptions, context, settings)
-    options = asked.written_to(output)
-    options.render()  # a mistake is said before a model is loaded
+    typed_options = read_options(BatchOptions, context, settings)
+    options = typed_options.written_to(output)
+    options.render()  # wrong values fail here, before a model is loaded
     writer = options.writer()
     spellings = None if options.terms is None else Terms.from_file(options.terms)
     places = OutputConfig(output, output_dir, writer.format, html, options.reads)
     planned = plan_jobs(files or ["-"], places, options.input_format)
-    formats = {"text" if job.read_as == "lines" else job.read_as for job in planned.jobs}
+    formats = {"text" if job.input_format == "lines" else job.input_format for job in planned.jobs}
     may_stay = len(planned.jobs) == 1 or writer.format == "text"
-    if formats == {writer.format} and may_stay and not asked.resegment:
-        writer = asked.writer()  # inputs that have the format of the output's name are changed only in their words
+    if formats == {writer.format} and may_stay and not options.resegment:
+        writer = typed_options.writer()  # of the output's format already: only marks and capitals change
     check(
         options.paragraph_pause_ms is None or not formats <= {"text"},
         "paragraph_pause_ms for plain text, which has no times",
@@ -161,7 +159,7 @@ def punctuate(
     )
     fingerprint = "" if output_dir is None else _fingerprint(options, spellings)
     current = Current.read(output_dir, fingerprint) if output_dir is not None else Current(None)
-    waiting = [job for job in planned.jobs if overwrite or not current.has(job)]
+    waiting = [job for job in planned.jobs if overwrite or not current.is_current(job)]
     failures = planned.failures
     if waiting:
         note_waiting([job.source for job in waiting])
@@ -171,7 +169,7 @@ def punctuate(
         is_hidden = any(job.target is None for job in waiting) and prints_as_it_works()
         n_bytes = float(sum(job.n_bytes for job in waiting)) or None
         with progress_bar("punctuating", n_bytes, is_hidden=is_hidden) as advance, ending_in_order():
-            work.on_progress = advance
+            work.on_progress = lambda n_bytes, n_words: advance(n_bytes, n_words=n_words)
             outcome = work.run(waiting)
         if options.disfluencies == REMOVE:
             note(summarise_removed(outcome.removed, outcome.n_words))
@@ -182,7 +180,7 @@ def punctuate(
 
 
 def _fingerprint(options: BatchOptions, terms: Terms | None) -> str:
-    """Return a short name for what outputs depend on: options, terms, and the files of the model and the preset."""
+    """Return a hash of all that outputs depend on: options, terms, and the files of the model and the preset."""
     from ..batch.jobs import model_state, settings_fingerprint
     from ..model import find
 
@@ -192,7 +190,7 @@ def _fingerprint(options: BatchOptions, terms: Terms | None) -> str:
 
 
 def _report(failures: Sequence[Failure], n_files: int) -> None:
-    """Say what failed.  Raises the error of a single file; several give exit code 1, since others are done."""
+    """Print the failures and end with exit code 1; of a single file its error is raised, which gives 2."""
     if failures and n_files == 1:
         raise failures[0].error
     for failure in failures:
@@ -203,5 +201,5 @@ def _report(failures: Sequence[Failure], n_files: int) -> None:
 
 
 def _load_in_worker(options: TranscriptOptions, for_review: bool) -> Punctuator:
-    wait_asleep()  # nobody has said so there
+    wait_asleep()  # in a worker no command has called it
     return load_punctuator(options, options.config(options.render(for_review=for_review)))

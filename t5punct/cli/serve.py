@@ -1,8 +1,6 @@
 """`t5punct serve`: the service at an address.
 
 In: options.  Out: a line with the address once it is ready; it ends when it is told to.
-
-`t5punct serve --port 8008` answers `curl -d 'how are you today' http://127.0.0.1:8008/v1/punctuate`.
 """
 
 from __future__ import annotations
@@ -70,5 +68,5 @@ def serve(
         hosts=tuple(allow_host or ()),
         origins=tuple(allow_origin or ()),
     )
-    load = partial(load_punctuator, options, options.config())  # a mistake is said before a model is loaded
+    load = partial(load_punctuator, options, options.config())  # config() fails for wrong values before loading
     run(listen(config), config, load, options, lambda address: typer.echo(f"t5punct: serving at {address}", err=True))

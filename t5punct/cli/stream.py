@@ -1,9 +1,6 @@
 """`t5punct stream`: words in as they arrive, words with marks out as soon as they are final.
 
 In: words on standard input, or json events with times.  Out: committed words at once, or one json event a line.
-
-`printf 'how are you today' | t5punct stream --lookahead 2` prints `How are you today?`, the first word when the third
-has arrived.
 """
 
 from __future__ import annotations
@@ -33,7 +30,7 @@ from .progress import note, note_waiting, summarise_removed
 if TYPE_CHECKING:
     from ..text.io.live import TimedWord
 
-    Say = Callable[[Sequence[TimedWord]], None]  # words as they arrive; none of them: a silence
+    Say = Callable[[Sequence[TimedWord]], None]  # takes words as they arrive; no words: a silence
 
 _log = logging.getLogger(__name__)
 
@@ -90,9 +87,9 @@ def stream(
         from ..text.io.live import arrivals
 
         printer = _Printer(json)
-        options.stream()  # a mistake is said before anything is loaded
-        decide = _here if server is None else partial(_at, server)
-        with decide(options, printer, provisional) as say:
+        options.stream()  # fails for wrong values before anything is loaded
+        open_stream = _local_stream if server is None else partial(_remote_stream, server)
+        with open_stream(options, printer, provisional) as say:
             n_problems = 0
             heard = arrivals(sys.stdin.fileno(), timed=timed, silence_ms=options.max_delay_ms, stop=interrupt)
             for arrival in heard:
@@ -111,8 +108,8 @@ def stream(
 
 
 @contextmanager
-def _here(options: StreamOptions, printer: _Printer, provisional: bool) -> Iterator[Say]:
-    """Punctuate in this process; gives a function that takes words, or none of them for a silence."""
+def _local_stream(options: StreamOptions, printer: _Printer, provisional: bool) -> Iterator[Say]:
+    """Punctuate in this process; yield the function that takes words."""
     from ..streaming import Committed, StreamingPunctuator
     from ..streaming.language import LanguageWatch
     from ..streaming.streams import committed_events, provisional_event
@@ -121,7 +118,7 @@ def _here(options: StreamOptions, printer: _Printer, provisional: bool) -> Itera
     live = StreamingPunctuator(punctuator, options.stream())
     language = LanguageWatch(punctuator.model.name)
 
-    def tell(commit: Callable[[], Sequence[Committed]]) -> None:
+    def print_committed(commit: Callable[[], Sequence[Committed]]) -> None:
         started = time.perf_counter()
         words = commit()
         spent_ms = round(1000 * (time.perf_counter() - started), 1)
@@ -130,28 +127,30 @@ def _here(options: StreamOptions, printer: _Printer, provisional: bool) -> Itera
 
     def say(words: Sequence[TimedWord]) -> None:
         for word in words:  # each word is printed as soon as it can be
-            tell(partial(live.push, [word]))
-            printer.warn(language.hear(word.word))
+            warning = language.hear(word.word)
+            print_committed(partial(live.push, [word]))
+            printer.warn(warning)
         if not words:
-            tell(live.flush)
+            print_committed(live.flush)
         if provisional:
             printer.put(provisional_event(live.provisional()))
 
     yield say
-    tell(live.finish)
-    printer.warn(language.end())
+    warning = language.end()
+    print_committed(live.finish)
+    printer.warn(warning)
 
 
 @contextmanager
-def _at(server: str, options: StreamOptions, printer: _Printer, provisional: bool) -> Iterator[Say]:
-    """Let a service punctuate; gives a function that takes words, or none of them for a silence."""
+def _remote_stream(server: str, options: StreamOptions, printer: _Printer, provisional: bool) -> Iterator[Say]:
+    """Let a service punctuate; yield the function that takes words."""
     need("serve")
     from ..serve.client import RemoteStream, stream_address
     from ..serve.requests import FLUSH, words_message
 
-    asked = {**_service_fields(options), **({"provisional": True} if provisional else {})}
+    fields = {**_service_fields(options), **({"provisional": True} if provisional else {})}
     token = os.environ.get("T5PUNCT_TOKEN")
-    with RemoteStream(stream_address(server, asked), printer.put, token) as remote:
+    with RemoteStream(stream_address(server, fields), printer.put, token) as remote:
         yield lambda words: remote.say(words_message(words) if words else FLUSH)
 
 
@@ -174,10 +173,10 @@ def _service_fields(options: StreamOptions) -> dict[str, object]:
 
 @contextmanager
 def _interruptible() -> Iterator[tuple[int, list[int]]]:
-    """Let an interrupt, a termination or a hang-up end the input: what was heard is still worked on.
+    """Let SIGINT, SIGTERM or SIGHUP end the input, so that the words before it are still decided and printed.
 
-    The same signal once more ends everything.  Gives a descriptor that can be read from once one has come, and those
-    that have come.
+    The same signal once more ends everything.  Yields a file descriptor that becomes readable at the first signal, and
+    the list of the signals so far.
     """
     received = list[int]()
     descriptor, writing_end = os.pipe()
@@ -202,7 +201,7 @@ def _interruptible() -> Iterator[tuple[int, list[int]]]:
 
 
 class _Printer:
-    """Writes what is final, flushed at once."""
+    """Writes committed words, flushed at once, as text or as json events; counts them."""
 
     def __init__(self, as_json: bool) -> None:
         # bytes that are no UTF-8 come out as they came in; json names them, \udcff for the byte ff
@@ -213,7 +212,7 @@ class _Printer:
         self.removed: Counter[str] = Counter()
 
     def put(self, event: Mapping[str, Any]) -> None:
-        """Print an event, as json or as the text of its word; a service's warning is told apart from them."""
+        """Print an event, as json or as the text of its word; a service's warning goes to standard error."""
         import json
 
         if "warning" in event:
@@ -231,7 +230,7 @@ class _Printer:
             self._write(json.dumps(event, ensure_ascii=False) + "\n")
 
     def warn(self, warning: str | None) -> None:
-        """Tell a warning, if there is one, on standard error."""
+        """Print a warning, if there is one, on standard error."""
         if warning is None:
             return
         is_in_line = self.n_chars and not self._as_json and sys.stdout.isatty()

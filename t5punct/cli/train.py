@@ -1,8 +1,6 @@
 """`t5punct prepare`, `label`, `train` and `report`: corpora in, models and reports out.
 
 In: a YAML file of settings and dotted overrides.  Out: a folder or a page, and a line that says so.
-
-`t5punct prepare --config configs/prepare-own-text.yaml root=texts`, then `t5punct train --config ...`.
 """
 
 from __future__ import annotations
@@ -31,9 +29,9 @@ if TYPE_CHECKING:
     from ..training.config import TrainConfig
 
 _SET_DEATH_SIGNAL = 1  # PR_SET_PDEATHSIG of Linux's prctl.h
-_LAUNCHED = ("TORCHELASTIC_RUN_ID", "ACCELERATE_MIXED_PRECISION")  # only launchers set them
-# what torchrun, MPI and their like tell each of the processes that they start
-_RANKED = ("LOCAL_RANK", "WORLD_SIZE", "PMI_SIZE", "OMPI_COMM_WORLD_SIZE", "MV2_COMM_WORLD_SIZE")
+_LAUNCHER_VARIABLES = ("TORCHELASTIC_RUN_ID", "ACCELERATE_MIXED_PRECISION")  # only launchers set them
+# torchrun, MPI and others set these for each process that they start
+_RANK_VARIABLES = ("LOCAL_RANK", "WORLD_SIZE", "PMI_SIZE", "OMPI_COMM_WORLD_SIZE", "MV2_COMM_WORLD_SIZE")
 
 
 def prepare(config: Config = None, overrides: Overrides = None, quiet: Quiet = False) -> None:
@@ -89,10 +87,7 @@ def label(
     from ..training.labelling import label as run
 
     with progress_bar("labelling", None) as advance:
-        folder = run(
-            data, model, output, batch_tokens=batch_tokens, precision=precision,
-            tell=lambda done, total: advance(done, done, total),
-        )  # fmt: skip
+        folder = run(data, model, output, batch_tokens=batch_tokens, precision=precision, tell=advance)
     typer.echo(f"{folder}: labelled")
 
 
@@ -124,7 +119,7 @@ def train(config: Config = None, overrides: Overrides = None, quiet: Quiet = Fal
         typer.echo(f"{folder}: trained")
         try:
             typer.echo(write_with_bar(folder, settings))
-        except (T5PunctError, OSError) as error:  # the model is there
+        except (T5PunctError, OSError) as error:  # the model itself is written
             typer.echo(f"t5punct: warning: no report of {folder}: {' '.join(str(error).split())}", err=True)
 
 
@@ -154,27 +149,26 @@ def report(
 
 
 def write_with_bar(run: Path, config: TrainConfig) -> str:
-    """Write the report of a run behind a progress bar, and return where it is."""
+    """Write the report of a run, with a progress bar, and return its path."""
     from ..training.report import write_report
 
     with progress_bar("scoring", None) as advance:
-        # work is counted in words, so what is done is the number of words as well
-        return str(write_report(run, config, lambda n_words, total: advance(n_words, n_words, total)))
+        return str(write_report(run, config, advance))
 
 
 def end_with_launcher() -> None:
-    """Ask Linux to end this process when its launcher is gone, however it went.
+    """Let Linux end this process by SIGTERM when its launcher ends, for whatever reason.
 
-    A launcher that is killed -9 cannot end what it started, which would train on, unseen.  Without a launcher nothing
-    is asked: a training that was sent to the background outlives its shell.
+    A launcher that is killed by SIGKILL cannot end its processes, which would train on, unseen.  Without a launcher
+    nothing is done: a training in the background outlives its shell.
     """
-    if sys.platform.startswith("linux") and any(name in os.environ for name in _LAUNCHED):
+    if sys.platform.startswith("linux") and any(name in os.environ for name in _LAUNCHER_VARIABLES):
         with suppress(AttributeError, OSError, TypeError):
             ctypes.CDLL(None).prctl(_SET_DEATH_SIGNAL, int(signal.SIGTERM), 0, 0, 0)
 
 
 def leave_group() -> None:
-    """Part from the other processes of a training that has ended well; does nothing where there are none.
+    """Leave the process group of a training that has ended well, if there is one.
 
     The threads of a group's connections may abort a process that ends while it is in the group, now and then
     (https://github.com/pytorch/pytorch/pull/179291); the launcher then calls a finished training failed.
@@ -186,13 +180,13 @@ def leave_group() -> None:
 
 
 def check_launched(environment: Mapping[str, str]) -> None:
-    """Raise ConfigError if `accelerate launch` was asked for several processes on a CPU: it starts a single one.
+    """Raise ConfigError if `accelerate launch` was to start several processes on a CPU: it starts a single one.
 
-    accelerate leaves processes on a CPU to MPI, and sets an address for them to meet at.
+    accelerate leaves processes on a CPU to MPI, and only sets the address at which they meet.
     """
-    is_lone = environment.get("ACCELERATE_USE_CPU") == "True" and "MASTER_ADDR" in environment
+    is_alone = environment.get("ACCELERATE_USE_CPU") == "True" and "MASTER_ADDR" in environment
     check(
-        not is_lone or any(name in environment for name in _RANKED),
+        not is_alone or any(name in environment for name in _RANK_VARIABLES),
         "accelerate launch, which starts one process on a CPU",
         expected="torchrun",
         fix="run torchrun --nproc_per_node N train.py with the same settings",

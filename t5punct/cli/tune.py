@@ -1,8 +1,6 @@
 """`t5punct tune`: the window strategy that suits a model and a budget.
 
 In: a development file, a budget.  Out: the frontier of F1 against cost as a table or json, a plot, a preset in YAML.
-
-`t5punct tune dev.tsv budget=4 --output mine.yaml`, then `t5punct punctuate --preset mine.yaml`.
 """
 
 from __future__ import annotations
@@ -68,31 +66,30 @@ def tune(
     from ..evaluation.tuning import TuneConfig, find_frontier
     from ..evaluation.tuning import tune as run
 
-    of_model = [word for word in overrides or () if word.partition("=")[0] in names_of(DecodingOptions)]
-    options = read_options(DecodingOptions, context, of_model)
-    settings = load(TuneConfig, config, [word for word in overrides or () if word not in of_model])
+    option_words = [word for word in overrides or () if word.partition("=")[0] in names_of(DecodingOptions)]
+    options = read_options(DecodingOptions, context, option_words)
+    settings = load(TuneConfig, config, [word for word in overrides or () if word not in option_words])
     check_source(data)
     note_waiting([data])
-    read = [data, *options.reads, *([] if config is None else [str(config)])]
-    target = target_of(output, read)
-    is_shared = output is not None and target is None  # the strategy goes to standard output
+    sources = [data, *options.reads, *([] if config is None else [str(config)])]
+    target = target_of(output, sources)
+    is_on_stdout = output is not None and target is None  # `-o -`: the strategy goes to standard output
     if plot is not None:
-        check_targets([plot], read)
+        check_targets([plot], sources)
         check_plot(plot)
         is_apart = target is None or target.resolve() != plot.resolve()
         check(is_apart, f"--output and --plot {plot}", expected="two files", fix="name another")
-    is_possible = not (as_json and is_shared)
+    is_possible = not (as_json and is_on_stdout)
     check(is_possible, "--json and -o -", expected="one of them on standard output", fix="name a file by -o")
     punctuator = load_punctuator(options, options.config())
     with progress_bar("tuning", None) as advance:
-        on_progress = (lambda done, total: advance(done, done, total)) if is_shown() else None
-        trials = list(run(data, punctuator, settings, on_progress))
+        trials = list(run(data, punctuator, settings, advance if is_shown() else None))
     best = find_frontier(trials)
     settings_line = f"data:{data}|{signature(punctuator, best[0].units, settings.max_words)}"
     if as_json:
         typer.echo(json.dumps({"signature": settings_line, "frontier": [_as_json(trial) for trial in best]}))
     else:
-        console = Console(stderr=is_shared)
+        console = Console(stderr=is_on_stdout)
         console.print(_table(best, len(trials)), one_line(settings_line), crop=False)
     if output is not None:
         with open_writer(target) as put:

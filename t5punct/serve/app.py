@@ -12,7 +12,7 @@ told to end.
     GET  /docs            all of this, for people
     GET  /openapi.json    all of this, for programs
 
-Texts wait for each other in the engine, and streams go first.  What is wrong with a request is told in its answer, as
+Texts wait for each other in the engine, and streams go first.  A request that cannot be served is answered with
 `{"error": {"found": .., "expected": .., "fix": ..}}`.
 
 On SIGTERM or SIGINT new work is refused, texts under way are answered, and streams get their last words.  The same
@@ -74,22 +74,17 @@ class Service:
     """What the addresses share: the model, limits, counts, and whether the service is ending."""
 
     engine: Engine
-    options: ModelOptions  # of the service: what a request cannot choose
+    options: ModelOptions  # what a request cannot choose
     config: ServeConfig
     metrics: Metrics = field(default_factory=Metrics)
-    stopping: asyncio.Event = field(default_factory=asyncio.Event)
+    stopping: asyncio.Event = field(default_factory=asyncio.Event)  # set at the first signal
     watchers: Watchers = field(default_factory=Watchers)
     n_streams: int = 0
     n_watchers: int = 0
     n_texts: int = 0
 
-    @property
-    def is_idle(self) -> bool:
-        """Whether no stream is open, and no text under way."""
-        return not self.n_streams and not self.n_texts
-
     @contextmanager
-    def counted(self, name: str) -> Iterator[None]:
+    def count_one(self, name: str) -> Iterator[None]:
         """Count one more of `n_streams`, `n_watchers` or `n_texts` while a block runs."""
         setattr(self, name, getattr(self, name) + 1)
         try:
@@ -99,7 +94,7 @@ class Service:
 
 
 def make_app(service: Service) -> FastAPI:
-    """Return the application."""
+    """Return the application: its addresses, behind what refuses requests."""
     app = FastAPI(
         title="t5punct",
         version=__version__,
@@ -107,10 +102,10 @@ def make_app(service: Service) -> FastAPI:
         docs_url=None,  # those pages load scripts of other sites; ours is `reference_page`
         redoc_url=None,
     )
-    config = service.config  # of what is added here, the last sees a request first
+    config = service.config  # the middleware that is added last sees a request first
     app.add_middleware(RequestBodyLimitMiddleware, max_body_size=config.max_body_bytes)
     app.add_middleware(Guard, config=config)
-    if config.origins:  # so that their pages may send a token, and read the answers
+    if config.origins:  # lets the pages of these sites send a token, and read the answers
         app.add_middleware(
             CORSMiddleware,
             allow_origins=config.origins,
@@ -118,7 +113,7 @@ def make_app(service: Service) -> FastAPI:
             allow_methods=["*"],
             expose_headers=[WARNING_HEADER],
         )
-    app.add_exception_handler(HTTPException, _refused)
+    app.add_exception_handler(HTTPException, _error_answer)
     _add_texts(app, service)
     _add_streams(app, service)
     _add_pages(app, service)
@@ -144,42 +139,42 @@ class _TextAnswer(Response):
         """Read the request and answer it; it is under way until its last piece is sent, or its client has gone."""
         started = time.monotonic()
         metrics = self._service.metrics
-        with self._service.counted("n_texts"):
+        with self._service.count_one("n_texts"):
             try:
-                response = await _punctuated(self._request, self._service)
+                response = await _punctuate(self._request, self._service)
             except (T5PunctError, HTTPException, ClientDisconnect) as error:
-                response = await _refused(self._request, error)
+                response = await _error_answer(self._request, error)
             metrics.requests.labels(str(response.status_code)).inc()
             await response(scope, receive, send)
         if response.status_code == HTTPStatus.OK:
             metrics.text_seconds.observe(time.monotonic() - started)
 
 
-async def _punctuated(request: Request, service: Service) -> Response:
-    """Return the answer to a text; it begins with the first piece, and others follow as they are decided."""
+async def _punctuate(request: Request, service: Service) -> Response:
+    """Return the answer to a text, once its first piece is decided; the others are sent as they are decided."""
     if service.stopping.is_set() or service.engine.n_waiting_words >= service.config.max_waiting_words:
         raise HTTPException(HTTPStatus.SERVICE_UNAVAILABLE)
     body, values = await _read(request, _TEXT_FIELDS)
-    asked = text_request(values, service.options)
+    text_settings = text_request(values, service.options)
     # in other threads, as both wait for the model
-    answer = await run_in_threadpool(answer_of, body, asked, service.engine, service.config.max_words)
-    first = await run_in_threadpool(next, answer.pieces, "")  # what goes wrong is still told by the status
+    answer = await run_in_threadpool(answer_of, body, text_settings, service.engine, service.config.max_words)
+    first = await run_in_threadpool(next, answer.pieces, "")  # an error until here still sets the status
     service.metrics.text_words.inc(answer.n_words)
     headers = {WARNING_HEADER: "; ".join(answer.warnings)} if answer.warnings else None
     encoded = (piece.encode(errors="backslashreplace") for piece in chain([first], answer.pieces))
     return StreamingResponse(iterate_in_threadpool(encoded), headers=headers, media_type=answer.content_type)
 
 
-async def _read(request: Request, names: Collection[str]) -> tuple[Body, dict[str, Any]]:
-    """Return the body and the fields of a request: of its query, and of its json or form; `names`: of all fields."""
+async def _read(request: Request, field_names: Collection[str]) -> tuple[Body, dict[str, Any]]:
+    """Return the body and the fields of a request.  Raises FieldError for a form without a file or a text."""
     values: dict[str, Any] = dict(request.query_params)
     content_type = request.headers.get("content-type", "text/plain")
     if not content_type.startswith("multipart/form-data"):
         body = Body(await request.body(), content_type)
-        asked = texts_of_json(body, names)
-        if asked is None:  # the body is a text or a file
+        json_texts = None if values.get("format") == "json" else texts_of_json(body, field_names)
+        if json_texts is None:  # the body is a text or a file
             return body, values
-        return replace(body, asked=asked), {**values, **asked.fields}
+        return replace(body, json_texts=json_texts), {**values, **json_texts.fields}
     async with request.form(max_files=1, max_fields=_MOST_FIELDS) as form:
         file = form.get("file")
         text = form.get("text")
@@ -191,8 +186,8 @@ async def _read(request: Request, names: Collection[str]) -> tuple[Body, dict[st
     raise FieldError("a form without a file or a text", expected="one of them", fix="add file or text")
 
 
-async def _refused(request: Request, error: Exception) -> Response:
-    """Return the answer to a request that cannot be served.  An unexpected error is raised again, for the log."""
+async def _error_answer(request: Request, error: Exception) -> Response:
+    """Return the answer to a request that raised an error.  An unexpected error is raised again, for the log."""
     match error:
         case T5PunctError():
             status = _STATUSES.get(type(error), HTTPStatus.BAD_REQUEST)
@@ -200,11 +195,11 @@ async def _refused(request: Request, error: Exception) -> Response:
         case HTTPException(status_code=status) if status in REFUSALS:
             return refusal(status)
         case HTTPException():
-            what = f"{request.method} {request.url.path}: {error.detail}"
-            answer = refusal(error.status_code, what, "a request that /openapi.json describes", "see there")
+            found_text = f"{request.method} {request.url.path}: {error.detail}"
+            answer = refusal(error.status_code, found_text, "a request that /openapi.json describes", "see there")
             answer.headers.update(error.headers or {})
             return answer
-        case ClientDisconnect():  # inside its body; nobody hears the answer
+        case ClientDisconnect():  # before its body was whole; nobody hears the answer
             return Response(status_code=HTTPStatus.BAD_REQUEST)
         case _:
             raise error
@@ -213,16 +208,16 @@ async def _refused(request: Request, error: Exception) -> Response:
 def _add_streams(app: FastAPI, service: Service) -> None:
     @app.websocket("/v1/stream")
     async def stream(connection: WebSocket) -> None:
-        if await _is_refused(connection, service.n_streams, service):
+        if not await _accept(connection, service.n_streams, service):
             return
         service.metrics.streams_opened.inc()
-        with service.counted("n_streams"):
+        with service.count_one("n_streams"):
             try:
-                settings, asked = stream_request(dict(connection.query_params), service.options)
-                await run_in_threadpool(service.engine.streams, settings)  # a mistake is said before a word is heard
-                on_event = partial(service.watchers.tell, asked.show) if asked.show else None
+                settings, fields = stream_request(dict(connection.query_params), service.options)
+                await run_in_threadpool(service.engine.streams, settings)  # raises for settings that cannot be
+                on_event = partial(service.watchers.publish, fields.show) if fields.show else None
                 live = LiveStream(
-                    connection, service.engine, settings, asked, service.metrics, service.config.idle_s, on_event
+                    connection, service.engine, settings, fields, service.metrics, service.config.idle_s, on_event
                 )
                 await live.run(service.stopping)
             except T5PunctError as error:
@@ -231,21 +226,21 @@ def _add_streams(app: FastAPI, service: Service) -> None:
     @app.websocket("/v1/watch")
     async def watch(connection: WebSocket) -> None:
         """Send the events of the stream that `?show=NAME` names, until the watcher leaves or the service ends."""
-        if await _is_refused(connection, service.n_watchers, service):
+        if not await _accept(connection, service.n_watchers, service):
             return
-        with service.counted("n_watchers"):
+        with service.count_one("n_watchers"):
             await service.watchers.watch(connection, connection.query_params.get("show", ""), service.stopping)
             await close(connection, RESTARTING, "the service is ending")
 
 
-async def _is_refused(connection: WebSocket, n_open: int, service: Service) -> bool:
-    """Accept a connection, and close it where there is no room for one more."""
+async def _accept(connection: WebSocket, n_open: int, service: Service) -> bool:
+    """Accept a connection; close it again and return False if `n_open`, those of its kind, leave no room."""
     protocols = connection.headers.get("sec-websocket-protocol", "")
     await connection.accept(SUBPROTOCOL if SUBPROTOCOL in protocols.split(",")[0] else None)
     if service.stopping.is_set() or n_open >= service.config.max_streams:
         await close(connection, BUSY, f"{n_open} streams are open, or the service is ending")
-        return True
-    return False
+        return False
+    return True
 
 
 def _add_pages(app: FastAPI, service: Service) -> None:
@@ -308,20 +303,20 @@ def _punctuate_schema(fields: dict[str, Any]) -> dict[str, Any]:
         },
         "anyOf": [{"required": ["file"]}, {"required": ["text"]}],
     }
-    sent = {
+    bodies = {
         **dict.fromkeys(FORMAT_OF_TYPE, _STRING),
         "text/plain": {**_STRING, "example": "how are you today"},
         "application/json": {"schema": {}, "example": {"texts": ["how are you", "so what"], "style": "talk"}},
         "multipart/form-data": {"schema": form, "example": {"text": "how are you today", "to": "json"}},
     }
-    answered = {
+    answers = {
         **dict.fromkeys(sorted(WRITTEN_TYPES), _STRING),
         "text/plain": {**_STRING, "example": "How are you today?"},
         "application/json": {"schema": {}},
     }
     answer = {
         "description": "The same with marks and capitals, as `t5punct punctuate` writes it.",
-        "content": answered,
+        "content": answers,
         "headers": {WARNING_HEADER: {**_STRING, "description": _WARNING}},
     }
     error = {"content": {"application/json": {"schema": _ERROR}}}
@@ -330,16 +325,16 @@ def _punctuate_schema(fields: dict[str, Any]) -> dict[str, Any]:
             {"name": name, "in": "query", "required": False, "schema": schema, "description": schema["description"]}
             for name, schema in fields.items()
         ],
-        "requestBody": {"required": True, "content": sent},
+        "requestBody": {"required": True, "content": bodies},
         "responses": {
             "200": answer,
-            **{str(status): {"description": said, **error} for status, said in _ERRORS.items()},
+            **{str(status): {"description": text, **error} for status, text in _ERRORS.items()},
         },
     }
 
 
 class Server(uvicorn.Server):
-    """uvicorn's server, which first lets the service end what is under way."""
+    """uvicorn's server.  At a signal it refuses new work, and ends once the service has finished what was begun."""
 
     def __init__(self, config: uvicorn.Config, service: Service) -> None:
         super().__init__(config)
@@ -348,24 +343,25 @@ class Server(uvicorn.Server):
         self._ends_at = math.inf
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """Note a signal; at the second one, end at once."""
+        """Count a signal, for `on_tick`; end at once at the second one."""
         self._n_signals += 1
         if self._n_signals > 1:
             self.force_exit = self.should_exit = True
 
     async def on_tick(self, counter: int) -> bool:
-        """Return whether the server ends now, ten times a second."""
+        """Return whether the server ends now; uvicorn calls this ten times a second."""
         now = time.monotonic()
         if self._n_signals and not self.service.stopping.is_set():
             self.service.stopping.set()
             self._ends_at = now + self.service.config.ending_s
-        elif self._n_signals and (self.service.is_idle or now >= self._ends_at):
-            self.should_exit = True
+        elif self._n_signals:
+            is_idle = not self.service.n_streams and not self.service.n_texts
+            self.should_exit = self.should_exit or is_idle or now >= self._ends_at
         return await super().on_tick(counter)
 
 
 def listen(config: ServeConfig) -> socket.socket:
-    """Return a socket that listens; to be called before a model is loaded.  Raises ConfigError if it cannot."""
+    """Return a socket that listens.  Raises ConfigError if the address cannot be used: call this before loading."""
     family = socket.AF_INET6 if ":" in config.host else socket.AF_INET
     listening = socket.socket(family, socket.SOCK_STREAM)
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -387,10 +383,10 @@ def serve(
     options: ModelOptions,
     on_ready: Callable[[str], None],
 ) -> None:
-    """Load the model and serve until a signal comes; `on_ready` is told the address."""
+    """Load the model and serve until a signal comes.  on_ready: called with the address when the model is loaded."""
     service = Service(Engine(load()), options, config)
     host, port = listening.getsockname()[:2]
-    own = uvicorn.Config(
+    server_config = uvicorn.Config(
         make_app(service),
         log_level="warning",
         access_log=False,
@@ -399,10 +395,10 @@ def serve(
         timeout_keep_alive=_IDLE_CONNECTION_S,
         timeout_graceful_shutdown=max(1, round(config.ending_s)),
     )
-    name = f"[{host}]" if ":" in host else host  # as addresses have IPv6
+    name = f"[{host}]" if ":" in host else host  # as IPv6 is written in addresses
     on_ready(f"http://{name}:{port}")
     try:
-        Server(own, service).run(sockets=[listening])
+        Server(server_config, service).run(sockets=[listening])
     finally:
         service.engine.close()
         listening.close()

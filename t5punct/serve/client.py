@@ -1,9 +1,9 @@
-"""A pipe's words to a service and its events back, over connections that may be lost.
+"""The client of a stream: sends words to a service and gets its events, over connections that may be lost.
 
-In: the address of a stream, and what is said, one message at a time.  Out: events, each committed word once.
+In: the address of a stream, and messages, one at a time.  Out: events, each committed word once.
 
-Messages are kept until the service has told a state that holds them.  When a connection is lost, the next one begins
-with that state, the messages since are said again, and the words that were told already are passed over.
+Messages are kept until the service has sent a state that includes them.  When a connection is lost, the next one begins
+with that state, the messages since are sent again, and words that `on_event` got before are passed over.
 
     with RemoteStream("ws://127.0.0.1:8008/v1/stream?lookahead=2", print) as remote:
         remote.say('{"words": "how are you today"}')
@@ -30,14 +30,14 @@ from .live import TOO_MUCH, UNFIT
 from .requests import END
 
 _STATE_WORDS = 16  # committed words between two states
-_MOST_WAITING = 1_000  # messages that the service has not taken: whoever says more is held back
+_MOST_WAITING = 1_000  # messages that no state includes yet; then `say` waits
 _PAUSES_S = (0.1, 0.2, 0.5, 1.0, 2.0)  # before the next try; the last one again and again
-_REFUSED = (UNFIT, TOO_MUCH)
+_REFUSED = (UNFIT, TOO_MUCH)  # codes of a closed connection after which another one would be closed, too
 Event = Mapping[str, Any]
 
 
 def stream_address(server: str, fields: Mapping[str, object]) -> str:
-    """Return the address of a stream.  Raises ConfigError for what is no address of a service.
+    """Return the address of a stream with these fields.  Raises ConfigError if `server` is no address.
 
     >>> stream_address("http://127.0.0.1:8008", {"lookahead": 2})
     'ws://127.0.0.1:8008/v1/stream?lookahead=2'
@@ -52,12 +52,12 @@ def stream_address(server: str, fields: Mapping[str, object]) -> str:
 
 
 class RemoteStream:
-    """A stream of a service.  `on_event` is told of what is said in a `with` block by the end of it, and warnings."""
+    """A stream of a service.  By the end of a `with` block `on_event` has got all words, and the warnings."""
 
     def __init__(
         self, address: str, on_event: Callable[[Event], None], token: str | None = None, patience_s: float = 60.0
     ) -> None:
-        """patience_s: how long a lost service is looked for."""
+        """patience_s: for how long a lost connection is tried again."""
         joint = "&" if "?" in address else "?"
         self._address = f"{address}{joint}state_every={_STATE_WORDS}"
         self._on_event = on_event
@@ -65,10 +65,10 @@ class RemoteStream:
         self._patience_s = patience_s
         self._messages = deque[str]()  # since the last state
         self._n_sent = 0  # of these messages, on this connection
-        self._n_told = 0  # words that `on_event` was told
-        self._n_passed = 0  # words that this connection tells once more, and `on_event` is not told
-        self._state: Event | None = None  # the last one that the service has told
-        self._warnings = set[str]()  # told once, however many connections tell them
+        self._n_words = 0  # committed words that `on_event` got
+        self._n_repeated = 0  # words that this connection will send once more, and `on_event` has
+        self._state: Event | None = None  # the last one that the service has sent
+        self._warnings = set[str]()  # `on_event` gets each once, however many connections send it
         self._pauses = iter(_PAUSES_S)
         self._is_over = False
         self._error: Exception | None = None
@@ -82,7 +82,7 @@ class RemoteStream:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *raised: object) -> None:
-        """End the stream, and wait for its last words."""
+        """End the stream, and wait for its last words.  Raises InputError if the service was lost for good."""
         if kind is None:
             self.say(END)
         while kind is None and self._thread.is_alive():
@@ -93,7 +93,7 @@ class RemoteStream:
             raise self._error
 
     def say(self, message: str) -> None:
-        """Say something; wait while the service has much to do.  Raises InputError once it is lost for good."""
+        """Queue a message; wait while too many are queued.  Raises InputError once the service is lost for good."""
         with self._changed:
             self._changed.wait_for(lambda: len(self._messages) < _MOST_WAITING or self._is_over)
             if self._error is not None:
@@ -102,20 +102,20 @@ class RemoteStream:
             self._changed.notify_all()
 
     def _run(self) -> None:
-        """Hear events, on one connection after the other."""
+        """Receive events, on one connection after the other, until the stream ends or the patience does."""
         worked_at = time.monotonic()  # when a connection worked for the last time
         try:
             while not self._is_over:
                 began = time.monotonic()
-                is_heard = self._hear()
-                has_lasted = time.monotonic() - began > self._patience_s  # it works, too: nothing may be said for long
-                if is_heard or has_lasted:
+                has_events = self._receive()
+                has_lasted = time.monotonic() - began > self._patience_s  # it worked: a silence has no events
+                if has_events or has_lasted:
                     worked_at = time.monotonic()
                     self._pauses = iter(_PAUSES_S)
                 if self._is_over:
                     return
                 if time.monotonic() - worked_at > self._patience_s:
-                    raise self._refused()
+                    raise self._ended_error()
                 time.sleep(next(self._pauses, _PAUSES_S[-1]))
                 self._begin(self._connect(self._patience_s))
         except Exception as error:
@@ -126,59 +126,60 @@ class RemoteStream:
                 self._changed.notify_all()
 
     def _begin(self, connection: ClientConnection) -> None:
-        """Take another connection: the state is said first, then all messages since."""
+        """Go on with another connection: send it the last state, and let all messages since be sent again."""
         with self._changed:
             self._connection = connection
             self._n_sent = 0
-        # words that were told after the state are decided, and told, once more
+        # the words after the state are decided and sent once more
         n_in_state = 0 if self._state is None else self._state["state"]["n_committed"]
-        self._n_passed = self._n_told - n_in_state
+        self._n_repeated = self._n_words - n_in_state
         if self._state is not None:
-            with suppress(ConnectionClosed):  # which is noticed when it is heard
+            with suppress(ConnectionClosed):  # `_receive` notices it
                 connection.send(json.dumps({name: self._state[name] for name in ("state", "n_chars")}))
 
-    def _hear(self) -> bool:
-        """Say what waits, and hear events, until the stream or the connection ends; whether anything was heard."""
+    def _receive(self) -> bool:
+        """Send messages and receive events until the stream or the connection ends; return whether any event came."""
         connection = self._connection
-        is_heard = False
-        n_held = int(self._state is not None)  # messages of this connection in the last state; a state is a message
+        has_events = False
+        # messages of this connection that the last state includes; the state sent by `_begin` counts as one
+        n_included = int(self._state is not None)
         threading.Thread(target=self._send, args=(connection,), daemon=True).start()
         with suppress(ConnectionClosed):
             for text in connection:
                 event = json.loads(text)
-                is_heard = True
+                has_events = True
                 if "state" in event:
-                    n_forgotten = event["n_messages"] - n_held  # the state holds what they have said
+                    n_forgotten = event["n_messages"] - n_included
                     with self._changed:
                         for _ in range(n_forgotten):
                             self._messages.popleft()
                         self._n_sent -= n_forgotten
                         self._state = event
                         self._changed.notify_all()
-                    n_held = event["n_messages"]
+                    n_included = event["n_messages"]
                 elif "end" in event:
                     self._is_over = True
                 elif "warning" in event:
                     if event["warning"] not in self._warnings:
                         self._on_event(event)
                     self._warnings.add(event["warning"])
-                elif self._n_passed:  # was told before
+                elif self._n_repeated:  # `on_event` has it
                     if "provisional" not in event:
-                        self._n_passed -= 1
+                        self._n_repeated -= 1
                 else:
                     if "provisional" not in event:
-                        self._n_told += 1
+                        self._n_words += 1
                     self._on_event(event)
         if connection.close_code in _REFUSED:
-            raise self._refused()
-        return is_heard
+            raise self._ended_error()
+        return has_events
 
-    def _refused(self) -> InputError:
+    def _ended_error(self) -> InputError:
         reason = self._connection.close_reason or "it does not answer"
         return InputError(f"the service ended the stream: {reason}", expected="what it takes", fix="check the options")
 
     def _send(self, connection: ClientConnection) -> None:
-        """Say messages on a connection, in order, while it is the stream's."""
+        """Send messages on a connection, in order, as long as it is the stream's."""
         while True:
             with self._changed:
                 self._changed.wait_for(lambda: self._n_sent < len(self._messages) or self._is_over, 1.0)
@@ -194,7 +195,7 @@ class RemoteStream:
                 return
 
     def _connect(self, tries_s: float) -> ClientConnection:
-        """Return a connection; tries for a while.  Raises InputError if there is none."""
+        """Return a connection; try for so many seconds, at least once.  Raises InputError if there is none."""
         ends = time.monotonic() + tries_s
         headers = {"Authorization": f"Bearer {self._token}"} if self._token else None
         while True:

@@ -61,9 +61,10 @@ class ServeConfig(Limits):
 
     @property
     def allowed_hosts(self) -> tuple[str, ...]:
-        """The names by which a request may call the service: another name is a page that was led here (DNS rebinding).
+        """The names by which a request may call the service, in small letters.
 
-        Who listens on all addresses names the others.
+        A request by another name comes from a page that was led here (DNS rebinding).  A service that listens on all
+        addresses is told its names by `hosts`.
         """
         own = f"[{self.host}]" if ":" in self.host else self.host  # as a request writes it
         names = (*_LOCAL, *self.hosts) if self.host in _EVERYWHERE else (*_LOCAL, own, *self.hosts)

@@ -2,10 +2,10 @@
 
 In: texts and streams' words, from any thread.  Out: annotated words, as they are decided; streams' next states.
 
-One thread works with the model.  It takes all that has arrived, moves every stream that has words in one call, begins
-the texts of like settings as one group, and then decides one slice of each group that is under way.  So a stream waits
-for a slice at most.  Short texts gather while a group of short ones is under way, and a long text is a group of its own
-beside it: a short text never waits for the end of a long one.  Threads of torch help with texts alone.
+One thread works with the model, in rounds.  It takes all calls that have arrived, makes the steps of all waiting
+streams, begins the texts of equal settings as one group, and decides one slice of each group.  So a stream waits for a
+slice of each group at most.  Short texts gather while a group of short ones is under way.  A long text is a group of
+its own, so a short text never waits for its end.  Texts use torch's other threads, streams do not.
 
     words = list(engine.annotate(transcript.texts, config))
     step = await engine.step(StreamSettings(), "push", state, [TimedWord("how"), TimedWord("are")])
@@ -37,12 +37,12 @@ from .requests import StreamSettings
 Value = TypeVar("Value")
 
 _GROUP_WORDS = 4_000  # of texts that are begun together
-_MOST_SETTINGS = 64  # whose punctuators are kept
+_MOST_SETTINGS = 64  # for which a punctuator is kept
 
 
 @dataclass(frozen=True, slots=True)
 class _StreamCall:
-    """One step of a stream: `push`, `flush`, `finish` or `provisional`; what it gives goes into `answer`."""
+    """One step of a stream: action is `push`, `flush`, `finish` or `provisional`, its result goes into `answer`."""
 
     settings: StreamSettings
     action: str
@@ -52,7 +52,7 @@ class _StreamCall:
 
 
 class _TextCall:
-    """The texts of a request, and the words that are decided of them so far."""
+    """The texts of a request, and a queue of their words, part by part as they are decided, or of an error."""
 
     def __init__(self, texts: Sequence[Sequence[Word]], config: PunctuatorConfig) -> None:
         self.texts = texts
@@ -72,38 +72,33 @@ class _TextCall:
                 n_left -= len(part)
                 yield from part
         finally:
-            self.is_dropped = True  # whoever asked is gone, or has all
+            self.is_dropped = True  # the client has left, or has all words
 
 
 class _TextGroup:
     """Texts of several requests, which are decided together."""
 
     def __init__(self, punctuator: Punctuator, calls: Sequence[_TextCall]) -> None:
-        self._calls = calls
+        self.calls = calls
         self._owners = list[_TextCall]()  # of the texts that were begun
         self._parts = punctuator.iter_parts(self._texts())
         self.n_words = sum(call.n_words for call in calls)
         self.is_long = self.n_words > _GROUP_WORDS
 
     def advance(self) -> int:
-        """Decide the next words, and give them to whoever asked; return how many; 0: nobody waits for more."""
-        if all(call.is_dropped for call in self._calls):
+        """Decide the next slice, and hand it to its call; return the number of its words, 0 at the group's end."""
+        if all(call.is_dropped for call in self.calls):
             return 0
         part = next(self._parts, None)
         if part is None:
             return 0
-        number, words = part  # of the text with this number
+        number, words = part  # the number of the text
         self._owners[number].decided.put(words)
         return len(words)
 
-    def fail(self, error: Exception) -> None:
-        """Tell all who wait that nothing more comes."""
-        for call in self._calls:
-            call.decided.put(error)
-
     def _texts(self) -> Iterator[Sequence[Word]]:
-        """Yield the texts, but for those of requests that were dropped before their turn; and note whose each is."""
-        for call in self._calls:
+        """Yield the texts of calls that are not dropped by now, and note in `_owners` whose each is."""
+        for call in self.calls:
             if not call.is_dropped:
                 self._owners += [call] * len(call.texts)
                 yield from call.texts
@@ -125,11 +120,10 @@ class Engine:
 
     @property
     def is_alive(self) -> bool:
-        """Whether the thread works."""
         return self._thread.is_alive()
 
     def annotate(self, texts: Sequence[Sequence[Word]], config: PunctuatorConfig) -> Iterator[AnnotatedWord]:
-        """Yield the words of texts, decided together with those of other requests; it waits, so draw in a thread."""
+        """Yield the words of texts, decided together with those of other requests.  It blocks: call it in a thread."""
         call = _TextCall(texts, config)
         self._count(call.n_words)
         self._calls.put(call)
@@ -148,13 +142,13 @@ class Engine:
     def punctuator(self, config: PunctuatorConfig) -> Punctuator:
         """Return the model with these settings.  Raises ConfigError for what it cannot do."""
         with self._lock:
-            return _kept(self._punctuators, repr(config), lambda: Punctuator(self.model, config))
+            return _cached(self._punctuators, repr(config), lambda: Punctuator(self.model, config))
 
     def streams(self, settings: StreamSettings) -> Streams:
         """Return the streams of these settings.  Raises ConfigError for what the model cannot do."""
         punctuator = self.punctuator(settings.config)
         with self._lock:
-            return _kept(self._streams, repr(settings), lambda: Streams(punctuator, settings.stream))
+            return _cached(self._streams, repr(settings), lambda: Streams(punctuator, settings.stream))
 
     def close(self) -> None:
         """Let the thread end when it has done what was asked before."""
@@ -169,7 +163,7 @@ class Engine:
 
     def _run(self) -> None:
         """Serve calls until closed: in each round the steps of waiting streams, then a slice of each group of texts."""
-        torch.set_num_threads(self._n_threads)  # those of this thread: of a new one they are what any set last
+        torch.set_num_threads(self._n_threads)  # a new thread begins with the number that any thread has set last
         groups = list[_TextGroup]()
         waiting = list[_TextCall]()
         is_open = True
@@ -177,8 +171,8 @@ class Engine:
             stream_calls, text_calls, is_open = self._take(is_open, wait=not groups and not waiting)
             if stream_calls:
                 with one_thread():
-                    for alike in _alike(stream_calls, lambda call: repr((call.settings, call.action))):
-                        self._move_streams(alike)
+                    for alike in _by_kind(stream_calls, lambda call: repr((call.settings, call.action))):
+                        self._step_streams(alike)
             waiting += text_calls
             # while short texts are decided, others wait, to be the next group together; a long one keeps nobody waiting
             if all(group.is_long for group in groups):
@@ -191,9 +185,9 @@ class Engine:
             groups = [group for group in groups if self._advance(group)]  # in turns
 
     def _take(self, is_open: bool, *, wait: bool) -> tuple[list[_StreamCall], list[_TextCall], bool]:
-        """Return all that has arrived, steps of streams and texts, and whether more may come (`is_open`).
+        """Return the calls that have arrived, those of streams and of texts, and whether more may come (`is_open`).
 
-        `wait`: for something, if there is nothing.
+        wait: if there is none, block until one arrives.
         """
         stream_calls = list[_StreamCall]()
         text_calls = list[_TextCall]()
@@ -212,8 +206,8 @@ class Engine:
                     text_calls.append(call)
         return stream_calls, text_calls, is_open
 
-    def _move_streams(self, calls: Sequence[_StreamCall]) -> None:
-        """Make the same step of streams with like settings together."""
+    def _step_streams(self, calls: Sequence[_StreamCall]) -> None:
+        """Make one step of several streams together; all calls have the same settings and action."""
         settings = calls[0].settings
         action = calls[0].action
         states = [call.state for call in calls]
@@ -224,9 +218,9 @@ class Engine:
             else:  # `flush`, `finish` or `provisional`
                 steps = getattr(streams, action)(states)
         except Exception as error:
-            if isinstance(error, T5PunctError) and len(calls) > 1:  # of one of them: the others have done nothing wrong
+            if isinstance(error, T5PunctError) and len(calls) > 1:  # one stream's mistake: the others go on
                 for call in calls:
-                    self._move_streams([call])
+                    self._step_streams([call])
                 return
             for call in calls:
                 call.answer.set_exception(error)
@@ -235,9 +229,9 @@ class Engine:
             call.answer.set_result(step)
 
     def _begin(self, calls: Sequence[_TextCall]) -> list[_TextGroup]:
-        """Return the texts in groups of like settings and of at most `_GROUP_WORDS`; a long text is a group alone."""
+        """Return groups of equal settings and at most `_GROUP_WORDS` words; a longer call is a group alone."""
         groups = list[_TextGroup]()
-        for alike in _alike(calls, lambda call: repr(call.config)):
+        for alike in _by_kind(calls, lambda call: repr(call.config)):
             try:
                 punctuator = self.punctuator(alike[0].config)
             except Exception as error:  # settings that the model cannot have
@@ -245,15 +239,15 @@ class Engine:
                     self._count(-call.n_words)
                     call.decided.put(error)
                 continue
-            together = list[list[_TextCall]]()
+            groups_of_calls = list[list[_TextCall]]()
             n_words = 0
             for call in alike:
                 n_words += call.n_words
-                if not together or n_words > _GROUP_WORDS:
-                    together.append([])
+                if not groups_of_calls or n_words > _GROUP_WORDS:
+                    groups_of_calls.append([])
                     n_words = call.n_words
-                together[-1].append(call)
-            groups += [_TextGroup(punctuator, some) for some in together]
+                groups_of_calls[-1].append(call)
+            groups += [_TextGroup(punctuator, group) for group in groups_of_calls]
         return groups
 
     def _advance(self, group: _TextGroup) -> bool:
@@ -261,7 +255,8 @@ class Engine:
         try:
             n_words = group.advance()
         except Exception as error:
-            group.fail(error)
+            for call in group.calls:
+                call.decided.put(error)
             n_words = 0
         if n_words == 0:  # the group has ended, maybe with words that nobody waits for
             self._count(-group.n_words)
@@ -271,14 +266,14 @@ class Engine:
         return True
 
     def _count(self, n_words: int) -> None:
-        """Count words of texts that begin to wait, or, below 0, that wait no more."""
+        """Add words of texts that begin to wait; a negative number is of words that wait no more."""
         with self._lock:
             self.n_waiting_words += n_words
 
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """Compute without other threads: a step of streams is too small to share, and clients need processors too."""
+    """Compute in this thread alone: a step of streams is too small to share, and clients need processors too."""
     n_threads = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
@@ -287,14 +282,14 @@ def one_thread() -> Iterator[None]:
         torch.set_num_threads(n_threads)
 
 
-def _alike(calls: Iterable[Value], kind: Callable[[Value], str]) -> Iterator[list[Value]]:
-    """Yield the calls of each kind, in the order in which they came."""
+def _by_kind(calls: Iterable[Value], kind: Callable[[Value], str]) -> Iterator[list[Value]]:
+    """Yield the calls of each kind as a list, in the order in which they came."""
     for _, alike in groupby(sorted(calls, key=kind), key=kind):
         yield list(alike)
 
 
-def _kept(values: OrderedDict[str, Value], key: str, make: Callable[[], Value]) -> Value:
-    """Return the value of a key, made if it is not there; the one that was not asked for longest goes."""
+def _cached(values: OrderedDict[str, Value], key: str, make: Callable[[], Value]) -> Value:
+    """Return the value of a key, made if it is not there.  The least recently used one is dropped if they are many."""
     if key not in values:
         values[key] = make()
         if len(values) > _MOST_SETTINGS:

@@ -1,14 +1,14 @@
-"""What is refused before anything else: foreign names and pages, missing tokens, large bodies; and how a refusal reads.
+"""Refuse requests before anything else sees them: foreign names and pages, missing tokens, large bodies.
 
-In: an ASGI application and the service's config.  Out: one that such requests do not reach.
+In: an ASGI application and the service's config.  Out: an application that answers such requests itself.
 
 - A request that calls the service by an unknown name comes from a page that was led here (DNS rebinding).
 - A page of another site may not use the service unless it is named: browsers let any page open a WebSocket.
 - A token is compared in constant time.  Browsers cannot send one with a WebSocket, so there it may be a subprotocol,
   `bearer.TOKEN`, beside `t5punct`.
-- A body whose length is said is refused before it is sent; Starlette counts the bytes of others.
+- A body whose header says that it is too long is refused before it is read; Starlette counts the bytes of others.
 
-Starlette's own middleware for names and limits answers in plain text, where clients are promised json.
+Starlette's own middleware for names and limits answers in plain text, and clients are promised json.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from .config import ServeConfig
 
 SUBPROTOCOL = "t5punct"
 _TOKEN_PROTOCOL = "bearer."  # noqa: S105  # what stands before a token
-# for those who only ask whether it lives; the page, which asks for the token; and what says how to ask
+# need no token: health checks; the page, which asks the user for the token; the reference
 _OPEN_PATHS = ("/healthz", "/", "/docs")
 REFUSALS = {  # what was found, what was expected, and how to fix it
     HTTPStatus.UNAUTHORIZED: ("no token, or a wrong one", "Authorization: Bearer TOKEN", "send the service's token"),
@@ -54,46 +54,46 @@ _HEADERS = {
 
 
 def refusal(status: int, found: str = "", expected: str = "", fix: str = "") -> JSONResponse:
-    """Return an error as clients get it; without words, what is always said with this status."""
+    """Return an error as clients get it; without `found`, the words of `REFUSALS` for this status."""
     status = HTTPStatus(status)
     names = ("found", "expected", "fix")
-    said = (found, expected, fix) if found else REFUSALS[status]
-    return JSONResponse({"error": dict(zip(names, said, strict=True))}, status, _HEADERS.get(status))
+    texts = (found, expected, fix) if found else REFUSALS[status]
+    return JSONResponse({"error": dict(zip(names, texts, strict=True))}, status, _HEADERS.get(status))
 
 
 class Guard:
-    """An application that is asked only what it may be asked."""
+    """Middleware that hands on to an application only the requests that it may serve."""
 
     def __init__(self, app: ASGIApp, config: ServeConfig) -> None:
         self._app = app
         self._config = config
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request that is refused; hand on another."""
-        status = self._refused(scope) if scope["type"] in ("http", "websocket") else None
+        """Refuse a request, or hand it on."""
+        status = self._refusal_status(scope) if scope["type"] in ("http", "websocket") else None
         if status is None:
             await self._app(scope, receive, send)
-        elif scope["type"] == "websocket":  # which was not accepted: a 403 to the client
+        elif scope["type"] == "websocket":  # closed before it is accepted: the client gets a 403
             await WebSocketClose(1008, REFUSALS[status][0])(scope, receive, send)
         else:
             await refusal(status)(scope, receive, send)
 
-    def _refused(self, scope: Scope) -> HTTPStatus | None:
-        """Return why a request is refused; None: it is not."""
+    def _refusal_status(self, scope: Scope) -> HTTPStatus | None:
+        """Return the status with which a request is refused; None if it may be served."""
         headers = Headers(scope=scope)
         host = headers.get("host", "")
         name, _, port = host.rpartition(":")
         name = name if port.isdecimal() else host  # `[::1]` has no port
         if name.lower() not in self._config.allowed_hosts:
             return HTTPStatus.MISDIRECTED_REQUEST
-        origin = headers.get("origin")  # None: of no page
+        origin = headers.get("origin")  # of the page that sends it; None: no page does
         if origin is not None and origin not in self._config.origins and urlsplit(origin).netloc != host:
             return HTTPStatus.FORBIDDEN
         is_open = self._config.token is None or scope["path"] in _OPEN_PATHS
         if not is_open and not self._has_token(headers):
             return HTTPStatus.UNAUTHORIZED
         length = headers.get("content-length", "0")
-        # Python reads no number of thousands of digits; one of twenty is too large as well
+        # Python refuses to read numbers of thousands of digits; the first twenty are too large as well
         is_large = length.isdecimal() and int(length[:20]) > self._config.max_body_bytes
         return HTTPStatus.REQUEST_ENTITY_TOO_LARGE if is_large else None
 
@@ -103,4 +103,4 @@ class Guard:
         protocols = headers.get("sec-websocket-protocol", "").split(",")
         tokens += [name.strip().removeprefix(_TOKEN_PROTOCOL) for name in protocols if _TOKEN_PROTOCOL in name]
         wanted = (self._config.token or "").encode()
-        return sum(hmac.compare_digest(token.encode(), wanted) for token in tokens) > 0  # all are compared
+        return sum(hmac.compare_digest(token.encode(), wanted) for token in tokens) > 0  # all, in constant time

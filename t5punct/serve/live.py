@@ -3,11 +3,11 @@
 In: a connection and what its client asks for.  Out: events; see `requests`.
 
 A message is answered before the next one is taken, and an event waits until the client has room for it.  Messages are
-read ahead, so that a client which goes is let go at once, and what it has said before is dropped; but no more than
-`_READ_AHEAD` characters of them, so that one which reads slowly is held back by its own connection.
+read ahead: so it is noticed at once that a client leaves, and its waiting messages are dropped.  At most `_READ_AHEAD`
+characters are read ahead, so a client that reads slowly is held back by its own connection.
 
-A stream that has a name is told to all who watch it, from then on, such as a page for OBS or a second screen: what
-`/v1/stream?show=talk` says is heard at `/v1/watch?show=talk`.
+Others can watch a stream that has a name, such as a page for OBS or a second screen.  They get the events from then on:
+those of `/v1/stream?show=talk` are sent to `/v1/watch?show=talk`, too.
 """
 
 from __future__ import annotations
@@ -33,20 +33,20 @@ from .engine import Engine
 from .metrics import Metrics
 from .requests import Message, StreamFields, StreamSettings, message_of
 
-_WAITING_EVENTS = 1000  # of one who does not read; then the oldest are dropped
+_WAITING_EVENTS = 1000  # of a watcher that does not read; then the oldest are dropped
 _READ_AHEAD = 256_000  # characters of messages that wait
 _STEP_WORDS = 16  # of a message that are decided at a time
 _REASON_BYTES = 120
-_CLOSING_S = 5  # for which a client is waited for
+_CLOSING_S = 5  # how long closing waits for the client
 # https://www.iana.org/assignments/websocket/websocket.xhtml
 ENDED, GOING_AWAY, UNFIT, TOO_MUCH, BROKEN, RESTARTING, BUSY = 1000, 1001, 1008, 1009, 1011, 1012, 1013
 
 
 class _Inbox:
-    """What a client has said, message by message, until it leaves or the service ends.
+    """The messages of a client that are not answered yet.
 
-    `fill` reads while messages that came before are answered, so that it hears at once when the client leaves; it stops
-    reading while too much waits.
+    `fill` reads them while earlier ones are answered, so it notices at once when the client leaves; it stops reading
+    while too much waits.
     """
 
     def __init__(self, socket: WebSocket) -> None:
@@ -72,11 +72,11 @@ class _Inbox:
                     await self._room.wait()
 
     def end(self) -> None:
-        """Let what was said by now be the last."""
+        """Take no message after those that were read by now."""
         self._messages.put_nowait(None)
 
     async def next(self) -> str | None:
-        """Return the next message, or None where there is no other."""
+        """Return the next message; None after the last one."""
         message = await self._messages.get()
         self._n_chars -= len(message or "")
         self._room.set()
@@ -87,8 +87,9 @@ class _Inbox:
 class LiveStream:
     """A stream and its client.
 
-    fields: what it is told beside its words; idle_s: after so many seconds without a word it is ended; on_event: told
-    each event that others may see.
+    fields: which events the client gets beside its words.  idle_s: after so many seconds without a message, or with an
+    event that the client does not read, the stream ends.  on_event: called with each event that watchers may see, as
+    json.
     """
 
     socket: WebSocket
@@ -101,16 +102,16 @@ class LiveStream:
     _state: StreamState = field(default_factory=StreamState, init=False)
     _n_chars: int = field(default=0, init=False)  # of the text of all committed words
     _n_messages: int = field(default=0, init=False)  # of the client
-    _n_told: int = field(default=0, init=False)  # words that were committed when the state was last told
+    _n_in_state: int = field(default=0, init=False)  # committed words in the state that was sent last
     _language: LanguageWatch = field(init=False)
 
     def __post_init__(self) -> None:
         self._language = LanguageWatch(self.engine.model.name)
 
     async def run(self, stopping: asyncio.Event) -> None:
-        """Serve the stream to its end; once the service is stopping, the last words are committed and told.
+        """Serve the stream to its end; once the service is stopping, the last words are committed and sent.
 
-        A client that leaves is let go: what it has said before is dropped.
+        When the client leaves, what it has said and is not decided is dropped.
         """
         code = BROKEN
         reason = ""
@@ -125,7 +126,7 @@ class LiveStream:
                 reading.result()
                 return
             code, reason = answering.result()
-        except WebSocketDisconnect:  # nobody is there to be told
+        except WebSocketDisconnect:  # there is nobody to close the connection for
             return
         except TimeoutError:
             code = GOING_AWAY
@@ -137,10 +138,12 @@ class LiveStream:
             for task in (answering, reading, stop):
                 task.cancel()
             await asyncio.wait({answering, reading, stop})
+            if not answering.cancelled():  # sending failed, as the client has left; asyncio logs what nobody looks at
+                answering.exception()
             await close(self.socket, code, reason)
 
     async def _answer(self, inbox: _Inbox) -> tuple[int, str]:
-        """Answer the messages one by one; the code and the reason by which the stream ends."""
+        """Answer the messages one by one; return the code and the reason with which the stream ends."""
         while True:
             text = await asyncio.wait_for(inbox.next(), self.idle_s)
             if text is None:
@@ -151,60 +154,62 @@ class LiveStream:
                 await self._finish()
                 return ENDED, ""
             await self._take(message)
-        if self.fields.state_every:  # a client that can go on elsewhere is told where it is
-            await self._tell_state()
+        if self.fields.state_every:  # with its state the client can go on elsewhere
+            await self._send_state()
         else:
             await self._finish()
         return RESTARTING, "the service is ending"
 
     async def _take(self, message: Message) -> None:
-        """Do what a message asks for, and tell what became final by it."""
+        """Do what a message asks for, and send what became final by it."""
         if message.saved is not None:
             if self._n_messages > 1:
-                raise InputError("a state in the midst of a stream", expected="it first", fix="open a new stream")
+                raise InputError("a state inside a stream", expected="it at the start", fix="open a new stream")
             self._state, self._n_chars = message.saved
-            self._n_told = self._state.n_committed
+            self._n_in_state = self._state.n_committed
             return
         if message.order == "clear":
             await self._send({"clear": True})
             return
         for words in in_steps(message.words) or [()]:  # an order comes without words
+            warning = self._language.hear(" ".join(word.word for word in words))
             started = time.perf_counter()
             step = await self.engine.step(self.settings, message.order or "push", self._state, words)
             n_new = step.state.n_seen - self._state.n_seen
             self.metrics.stream_words.inc(max(0, n_new))
             self._state = step.state
-            await self._tell(step.committed, started)
-            await self._warn(self._language.hear(" ".join(word.word for word in words)))
+            await self._send_words(step.committed, started)
+            await self._warn(warning)
         if self.fields.provisional:
             tail = await self.engine.provisional(self.settings, self._state)
             await self._send(provisional_event(tail))
-        n_untold = self._state.n_committed - self._n_told
-        if self.fields.state_every and n_untold >= self.fields.state_every:
-            await self._tell_state()
+        n_since_state = self._state.n_committed - self._n_in_state
+        if self.fields.state_every and n_since_state >= self.fields.state_every:
+            await self._send_state()
 
-    async def _tell_state(self) -> None:
-        """Tell where the stream is, so that the client can go on from there on another connection."""
-        self._n_told = self._state.n_committed
+    async def _send_state(self) -> None:
+        """Send where the stream is, so that the client can go on from there on another connection."""
+        self._n_in_state = self._state.n_committed
         event = {"state": json.loads(self._state.to_json()), "n_chars": self._n_chars, "n_messages": self._n_messages}
         await self._send(event)
 
     async def _finish(self) -> None:
-        """Tell the last words, and that they are the last."""
+        """Send the last words, and the event that says so."""
+        warning = self._language.end()
         started = time.perf_counter()
         if not self._state.finished:
             step = await self.engine.step(self.settings, "finish", self._state)
             self._state = step.state
-            await self._tell(step.committed, started)
-        await self._warn(self._language.end())
+            await self._send_words(step.committed, started)
+        await self._warn(warning)
         await self._send({"end": {"n_words": self._state.n_committed, "n_chars": self._n_chars}})
 
     async def _warn(self, warning: str | None) -> None:
         if warning is not None:
             await self._send({"warning": warning})
 
-    async def _tell(self, words: Sequence[Committed], started: float) -> None:
-        """Tell words that became final; `started`: when the model was asked, by `time.perf_counter`."""
+    async def _send_words(self, words: Sequence[Committed], started: float) -> None:
+        """Send words that became final.  started: when the model was asked, by `time.perf_counter`, in s."""
         spent_s = time.perf_counter() - started
         self.metrics.stream_seconds.observe(spent_s)
         events, self._n_chars = committed_events(words, self._n_chars, round(1000 * spent_s, 1))
@@ -212,19 +217,19 @@ class LiveStream:
             await self._send(event)
 
     async def _send(self, event: dict[str, Any]) -> None:
-        """Tell an event to the client, and to those who watch."""
+        """Send an event to the client, and to those who watch."""
         text = json.dumps(event, ensure_ascii=False)
-        if text != readable(text):  # half a character, which UTF-8 cannot hold, and an escape of json can
+        if text != readable(text):  # half a character (a lone surrogate): UTF-8 has none, an escape of json has
             text = json.dumps(event)
-        if self.on_event and not event.keys() & {"state", "warning"}:  # which are for the client alone
+        if self.on_event and not event.keys() & {"state", "warning"}:  # these are for the client alone
             self.on_event(text)
         await asyncio.wait_for(self.socket.send_text(text), self.idle_s)
 
 
 def in_steps(words: Sequence[TimedWord]) -> list[tuple[TimedWord, ...]]:
-    """Cut a message into steps of at most `_STEP_WORDS` words: if the client goes, the later ones are never decided.
+    """Cut a message into steps of at most `_STEP_WORDS` words: if the client leaves, the later ones are not decided.
 
-    A `TimedWord` may hold several words; a longer one is cut, and its parts have its times, as its words would have.
+    A `TimedWord` may hold several words.  One of more than `_STEP_WORDS` is cut into parts, which all have its times.
     A mark that stands apart stays with the word before it.
 
     >>> [[word.word for word in part] for part in in_steps([TimedWord("so " * 16 + "- we")])]
@@ -241,13 +246,13 @@ def in_steps(words: Sequence[TimedWord]) -> list[tuple[TimedWord, ...]]:
         spoken = [index for index, text in enumerate(texts) if any(map(str.isalnum, text))]  # the others are marks
         cuts = [0, *spoken[_STEP_WORDS::_STEP_WORDS], len(texts)]  # before every sixteenth word that is spoken
         pieces += [replace(word, word=" ".join(texts[start:stop])) for start, stop in pairwise(cuts)]
-    if any(" " in piece.word for piece in pieces):  # some hold several words: each is a step of its own
+    if any(" " in piece.word for piece in pieces):  # some hold several words: then each piece is a step
         return [(piece,) for piece in pieces]
     return [tuple(pieces[start : start + _STEP_WORDS]) for start in range(0, len(pieces), _STEP_WORDS)]
 
 
 async def close(socket: WebSocket, code: int, reason: str) -> None:
-    """Close a connection, if it is still there; of the reason a WebSocket takes no more than 123 bytes."""
+    """Close a connection, if it is still there.  The reason is cut: a WebSocket takes at most 123 bytes."""
     if WebSocketState.DISCONNECTED in (socket.client_state, socket.application_state):
         return
     short = reason.encode()[:_REASON_BYTES].decode(errors="ignore")
@@ -256,35 +261,34 @@ async def close(socket: WebSocket, code: int, reason: str) -> None:
 
 
 class Watchers:
-    """Who watches which name."""
+    """Connections that watch the streams of a name."""
 
     def __init__(self) -> None:
         self._queues: defaultdict[str, set[asyncio.Queue[str]]] = defaultdict(set)
 
-    def tell(self, name: str, event: str) -> None:
-        """Tell an event to all who watch a name; nobody waits for one who does not read."""
+    def publish(self, name: str, event: str) -> None:
+        """Queue an event for all who watch a name; where one does not read, its oldest event is dropped."""
         for events in self._queues.get(name, ()):
             if events.full():
-                events.get_nowait()  # the oldest is dropped
+                events.get_nowait()
             events.put_nowait(event)
 
     async def watch(self, socket: WebSocket, name: str, stopping: asyncio.Event) -> None:
-        """Tell the events of a name until the client leaves, or the service ends."""
+        """Send the events of a name until the client leaves, or the service ends."""
         events = asyncio.Queue[str](_WAITING_EVENTS)
 
-        async def tell_events() -> None:
+        async def send_events() -> None:
             with suppress(WebSocketDisconnect, RuntimeError):  # the client has left meanwhile
                 while True:
                     await socket.send_text(await events.get())
 
-        async def hear_nothing() -> None:
-            """Pass over what the client says, until it leaves."""
-            with suppress(RuntimeError):  # the client has left before
+        async def wait_for_end() -> None:
+            with suppress(RuntimeError):  # the client has left before; what it says is passed over
                 while (await socket.receive())["type"] != "websocket.disconnect":
                     pass
 
         self._queues[name].add(events)
-        tasks = [asyncio.ensure_future(work) for work in (tell_events(), hear_nothing(), stopping.wait())]
+        tasks = [asyncio.ensure_future(work) for work in (send_events(), wait_for_end(), stopping.wait())]
         try:
             await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
         finally:

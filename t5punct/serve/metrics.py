@@ -1,6 +1,6 @@
 """Counts and latencies of the service, as Prometheus reads them.
 
-In: what happens.  Out: text in Prometheus' format, by `Metrics().text()`.
+In: counts and seconds, as they occur.  Out: text in Prometheus' format, by `Metrics().text()`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ _TEXT_SECONDS = (0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 300)
 
 
 class Metrics:
-    """All that is counted, of one service."""
+    """The counts and latencies of one service; seconds are those of a wall clock."""
 
     def __init__(self) -> None:
         self.registry = registry = CollectorRegistry()

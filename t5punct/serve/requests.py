@@ -1,20 +1,16 @@
-"""What a client asks for, and what it and its stream say to each other.
+"""The fields of a request, and the messages of a stream's client.
 
-In: names and values of a query, a form or a json; text messages.  Out: a `TextRequest` or `StreamSettings`;
-`Message`s: words, an order, or where an earlier stream was.  Events go the other way; those of words are the ones of
+In: names and values of a query, a form or a json; text messages.  Out: a `TextRequest` or `StreamSettings`; a
+`Message`: words, an order, or the state of an earlier stream.  The events that a client gets for words are those of
 `t5punct stream --json` (`streaming/streams.py`).
 
-Fields are the options of `t5punct/options.py`.  What a service decides for all (the model, precision, threads), and
-whatever would name a file, is no field.
+Fields are the options of `t5punct/options.py`, but for those that hold for the whole service (the model, precision,
+threads) and those that would name a file.
 
 >>> text_request({"to": "vtt", "resegment": "true"}, ModelOptions()).writer.format
 'vtt'
->>> message_of("how are you").words
-(TimedWord(word='how are you', start_ms=None, end_ms=None),)
 >>> message_of('{"words": [{"word": "so", "start": 0.1, "end": 0.4}]}').words
 (TimedWord(word='so', start_ms=100, end_ms=400),)
->>> message_of('{"end": true}').order
-'end'
 """
 
 from __future__ import annotations
@@ -22,6 +18,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from difflib import get_close_matches
 from typing import Annotated, Any, TypeVar
 
 from pydantic import Field, TypeAdapter, ValidationError
@@ -38,9 +35,10 @@ from ..transcripts.writers import WriterConfig
 from ..windows.presets import PRESET_SUFFIXES
 
 Options = TypeVar("Options", bound=ModelOptions)
-# a silence: all that was heard becomes final; captions that were told are shown no more; the end of the stream
+# flush: a silence, all words so far become final; clear: watchers hide the captions so far; end: the stream ends
 ORDERS = ("flush", "clear", "end")
-FLUSH, END = ('{"flush": true}', '{"end": true}')  # a client's messages that say so
+FLUSH = '{"flush": true}'
+END = '{"end": true}'
 
 
 class FieldError(InputError):
@@ -49,7 +47,7 @@ class FieldError(InputError):
 
 @dataclass(frozen=True)
 class TextRequest:
-    """How a text is decided, read (None: as its name or content type tells) and written."""
+    """How a text is decided, read and written.  format: None: its name or content type says it."""
 
     config: PunctuatorConfig = field(default_factory=PunctuatorConfig)
     writer: WriterConfig = field(default_factory=WriterConfig)
@@ -59,7 +57,7 @@ class TextRequest:
 
 @dataclass(frozen=True)
 class StreamSettings:
-    """What a stream is decided by."""
+    """The settings by which a stream is decided; streams of equal settings are decided together."""
 
     stream: StreamConfig = field(default_factory=StreamConfig)
     config: PunctuatorConfig = field(default_factory=PunctuatorConfig)
@@ -67,7 +65,7 @@ class StreamSettings:
 
 @dataclass(frozen=True)
 class StreamFields(StreamOptions):
-    """The options of a stream, and what its client is told beside its words."""
+    """The options of a stream, and which events its client gets beside its words."""
 
     provisional: Annotated[bool, "Also the words that may still change, after each message."] = False
     state_every: Annotated[
@@ -76,7 +74,7 @@ class StreamFields(StreamOptions):
     show: Annotated[str, "A name under which others may watch it, at /v1/watch.", Field(max_length=64)] = ""
 
 
-_MOST = {  # what a request may ask for: one client's wish must not stop the others
+_MOST = {  # the largest values that a request may have: one client must not stop the others
     "beams": 8,
     "alternatives": 20,
     "window": 512,
@@ -92,7 +90,7 @@ _TERMS = "Your own spellings, one a line: pytorch=PyTorch, ASR, gonna=going to."
 def schema_of(kind: type[ModelOptions]) -> dict[str, Any]:
     """Return the fields of a request, as json schemas by their names; `kind`: TranscriptOptions or StreamFields.
 
-    Options of the model are none: the service decides them for all.
+    Options of the model are no fields: they hold for the whole service.
     """
     properties = _READERS[kind].json_schema()["properties"]
     descriptions = {**help_of(kind), "terms": _TERMS}  # a request holds its terms, where the command names a file
@@ -106,10 +104,13 @@ def schema_of(kind: type[ModelOptions]) -> dict[str, Any]:
 
 
 def text_request(values: Mapping[str, Any], service: ModelOptions) -> TextRequest:
-    """Return what a text asks for.  Raises FieldError or ConfigError, or InputError for terms that are none."""
+    """Return what the fields of a text ask for.  service: the model's options.
+
+    Raises FieldError or ConfigError for fields, and InputError for `terms` that cannot be read.
+    """
     terms = str(values.get("terms", ""))
-    asked = {name: value for name, value in values.items() if name != "terms"}
-    options = _read(TranscriptOptions, asked, service, {"html": None, "output_dir": None, "ray": None})
+    others = {name: value for name, value in values.items() if name != "terms"}
+    options = _read(TranscriptOptions, others, service, {"html": None, "output_dir": None, "ray": None})
     is_name = not options.preset.lower().endswith(PRESET_SUFFIXES)
     expected = "a name of `t5punct presets`"
     check(is_name, f"preset {options.preset!r}, a file", expected=expected, fix="give window and so on")
@@ -118,22 +119,25 @@ def text_request(values: Mapping[str, Any], service: ModelOptions) -> TextReques
 
 
 def stream_request(values: Mapping[str, Any], service: ModelOptions) -> tuple[StreamSettings, StreamFields]:
-    """Return what a stream is decided by, and all that it asks for.  Raises FieldError or ConfigError."""
+    """Return a stream's settings, and all its fields.  Raises FieldError or ConfigError."""
     fields = _read(StreamFields, values, service, {"json": True})
     return StreamSettings(fields.stream(), fields.config(fields.render())), fields
 
 
 def _read(kind: type[Options], values: Mapping[str, Any], service: ModelOptions, more: Mapping[str, Any]) -> Options:
-    """Read the fields of a request, and set the options that the service decides.
+    """Return options with the fields of a request and the model's options of the service.
 
-    `more`: values of options of the command line that are no fields.  Raises FieldError for a field that is unknown or
-    has no such value, ConfigError for one that does nothing.
+    more: values for options of the command line that are no fields, which `check_needs` looks at.  Raises FieldError
+    for an unknown field or a wrong value, ConfigError for a field that does nothing.
     """
     known = schema_of(kind)
     unknown = [name for name in values if name not in known]
+    if unknown and unknown[0] in names_of(ModelOptions):
+        fix = f"give it to t5punct serve: {unknown[0]} holds for all its clients"
+        raise FieldError(f"a field {unknown[0]}", expected="what a client can choose", fix=fix)
     if unknown:
-        expected = f"some of {', '.join(known)}"
-        raise FieldError(f"an unknown field {unknown[0]}", expected=expected, fix="check its spelling")
+        nearest = ", ".join(get_close_matches(unknown[0], known, n=5, cutoff=0))
+        raise FieldError(f"an unknown field {unknown[0]}", expected=f"one like {nearest}", fix="see /docs for all")
     try:
         options: Options = _READERS[kind].validate_python(dict(values))
     except ValidationError as error:
@@ -144,7 +148,7 @@ def _read(kind: type[Options], values: Mapping[str, Any], service: ModelOptions,
         value = getattr(options, name, None)
         is_possible = name not in values or value is None or value <= most
         check(is_possible, f"the field {name}: {value}", expected=f"at most {most}", fix="lower it", kind=FieldError)
-    # as a user of the command types options, of which some do nothing without others
+    # only fields with a value: that of an option which does nothing without others may be empty
     typed = {name: name for name in values if getattr(options, name) not in (None, False, "")}
     check_needs(typed, {**more, **asdict(options)})
     return replace(options, **options_of(ModelOptions, service))
@@ -152,15 +156,15 @@ def _read(kind: type[Options], values: Mapping[str, Any], service: ModelOptions,
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """What a client says: words, an order, or, first of all, where its stream was before."""
+    """What a client says: words, an order, or, at the start, the state of an earlier stream that goes on."""
 
     words: tuple[TimedWord, ...] = ()
     order: str | None = None
-    saved: tuple[StreamState, int] | None = None  # and the characters of the text of all committed words
+    saved: tuple[StreamState, int] | None = None  # the state, and the characters of the text of its committed words
 
 
 def message_of(text: str) -> Message:
-    """Return what a client has said.  Raises InputError for what is no message."""
+    """Parse a client's message: a json, or plain words.  Raises InputError for a json that is no message."""
     if not text.lstrip().startswith("{"):
         return Message((TimedWord(text),))
     try:
@@ -187,7 +191,7 @@ def message_of(text: str) -> Message:
 
 
 def words_message(words: Sequence[TimedWord]) -> str:
-    """Return a client's message that says words.
+    """Return the message by which a client sends words.
 
     >>> words_message([TimedWord("so", 100, 400), TimedWord("we")])
     '{"words": [{"word": "so", "start": 0.1, "end": 0.4}, {"word": "we"}]}'

@@ -10,26 +10,25 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from itertools import islice
 from typing import Any
 
 from ..config import check
 from ..errors import InputError
 from ..model import language_warning, unknown_language
-from ..text.io.files import decode
+from ..text.io.files import BOM, decode
 from ..text.words import checked_text
 from ..transcripts.formats import FORMATS, INPUTS, Transcript
 from .engine import Engine
 from .requests import FieldError, TextRequest
 
-# content types, and what they are read as; of `text/plain` text
+# a content type -> the name of the format that a body of it is read as
 FORMAT_OF_TYPE = {mime: name for name in reversed(INPUTS) for mime in FORMATS[name].mimes}
 WRITTEN_TYPES = {format.mimes[0] for format in FORMATS.values()}
 
-_ALIKE = 0.75  # from here on a field is one that we know, mistyped: `stile`; a recogniser's `duration` is none
+_OPENING_BYTES = 1000  # of a body, which tell whether it is json
 _MOST_READS = 16  # of each word: what one client asks for, the others wait for
 
 
@@ -39,17 +38,21 @@ class TooLongError(InputError):
 
 @dataclass(frozen=True)
 class Body:
-    """What a client has sent.  name: of the file, if it has one; asked: texts of a json, in its place."""
+    """What a client has sent.
+
+    name: of the file, if it has one.  json_texts: the texts that `data`, a json, asks for; None: `data` is a text or a
+    file itself.
+    """
 
     data: bytes
     content_type: str = "text/plain"
     name: str = ""
-    asked: JsonTexts | None = None
+    json_texts: JsonTexts | None = None
 
 
 @dataclass(frozen=True)
 class JsonTexts:
-    """Texts of a json, and the fields beside them.  is_one: whether it was a text alone, and is answered so."""
+    """Texts of a json, and the fields beside them.  is_one: the json had `text`, and its answer has, not `texts`."""
 
     texts: tuple[str, ...]
     fields: dict[str, Any]
@@ -57,29 +60,28 @@ class JsonTexts:
 
 
 def texts_of_json(body: Body, field_names: Collection[str]) -> JsonTexts | None:
-    """Return what `{"texts": [..], "style": ".."}` asks for, or `{"text": "..", "style": ".."}`.
+    """Return the texts and fields of `{"texts": [..], "style": ".."}` or `{"text": "..", "style": ".."}`.
 
-    None for any other body, a recogniser's json for example.  Raises FieldError for texts that are none.
+    None for any other body, such as a recogniser's json: beside its text stand lists or objects that are no fields of
+    ours.  Raises FieldError for `texts` that are no list of strings.
 
     >>> texts_of_json(Body(b'{"texts": ["so"], "style": "talk"}', "application/json"), ["style"])
     JsonTexts(texts=('so',), fields={'style': 'talk'}, is_one=False)
     >>> texts_of_json(Body(b'{"text": "so", "segments": []}', "application/json"), ["style"]) is None
     True
-    >>> texts_of_json(Body(b'{"text": "so", "stile": "talk"}', "application/json"), ["style"]).fields
-    {'stile': 'talk'}
     """
     if not body.content_type.startswith("application/json"):
         return None
     try:
         values = json.loads(body.data)
-    except (ValueError, RecursionError):  # which the reader of a recogniser's json tells
+    except (ValueError, RecursionError):  # the reader of a recogniser's json raises an error that says where
         return None
     if not isinstance(values, dict):
         return None
     if "texts" not in values:
         text = values.pop("text", None)
-        is_asked = isinstance(text, str) and _are_fields(values, field_names)
-        return JsonTexts((text,), values, is_one=True) if is_asked else None
+        has_lists = any(isinstance(value, list | dict) for name, value in values.items() if name not in field_names)
+        return JsonTexts((text,), values, is_one=True) if isinstance(text, str) and not has_lists else None
     check("text" not in values, "text and texts", expected="one of them", fix="drop the other", kind=FieldError)
     texts = values.pop("texts")
     is_list = isinstance(texts, list) and all(isinstance(text, str) for text in texts)
@@ -89,20 +91,12 @@ def texts_of_json(body: Body, field_names: Collection[str]) -> JsonTexts | None:
     return JsonTexts(tuple(texts), values)
 
 
-def _are_fields(values: Mapping[str, Any], field_names: Collection[str]) -> bool:
-    """Return whether what stands beside a text is fields, some perhaps mistyped; a recogniser's json has lists, too."""
-    others = {name: value for name, value in values.items() if name not in field_names}
-    if any(isinstance(value, list | dict) for value in others.values()):
-        return False
-    has_field = len(others) < len(values)
-    return has_field or any(get_close_matches(name, field_names, cutoff=_ALIKE) for name in others)
-
-
 @dataclass(frozen=True)
 class Answer:
-    """What a client gets: pieces of text, of which the first waits for the model; and how many words they hold.
+    """What a client gets.
 
-    warnings: of languages that the model does not know.
+    pieces: the body, of which the first piece waits for the model.  n_words: of all texts.  warnings: of languages that
+    the model does not know.
     """
 
     pieces: Iterator[str]
@@ -114,7 +108,8 @@ class Answer:
 def answer_of(body: Body, request: TextRequest, engine: Engine, max_words: int) -> Answer:
     """Return the answer to a request; texts of a json are answered as json, in their order.
 
-    Raises ConfigError or InputError for what cannot be, TooLongError for too many words.
+    Raises ConfigError for settings that the model cannot have, InputError for a text that cannot be read or written,
+    FieldError for several texts in another format than text, and TooLongError for too many words.
     """
     windows = request.config.windows
     check(
@@ -123,50 +118,57 @@ def answer_of(body: Body, request: TextRequest, engine: Engine, max_words: int) 
         expected=f"each word read at most {_MOST_READS} times",
         fix="raise stride, or take another preset",
     )
+    is_text = request.format in (None, "text", "lines") and request.writer.format in (None, "text")
+    if body.json_texts is not None and not is_text:
+        mistake, fix = "texts with another format", "send them one by one"
+        check(body.json_texts.is_one, mistake, expected="format and to of text", fix=fix, kind=FieldError)
+        body = Body(body.json_texts.texts[0].encode(errors="surrogatepass"))  # one text is answered as that of a form
     punctuator = engine.punctuator(request.config)  # a mistake is said before anything waits
-    read = [
+    transcripts = [  # each with the name of its text
         (name, punctuator.read_file(name, format, request.writer, request.terms, lines))
-        for name, format, lines in _sources(body, request)
+        for name, format, lines in _inputs(body, request)
     ]
-    texts = [text for _, transcript in read for text in transcript.texts]
-    lengths = [sum(map(len, transcript.texts)) for _, transcript in read]
+    texts = [text for _, transcript in transcripts for text in transcript.texts]
+    lengths = [sum(map(len, transcript.texts)) for _, transcript in transcripts]
     n_words = sum(lengths)
     is_short = n_words <= max_words
     check(is_short, f"{n_words} words", expected=f"at most {max_words}", fix="send it in parts", kind=TooLongError)
     words = engine.annotate(texts, request.config)  # of all texts, one after the other
-    warnings = _warnings(punctuator.model.name, read)
-    if body.asked is None:
-        [(name, transcript)] = read
+    warnings = _warnings(punctuator.model.name, transcripts)
+    if body.json_texts is None:
+        [(name, transcript)] = transcripts
         pieces = iter(punctuator.file_pieces(transcript, words, request.writer, name))
         content_type = FORMATS[request.writer.format or transcript.format].mimes[0]
     else:
-        written = (  # lazily: each text takes its own words from those that come
+        written = (  # lazily: each text takes the next of the words
             "".join(punctuator.file_pieces(transcript, islice(words, length), request.writer, name))
-            for (name, transcript), length in zip(read, lengths, strict=True)
+            for (name, transcript), length in zip(transcripts, lengths, strict=True)
         )
-        pieces = _json_pieces(written, warnings, is_one=body.asked.is_one)
+        pieces = _json_pieces(written, warnings, is_one=body.json_texts.is_one)
         content_type = "application/json"
     return Answer(pieces, f"{content_type}; charset=utf-8", n_words, warnings)
 
 
-def _sources(body: Body, request: TextRequest) -> Iterator[tuple[str, str | None, Iterable[str]]]:
-    """Yield the name, the format and the lines of each text."""
-    if body.asked is None:
+def _inputs(body: Body, request: TextRequest) -> Iterator[tuple[str, str | None, Iterable[str]]]:
+    """Yield the name, the format (None: as the name says) and the lines of each text."""
+    if body.json_texts is None:
         name = body.name or "the text"
-        shown = FORMAT_OF_TYPE.get(body.content_type.partition(";")[0].strip().lower())
-        # of `text/plain` the name tells, and what is no text is refused as one
-        format = request.format or (None if shown == "text" else shown)
+        format_of_type = FORMAT_OF_TYPE.get(body.content_type.partition(";")[0].strip().lower())
+        # clients send any file as text/plain: then, and for an unknown type, the file's name decides
+        format = request.format or (None if format_of_type == "text" else format_of_type)
+        begun = body.data[:_OPENING_BYTES].decode(errors="replace").removeprefix(BOM).lstrip()
+        json_begins = FORMATS["json"].begins
+        is_json = format is None and not body.name and json_begins and json_begins.match(begun)
+        fix = "send that header, or ?format=text if it is text all the same"
+        check(not is_json, "json", expected="the header content-type: application/json", fix=fix, kind=InputError)
         yield name, format, decode(io.BytesIO(body.data), name, keep_bom=True)
         return
-    is_text = request.format in (None, "text", "lines") and request.writer.format in (None, "text")
-    mistake, fix = "texts with another format", "send them one by one"
-    check(is_text, mistake, expected="format and to of text", fix=fix, kind=FieldError)
-    for number, text in enumerate(body.asked.texts, start=1):
+    for number, text in enumerate(body.json_texts.texts, start=1):
         yield f"text {number}", request.format or "text", io.StringIO(checked_text(text), newline="\n")
 
 
 def _json_pieces(texts: Iterable[str], warnings: Sequence[str], *, is_one: bool) -> Iterator[str]:
-    """Yield the json of an answer, text by text as they are decided: `{"texts": [..]}`, or `{"text": ".."}` of one."""
+    """Yield `{"texts": [..]}`, or `{"text": ".."}` for one text, piece by piece as the texts are decided."""
     yield '{"text": ' if is_one else '{"texts": ['
     for number, text in enumerate(texts):
         if number:
@@ -176,11 +178,11 @@ def _json_pieces(texts: Iterable[str], warnings: Sequence[str], *, is_one: bool)
     yield f', "warnings": {json.dumps(warnings)}}}\n' if warnings else "}\n"
 
 
-def _warnings(model: str, read: Sequence[tuple[str, Transcript]]) -> tuple[str, ...]:
-    """Return warnings of languages that the model does not know, as the command gives them; of each the first."""
+def _warnings(model: str, transcripts: Sequence[tuple[str, Transcript]]) -> tuple[str, ...]:
+    """Return a warning of each language that the model does not know; it names the first text in that language."""
     warnings = dict[str, str]()  # by language
-    for name, transcript in read:
+    for name, transcript in transcripts:
         language = unknown_language(model, transcript.normal_words)
         if language is not None and language not in warnings:
-            warnings[language] = language_warning(model, language, "the text" if len(read) == 1 else name)
+            warnings[language] = language_warning(model, language, "the text" if len(transcripts) == 1 else name)
     return tuple(warnings.values())

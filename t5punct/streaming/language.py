@@ -1,6 +1,7 @@
 """A warning, once for each stream, if its first words are in a language that the model does not know.
 
-In: words as they arrive.  Out: a warning, or None.
+In: words as they arrive.  Out: a warning, or None.  As `t5punct punctuate` does, it refuses a text without spaces
+between words by an InputError.
 
 >>> german = LanguageWatch("large")
 >>> german.hear("wie geht es dir") is None  # too little
@@ -14,8 +15,10 @@ True
 from __future__ import annotations
 
 from ..model import language_warning, unknown_language
+from ..text.languages import check_spaced
 
 _GUESS_EVERY = 20  # words
+_SPACED_AFTER = 4  # words; of fewer, a long one may be a name, not a text without spaces
 _MOST_HEARD = 200  # words, after which no warning comes any more
 
 
@@ -28,16 +31,20 @@ class LanguageWatch:
         self._is_over = False
 
     def hear(self, text: str) -> str | None:
-        """Take more words; return a warning if there is one by now."""
+        """Take more words; return a warning if there is one by now.  Raises InputError for words without spaces."""
         if self._is_over:
             return None
+        is_unchecked = len(self._heard) < _GUESS_EVERY
         n_guesses = len(self._heard) // _GUESS_EVERY
         self._heard += text.split()
+        if is_unchecked and len(self._heard) >= _SPACED_AFTER:
+            check_spaced(self._heard, "the text")
         is_time = len(self._heard) // _GUESS_EVERY > n_guesses
         return self._guess() if is_time else None
 
     def end(self) -> str | None:
-        """Return a warning about all that was heard, if none was returned before."""
+        """Return a warning about all that was heard, if none was returned before.  Raises InputError as `hear` does."""
+        check_spaced(self._heard, "the text")
         return None if self._is_over else self._guess()
 
     def _guess(self) -> str | None:

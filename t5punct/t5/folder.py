@@ -1,11 +1,10 @@
-"""The folder of a model: where it is, here or on the hub, the names of its weights' files, and how it is written.
+"""The folder of a model: where it is, here or on the hub, the names of its files, and how it is written.
 
-In: a folder, or a hub id and a revision of it.  Out: a folder that holds all the files, downloaded if needed; or one to
-write to, without weights of an earlier model.
+In: a folder, or a hub id and its revision.  Out: a folder with all files, downloaded if needed; or one to write to.
 
 `locate("runs/mine", "model")` is that folder; `locate("someone/punct", "model", "v2")` is its copy in the hub's cache.
-`with whole_folder(Path("models/mine")) as folder: ...` writes beside it, and moves what is written once all is there.
-`push(folder, "someone/punct")` sends a folder's files there: the only thing that ever leaves the machine.
+`with whole_folder(Path("models/mine")) as folder: ...` writes to a folder beside it, whose files are moved at the end.
+`push(folder, "someone/punct")` sends a folder's files to the hub: the only thing that ever leaves the machine.
 """
 
 from __future__ import annotations
@@ -25,18 +24,17 @@ FLOAT_FILE, INT8_FILE, TAGGER_FILE = "model.safetensors", "model-int8.safetensor
 SHARED_FILE = "shared-weights.json"  # which weights another model's folder holds (`int8`)
 ENCODER_T5 = "encoder-t5"  # as config.json names an encoder of another family under a T5 decoder (`encoder_t5`)
 ONNX_FILES = {"fp32": "encoder.onnx", "int8": "encoder-int8.onnx"}  # by the precision that they compute in
-_HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]*/[\w.-]+")  # OWNER/NAME; a mistyped name must not go to the network
-# of a model's folder itself; subfolders hold other forms of the weights
+_HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]*/[\w.-]+")  # OWNER/NAME; the hub is not asked for other names
 _SMALL_FILES = ["*.json", "*.yaml", "*.model", "*.txt", "README.md"]
-_BELOW = ["*/*"]
+_BELOW = ["*/*"]  # subfolders, which hold the weights in other forms
 _WEIGHTS = ["*.safetensors", *ONNX_FILES.values()]
 
 
 @contextmanager
 def whole_folder(folder: Path) -> Iterator[Path]:
-    """Give another folder to write a model in; its files go to `folder` once all are written, or none does.
+    """Give a folder to write a model in; its files are moved to `folder` once all are written, or none is.
 
-    Weights of an earlier model in `folder` go, also those that this one does not have; other files stay.
+    All weights of an earlier model in `folder` are removed; its other files stay.
     """
     with partial_folder(folder) as beside:
         yield beside
@@ -46,7 +44,7 @@ def whole_folder(folder: Path) -> Iterator[Path]:
 
 
 def remove_weights(folder: Path) -> None:
-    """Remove the weights of a model that is to be written anew: of what it lacks now, nothing may stay."""
+    """Remove all weights of a model, before another one is written to its folder."""
     names = (FLOAT_FILE, SHARED_FILE, TAGGER_FILE, *ONNX_FILES.values())
     for path in (*int8_files(folder), *(folder / name for name in names)):
         path.unlink(missing_ok=True)
@@ -59,9 +57,9 @@ def int8_files(folder: Path) -> list[Path]:
 
 @contextmanager
 def writing_folder(folder: Path) -> Iterator[None]:
-    """Write a model's folder: raises OutputError if there is no room, and sets the weights' permissions.
+    """Let a block write a model's folder.  Raises OutputError if there is no room.
 
-    Safetensors lets only the owner read what it writes; at the end the weights have the permissions of any new file.
+    Safetensors lets only the owner read its files, so at the end they get the permissions of any new file.
     """
     try:
         yield
@@ -80,8 +78,8 @@ def writing_folder(folder: Path) -> Iterator[None]:
 def locate(source: str | Path, kind: str, revision: str | None = None, *, known: Sequence[str] = ()) -> Path:
     """Return the folder of a model, or of a tokenizer (`kind`), downloaded if `source` is a hub id.
 
-    `known`: other names that its user might have meant, for the error.
-    Raises ModelError for something that looks like a path and is not a folder: a typo must not go to the network.
+    known: other names, which the error suggests if one of them is like `source`.  Raises ModelError for what is neither
+    a folder nor a hub id.
     """
     folder = Path(os.path.expanduser(source))  # noqa: PTH111  (pathlib's raises for an unknown ~user)
     if folder.is_dir():

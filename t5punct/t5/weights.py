@@ -30,9 +30,9 @@ KINDS = ("t5", "mt5", "umt5", ENCODER_T5)  # as config.json names them; v1.1, fl
 
 
 def kind_of(folder: Path) -> str:
-    """Return the kind of model that a folder holds, by its config.
+    """Return the kind of model that a folder holds: its config's `model_type`.
 
-    Raises ModelError where it does not say: transformers would then look for code to run.
+    Raises ModelError if there is none: transformers would look for code to run in the folder.
     """
     try:
         kind = json.loads((folder / "config.json").read_text(encoding="utf-8"))["model_type"]
@@ -44,9 +44,9 @@ def kind_of(folder: Path) -> str:
 
 
 def load_network(folder: Path) -> Any:
-    """Return the folder's T5 in float32, whatever its weights are written in.
+    """Return the folder's T5 in float32, whatever the dtype of its files.
 
-    Raises ModelError if they are missing, do not fit or are not finite.
+    Raises ModelError if weights are missing, do not fit the config or are not finite.
     """
     from .int8 import read_int8
 
@@ -59,7 +59,7 @@ def load_network(folder: Path) -> Any:
         ) from error
     _undo_scale(network, folder)
     wrong = [*info["missing_keys"], *(name for name, *_ in info["mismatched_keys"])]
-    wrong += [name for name in info["unexpected_keys"] if ".layer." in name]  # layers that would be left out
+    wrong += [name for name in info["unexpected_keys"] if ".layer." in name]  # the config has fewer layers
     if wrong:
         mistake = f"the weights of {folder} do not fit its config.json ({len(wrong)} of them, such as {min(wrong)})"
         raise ModelError(mistake, expected=_EXPECTED, fix="copy the folder again")
@@ -87,7 +87,7 @@ def _read_float(folder: Path) -> Any:
 
 
 def convert_weights(state: dict[str, torch.Tensor], dtype: torch.dtype | None) -> dict[str, torch.Tensor]:
-    """Return the weights in another dtype; those that share memory go on sharing it, and are written once."""
+    """Return the weights in another dtype; tied weights stay tied, so that they are written once."""
     if dtype is None:
         return state
     distinct = {tensor.data_ptr(): tensor.to(dtype) for tensor in state.values()}
@@ -106,27 +106,28 @@ def weights_fingerprint(*modules: nn.Module) -> str:
 
 def broken_weights(network: nn.Module) -> list[str]:
     """Return the names of the weights that hold NaN or infinity."""
-    # a single one makes the sum NaN or infinite, and a sum takes less memory than a test of each
+    # one such value makes the sum NaN or infinite; a sum needs less memory than a test of each value
     return [name for name, weight in network.named_parameters() if not weight.detach().float().sum().isfinite()]
 
 
 def _undo_scale(network: Any, folder: Path) -> None:
-    """Make up, in the weights, for a scale that transformers 5 puts on the output of every umT5.
+    """Multiply the output layer of a umT5 by the inverse of a scale that transformers 5 wrongly applies to its result.
 
-    It is right for an output layer that is the embeddings (Raffel 2020), which umT5's own is not; its config as it was
-    published says so, and transformers 5 reads it as if it did not.  What we save has the weights that fit the scale.
+    The scale belongs to output layers that are tied to the embeddings (Raffel 2020).  Published umT5s are not tied, as
+    their config.json says, but transformers 5 reads them as tied.  What we save has the weights that fit the scale.
     """
     published = json.loads((folder / "config.json").read_text(encoding="utf-8")).get("tie_word_embeddings")
-    own = network.lm_head.weight is not network.shared.weight
-    if network.config.model_type == "umt5" and published is False and own and network.config.tie_word_embeddings:
+    is_tied = network.lm_head.weight is network.shared.weight
+    is_scaled = network.config.model_type == "umt5" and network.config.tie_word_embeddings
+    if is_scaled and published is False and not is_tied:
         network.lm_head.weight.data.mul_(network.config.d_model**0.5)
 
 
 @contextmanager
 def without_advice() -> Iterator[None]:
-    """Silence transformers' warnings while it loads; missing and odd weights are in the loading info that it returns.
+    """Silence transformers' warnings while it loads a model: what counts is in the loading info that it returns.
 
-    Of a T5 v1.1, which has an output layer of its own, it advises to change the config, after changing it itself.
+    Of a T5 v1.1 it would advise to change a setting that it has just changed itself.
     """
     from transformers.utils import logging
 
@@ -140,13 +141,13 @@ def without_advice() -> Iterator[None]:
 
 @contextmanager
 def without_bars() -> Iterator[None]:
-    """Switch off the progress bars of transformers: a library should not draw on its user's terminal."""
+    """Switch off transformers' progress bars: a library should not draw on its user's terminal."""
     from transformers.utils import logging
 
-    shown = logging.is_progress_bar_enabled()
+    was_enabled = logging.is_progress_bar_enabled()
     logging.disable_progress_bar()
     try:
         yield
     finally:
-        if shown:
+        if was_enabled:
             logging.enable_progress_bar()

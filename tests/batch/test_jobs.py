@@ -29,7 +29,7 @@ def into_out(*inputs: str, format: str | None = None) -> tuple[Job, ...]:
 
 
 def named(jobs: tuple[Job, ...]) -> list[tuple[str, str | None, str]]:
-    return [(job.source, None if job.target is None else str(job.target), job.read_as) for job in jobs]
+    return [(job.source, None if job.target is None else str(job.target), job.input_format) for job in jobs]
 
 
 def test_folders_and_patterns_are_mirrored_and_files_of_one_name_do_not_collide(tree: Path) -> None:
@@ -104,7 +104,7 @@ def test_a_name_of_a_format_that_is_not_read_is_refused(tree: Path, suffix: str)
     plan = plan_jobs(["other/*"], OutputConfig(folder=Path("out")))
     assert [job.source for job in plan.jobs] == ["other/a.txt"]
     assert [failure.source for failure in plan.failures] == ["other/*"]
-    assert [job.read_as for job in plan_jobs([name], OutputConfig(), "text").jobs] == ["text"]
+    assert [job.input_format for job in plan_jobs([name], OutputConfig(), "text").jobs] == ["text"]
     assert plan_jobs(["other"], OutputConfig(folder=Path("out"))).failures == (), "a folder is for what is read"
     with pytest.raises(InputError, match=told):
         read_transcript(tree / name)
@@ -112,18 +112,18 @@ def test_a_name_of_a_format_that_is_not_read_is_refused(tree: Path, suffix: str)
 
 def test_an_output_is_up_to_date_until_its_input_or_the_settings_change(tree: Path) -> None:
     job = into_out("in/a.txt")[0]
-    assert not Current.of(Path("out"), "one").has(job)
+    assert not Current.of(Path("out"), "one").is_current(job)
     assert job.target is not None
     job.target.touch()
-    assert Current.of(Path("out"), "one").has(job)
+    assert Current.of(Path("out"), "one").is_current(job)
     later_ns = job.target.stat().st_mtime_ns + 10**9
     os.utime("in/a.txt", ns=(later_ns, later_ns))
-    assert not Current.of(Path("out"), "one").has(job)
+    assert not Current.of(Path("out"), "one").is_current(job)
     os.utime(job.target, ns=(later_ns, later_ns))
-    assert Current.of(Path("out"), "one").has(job)
+    assert Current.of(Path("out"), "one").is_current(job)
     os.utime(job.target, ns=(0, 0))
     os.utime("in/a.txt", ns=(0, 0))
-    assert not Current.of(Path("out"), "two").has(job), "made before the settings changed"
+    assert not Current.of(Path("out"), "two").is_current(job), "made before the settings changed"
 
 
 def test_outputs_below_the_inputs_are_no_inputs_and_what_a_killed_run_left_goes(tree: Path) -> None:

@@ -38,15 +38,16 @@ def test_parts__every_job_once_in_order_none_too_large(files: list[Job], data: s
 
 
 def test_parts__a_file_that_ends_every_worker_is_given_up_alone() -> None:
-    alone = PART.alone()
-    assert [(part.first, part.jobs, part.given_up) for part in alone] == [
+    alone = PART.split()
+    assert [(part.first, part.jobs, part.failure()) for part in alone] == [
         (3 + number, (job,), None) for number, job in enumerate(PART.jobs)
     ]
-    (once,) = alone[1].alone()
-    (twice,) = once.alone()
-    (thrice,) = twice.alone()
-    assert once.given_up is twice.given_up is None and thrice.given_up
-    (failure,) = thrice.given_up.failures
+    (once,) = alone[1].split()
+    (twice,) = once.split()
+    (thrice,) = twice.split()
+    outcome = thrice.failure()
+    assert once.failure() is twice.failure() is None and outcome is not None
+    (failure,) = outcome.failures
     assert str(failure).startswith("b.txt: its worker was ended 3 times; expected")
 
 
@@ -62,9 +63,9 @@ def worker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lively_model: Model)
 def test_worker__a_part_done_again_has_the_same_outputs_and_the_model_is_loaded_once(worker: PartWorker) -> None:
     load, loaded = worker.load, list[int]()
     worker.load = lambda: loaded.append(1) or load()  # type: ignore[func-returns-value]
-    first = worker.done(PART)
+    first = worker.run(PART)
     written = [job.target.read_bytes() for job in PART.jobs if job.target]
-    assert worker.done(PART) == first == Outcome(3, 12)
+    assert worker.run(PART) == first == Outcome(3, 12)
     assert [job.target.read_bytes() for job in PART.jobs if job.target] == written
     assert loaded == [1]
 
@@ -80,7 +81,7 @@ def never() -> Punctuator:
     ({}, "no kernel"),
 ])  # fmt: skip
 def test_worker__what_concerns_all_files_is_told(worker: PartWorker, changed: dict[str, object], message: str) -> None:
-    error = pickle.loads(pickle.dumps(replace(worker, load=never, **changed).done(PART)))  # type: ignore[arg-type]  # noqa: S301
+    error = pickle.loads(pickle.dumps(replace(worker, load=never, **changed).run(PART)))  # type: ignore[arg-type]  # noqa: S301
     assert message in str(error)
     assert changed or "in never" in "".join(error.__notes__)
 

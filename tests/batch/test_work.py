@@ -237,7 +237,7 @@ def test_a_killed_batch_goes_on_where_it_was(punctuator: Punctuator, tmp_path: P
 
     def waiting() -> list[Job]:
         current = Current.of(tmp_path / "out", "settings")
-        return [job for job in jobs if not current.has(job)]
+        return [job for job in jobs if not current.is_current(job)]
 
     for _ in range(8):
         child = os.fork()

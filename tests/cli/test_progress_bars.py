@@ -102,7 +102,7 @@ def test_two_models_share_one_bar(commands: dict[str, list[str]], folder: str, t
 def test_the_whole_may_be_known_later_and_is_never_passed(terminal: Terminal) -> None:
     with contextlib.redirect_stderr(terminal), progress_bar("counting", None) as advance:
         advance(10, 10)
-        advance(50, 50, 100)
-        advance(200, 200, 100)
+        advance(50, 100)
+        advance(200, 100)
     assert "100%" not in terminal.shown
     assert "200 words" in terminal.shown

@@ -171,6 +171,13 @@ def test_a_language_that_the_model_does_not_know_is_told_once(run: Run) -> None:
     assert sent.index(error) == sent.index("\n") + 1, "a line of its own on a terminal"
 
 
+@pytest.mark.parametrize("text", ["今天天气很好", "今天天气很好 " * 9])
+def test_a_text_without_spaces_is_refused_before_a_word_is_printed(run: Run, text: str) -> None:
+    code, out, error = run(text)
+    assert (code, out) == (2, "")
+    assert "the text, whose words have no spaces between them; expected words with white space" in error
+
+
 def test_a_bad_event_is_told_and_a_silence_in_the_times_commits_everything(run: Run) -> None:
     code, out, err = run('{"word": "how"}\n{"said": "are"}\n{"word": "you"}\n', "--timed", "--json")
     assert code == 0

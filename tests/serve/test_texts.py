@@ -76,9 +76,12 @@ def served(engine: Engine) -> TestClient:
     ("", b"WEBVTT\n\n00:01.000 --> 00:02.000\nso\n", 400, "vtt"),
     ("?terms=a%20b%3Dc", b"so", 400, "terms"), ("", b"so " * 51, 413, "51 words"), ("", b"s" * 2_001, 413, "large"),
     ("?format=json", b"{" * 900, 400, "json"),
+    ("", b'{"text": "how are you"}', 400, "json; expected the header content-type: application/json"),
     # several texts of a json
-    ("", {"texts": ["so"], "stile": "talk"}, 422, "an unknown field stile; expected some of"),
-    ("", {"text": "so", "style": "talk", "no_cas": True}, 422, "an unknown field no_cas; expected some of"),
+    ("", {"texts": ["so"], "stile": "talk"}, 422, "an unknown field stile; expected one like style, "),
+    ("", {"text": "so", "style": "talk", "no_cas": True}, 422, "an unknown field no_cas; expected one like no_case, "),
+    ("", {"text": "so", "language": "de"}, 422, "a field language; expected what a client can choose"),
+    ("", {"text": "so", "duration": 2.9}, 422, "an unknown field duration; expected one like"),
     ("", {"texts": "so"}, 422, "texts that are no list"), ("", {"texts": [1]}, 422, "no list of strings"),
     ("", {"text": "so", "texts": ["so"]}, 422, "text and texts; expected one of them"),
     ("", {"texts": ["so"], "to": "srt"}, 422, "texts with another format"),
@@ -132,6 +135,20 @@ def test_several_texts_of_a_json_are_answered_in_their_order(served: TestClient,
     whisper = {"text": texts[0], "language": "en", "segments": []}
     first = served.post("/v1/punctuate", content=texts[0], headers=plain).text
     assert served.post("/v1/punctuate", json=whisper).json() == whisper | {"text": first}
+    nemo = {"text": texts[0], "duration": 2.9}  # flat: it might be a request with a mistyped field
+    assert served.post("/v1/punctuate?format=json", json=nemo).json() == nemo | {"text": first}
+
+
+@pytest.mark.parametrize("fields", [{"to": "json"}, {"json": "true"}, {"to": "html"}, {"format": "ctm", "to": "tsv"}])
+def test_one_text_of_a_json_may_have_another_format_as_the_text_of_a_form(
+    served: TestClient, fields: dict[str, str]
+) -> None:
+    text = FILES["talk.ctm"] if "format" in fields else "how are you"
+    sent = {"text": text, **fields}
+    form = served.post("/v1/punctuate", files={name: (None, value) for name, value in sent.items()})
+    answer = served.post("/v1/punctuate", json=sent)
+    assert (answer.status_code, answer.content) == (200, form.content)
+    assert answer.headers["content-type"] == form.headers["content-type"]
 
 
 def test_docs_show_the_api_without_another_site_or_a_script(served: TestClient) -> None:
