@@ -24,7 +24,7 @@ from .errors import ConfigError, InputError, T5PunctError
 
 T = TypeVar("T")
 _Layer = tuple[Any, str]  # plain values, and ` in FILE` for error messages; nothing for overrides
-_MOST_LISTED = 25  # an error lists all settings of a schema of up to so many, else those most like the unknown one
+_MOST_LISTED = 25  # of up to so many settings, an error lists all, else those most like the unknown one
 _TYPE_NAMES: dict[Any, str] = {
     int: "a whole number", float: "a number", bool: "true or false", str: "text", list: "a list, e.g. [1,2]",
     dict: "a mapping, e.g. {a: 1}", type(None): "null",
@@ -73,7 +73,7 @@ def save(config: Any, path: str | Path) -> None:
 
 
 def check(is_possible: object, found: str, *, expected: str, fix: str, kind: type[T5PunctError] = ConfigError) -> None:
-    """Raise an error unless a condition holds.  kind: its class, for what is wrong with an input or a model."""
+    """Raise an error of a `kind` unless a condition holds.  found: what is wrong."""
     if not is_possible:
         raise kind(found, expected=expected, fix=fix)
 
@@ -83,8 +83,7 @@ def check_range(
 ) -> None:
     """Raise ConfigError unless each of these settings is null, or a number in a range.
 
-    The range is `least` or more, `least` to `most`, or `least` to below `below`.  section: such as `optim.`, what
-    stands before the settings' names in the error.
+    The range is `least` or more, `least` to `most`, or `least` to below `below`.  section: e.g. `optim.`, for errors.
     """
     expected = f"{least} or more"
     if most < math.inf:
@@ -127,10 +126,7 @@ def nearest_keys(key: str, schema: Any) -> list[str]:
 
 
 def _read_with_bases(path: Path, files_above: tuple[Path, ...] = ()) -> list[_Layer]:
-    """Return the settings of a YAML file's bases, the lowest first, then its own.
-
-    files_above: the files of which this one is a base, directly or over others.
-    """
+    """Return the settings of a YAML file's bases, the lowest first, then its own.  files_above: have it as a base."""
     if path.resolve() in [file.resolve() for file in files_above]:
         circle = " -> ".join(map(str, [*files_above, path]))
         raise ConfigError(f"bases in a circle: {circle}", expected="an end", fix="drop one of their `base:` lines")

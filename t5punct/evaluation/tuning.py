@@ -19,8 +19,9 @@ from pathlib import Path
 from ..config import check, check_range
 from ..punctuator import Punctuator
 from ..text.render import AnnotatedWord
+from ..text.words import Word
 from ..windows.combine import CombineConfig, add_votes
-from ..windows.plan import Window, WindowConfig, iter_pools, plan_windows, views_of
+from ..windows.plan import View, Window, WindowConfig, iter_pools, plan_windows, views_of
 from ..windows.presets import Preset
 from ..windows.votes import Vote
 from .counts import Counts
@@ -47,8 +48,8 @@ class TuneConfig:
     def __post_init__(self) -> None:
         for method in self.methods:
             CombineConfig(method)  # raises ConfigError for an unknown method
-        is_full = self.windows and self.methods
-        check(is_full, "an empty grid", expected="a window and a method", fix="set windows and methods")
+        grid = self.windows and self.methods
+        check(grid, "an empty grid", expected="a window and a method", fix="set windows and methods")
         check(self.budget >= 1.0, f"a budget of {self.budget}", expected="1 or more", fix="set budget")
         check_range(self, "", 1, "max_words")
         check_range(self, "", 0, "largest_mask", below=1)
@@ -91,8 +92,7 @@ class Trial:
     def micro_f1(self) -> float:
         return scores_of(sum(self.counts, Counts())).micro.f1 or 0.0
 
-    def spread(self) -> Interval | None:
-        """Return the bootstrap interval of micro F1."""
+    def spread(self) -> Interval | None:  # of micro F1
         return interval(self.counts)
 
 
@@ -102,9 +102,7 @@ class Trials:
     on_progress: called with the number of words that were read or decided since the last call.
     """
 
-    def __init__(
-        self, punctuator: Punctuator, documents: Iterable[Reference], on_progress: OnProgress = ignore
-    ) -> None:
+    def __init__(self, punctuator: Punctuator, documents: Iterable[Reference], on_progress: OnProgress = ignore):
         self._punctuator = punctuator
         self._on_progress = on_progress
         self._documents = list(documents)
@@ -122,18 +120,21 @@ class Trials:
         """Yield each document as the punctuator annotates it with a strategy."""
         for document, votes_of_spans in zip(self._documents, self._votes_of_spans, strict=True):
             views = views_of(document.words, strategy.windows)
-            missing = [view for view in views if _span(view.window) not in votes_of_spans]
-            for pool in iter_pools(missing, _POOL_WORDS, lambda view: len(view.words)):
-                for view, votes in zip(pool, self._punctuator.window_votes(pool, whole=True), strict=True):
-                    votes_of_spans[_span(view.window)] = votes
-                self._on_progress(sum(len(view.words) for view in pool))
-            waiting = dict[int, list[Vote]]()
+            self._decode([view for view in views if _span(view.window) not in votes_of_spans], votes_of_spans)
+            waiting = dict[int, list[Vote]]()  # by slot, votes on slots that later windows vote on, too
             votes_of_slots = list[list[Vote]]()
             for view in views:
                 votes_of_slots += add_votes(waiting, view, votes_of_spans[_span(view.window)]).values()
             first = self._punctuator.first_sentence
             decisions, _ = self._punctuator.decide_words(document.words, votes_of_slots, first, strategy.combine)
             yield self._punctuator.write_words(document.words, decisions)
+
+    def _decode(self, views: Sequence[View[Word]], votes_of_spans: dict[_Span, tuple[Vote, ...]]) -> None:
+        """Add the votes of windows that no earlier strategy had."""
+        for pool in iter_pools(views, _POOL_WORDS, lambda view: len(view.words)):
+            for view, votes in zip(pool, self._punctuator.window_votes(pool, whole=True), strict=True):
+                votes_of_spans[_span(view.window)] = votes
+            self._on_progress(sum(len(view.words) for view in pool))
 
 
 def tune(
