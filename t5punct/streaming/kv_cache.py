@@ -103,8 +103,8 @@ class Keys:
         stop = self.start + len(self)
         buffer = self.buffer
         # the rows behind may be another stream's that went on from the same state, or this one's from an older state
-        is_behind_written = buffer.n_written != stop
-        if is_behind_written or stop + len(rows) > len(buffer.rows):
+        is_occupied = buffer.n_written != stop
+        if is_occupied or stop + len(rows) > len(buffer.rows):
             return Keys(_Buffer(torch.cat([self.rows, rows])), 0, words, positions)
         buffer.rows[stop : stop + len(rows)] = rows
         buffer.n_written += len(rows)
@@ -233,27 +233,27 @@ class StreamEncoder:
             return []
         new_layers: list[list[LayerMemory]] = [[] for _ in memories]  # of each stream
         for index, layer in enumerate(self._stack.layers):
-            with_inputs = self._add_inputs(layer, [memory.layers[index] for memory in memories], incoming)
+            layer_memories = self._add_inputs(layer, [memory.layers[index] for memory in memories], incoming)
             ready = list[Tokens]()
-            for memory, layer_memory, new in zip(memories, with_inputs, new_layers, strict=True):
+            for memory, layer_memory, layers in zip(memories, layer_memories, new_layers, strict=True):
                 waiting = layer_memory.waiting
                 last_ready_word = memory.n_words - 1 - self._words_waited[index + 1]
                 n_ready = len(waiting) if text_ends else _n_tokens_to(waiting.words, last_ready_word)
                 ready.append(waiting.part(slice(n_ready)))
-                new.append(LayerMemory(layer_memory.keys, waiting.part(slice(n_ready, None))))
-            incoming = self._states(index, with_inputs, ready)  # the next layer's inputs
+                layers.append(LayerMemory(layer_memory.keys, waiting.part(slice(n_ready, None))))
+            incoming = self._states(index, layer_memories, ready)  # the next layer's inputs
         new_memories = list[Memory]()
-        for memory, new, outputs in zip(memories, new_layers, incoming, strict=True):
+        for memory, layers, outputs in zip(memories, new_layers, incoming, strict=True):
             ends = _word_ends(outputs)
             final = ends.with_rows(self._stack.finish(ends.rows))
             word_before = memory.final.part(slice(-1, None))
-            new_memories.append(replace(memory, layers=tuple(new), final=word_before.then(final)))
+            new_memories.append(replace(memory, layers=tuple(layers), final=word_before.then(final)))
         return new_memories
 
     def _add_inputs(
         self, layer: EncoderLayer, memories: Sequence[LayerMemory], incoming: Sequence[Tokens]
     ) -> list[LayerMemory]:
-        """Return a layer's memories of the streams with new inputs, which wait there, and with their keys.
+        """Return a layer's memories of the streams, with the keys of new inputs; these wait there.
 
         Keys that neither the waiting words nor later ones see are dropped.
         """
