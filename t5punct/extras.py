@@ -1,8 +1,8 @@
-"""What some commands need beyond what inference needs: the extras of pyproject.toml.
+"""The extras of pyproject.toml: packages that only some commands need.
 
 In: an extra's name.  Out: nothing, or an error that says how to install it.
 
-`need("train")` in a command that trains, before it imports anything of it.
+A command that trains calls `need("train")` before it imports `t5punct.training`.
 """
 
 from __future__ import annotations
@@ -11,25 +11,19 @@ from importlib.util import find_spec
 
 from .errors import ConfigError
 
-PACKAGES = {  # by extra, those that it adds
+PACKAGES = {  # of each extra, the packages as they are imported
     "train": ("accelerate", "datasets", "psutil"),
     "ray": ("ray",),
     "serve": (
-        "fastapi",
-        "httptools",
-        "prometheus_client",
-        "pydantic",
-        "python_multipart",
-        "starlette",
-        "uvicorn",
+        "fastapi", "httptools", "prometheus_client", "pydantic", "python_multipart", "starlette", "uvicorn",
         "websockets",
     ),
     "onnx": ("onnx", "onnxruntime", "onnxscript"),
-}
+}  # fmt: skip
 
 
 def way_to_install(extra: str) -> str:
-    """Return how to install an extra, from a package index and from a checkout.
+    """Return how to install an extra from a package index, and from a checkout.
 
     >>> way_to_install("train")
     'pip install "t5punct[train]", in a checkout ".[train]"'
@@ -38,11 +32,8 @@ def way_to_install(extra: str) -> str:
 
 
 def need(extra: str) -> None:
-    """Raise ConfigError where packages of an extra are not installed."""
+    """Raise ConfigError if a package of an extra is not installed."""
     missing = [name for name in PACKAGES[extra] if find_spec(name) is None]
     if missing:
-        raise ConfigError(
-            f"no package {' and no '.join(missing)}",
-            expected=f"the extra `{extra}`",
-            fix=way_to_install(extra),
-        )
+        mistake = f"no package {' and no '.join(missing)}"
+        raise ConfigError(mistake, expected=f"the extra `{extra}`", fix=way_to_install(extra))

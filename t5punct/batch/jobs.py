@@ -27,7 +27,7 @@ from ..text.io.files import (
     STANDARD,
     check_source,
     check_targets,
-    no_file,
+    no_file_error,
     remove_leftovers,
     target_of,
     unpacked_name,
@@ -135,7 +135,7 @@ def plan_jobs(inputs: Sequence[str], output: OutputConfig, format: str | None = 
         files = [*dict.fromkeys(files)]
     all_failed = len(inputs) > 1 and len(failures) == len(inputs)
     if all_failed and not any(Path(name).suffix or Path(name).exists() for name in inputs):
-        raise no_file(" ".join(inputs), "existing files")  # the words of a text, not names
+        raise no_file_error(" ".join(inputs), "existing files")  # the words of a text, not names
     if failures and (output.file or not files):  # a single output would lack a text
         raise failures[0].error
     jobs = [job for job, _ in files]
@@ -183,7 +183,7 @@ def _find_files(name: str, output: Path | None) -> tuple[list[tuple[str, Path]],
         files = [file for file in files if not _real(file).is_relative_to(outputs)]
     if not files and not errors:
         if not is_folder:
-            raise no_file(name, "existing files")
+            raise no_file_error(name, "existing files")
         endings = f"files that end in {', '.join(SUFFIXES)}"
         raise InputError(f"no transcript in {name}", expected=endings, fix="check the path")
     return [(str(file), file.relative_to(base)) for file in files], errors

@@ -2,8 +2,8 @@
 
 In: a data file and two punctuators.  Out: a `Comparison`, which `score_table` shows.
 
-Both are given the same words and scored against the same marks: all that either of them knows.  A gain of 1.2 whose
-interval is 0.4 to 2.1 and whose p is 0.004 is one that other documents of this kind would show, too.
+Both systems get the same words and are scored against the same marks: those that at least one of them knows.  A gain of
+1.2 with an interval of 0.4 to 2.1 and a p of 0.004 would show on other documents of this kind, too.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ class Difference:
     """One score of both systems, in percent, and the gain of the second over the first."""
 
     name: str  # a class, `micro`, `boundary` (sentence ends) or `capitals`
-    first: float | None
+    first: float | None  # None if the score is undefined
     second: float | None
-    interval: Interval | None  # of the gain; None for a single document, or where one has no score
+    interval: Interval | None  # of the gain; None for a single document, or if a score is undefined
     p_value: float | None
 
     @property
     def gain(self) -> float | None:
-        """The gain in points of percent; None where one has no score."""
+        """The gain in percentage points; None if a score is undefined."""
         return None if self.first is None or self.second is None else self.second - self.first
 
 
@@ -45,7 +45,7 @@ class Comparison:
     differences: tuple[Difference, ...]
 
     def of(self, name: str) -> Difference:
-        """Return the difference of one score."""
+        """Return the difference with this name."""
         return next(difference for difference in self.differences if difference.name == name)
 
 
@@ -57,25 +57,24 @@ def compare_file(
     max_words: int | None = None,
     on_progress: OnProgress = ignore,
 ) -> Comparison:
-    """Score two systems on one file, a pipe, or `-` for standard input.
-
-    Raises ConfigError for a system that removes words.
-    """
+    """Score two systems on a file, a pipe, or `-` for standard input.  Raises ConfigError if one removes words."""
     alphabet = alphabet_of(first).union(alphabet_of(second))
     case = all(system.config.render.case for system in (first, second))
     documents = list(read_references(path, alphabet, case=case, max_words=max_words))
     n_words = sum(len(document.words) for document in documents)
-    reports = []
-    for system, tell in ((first, on_progress), (second, lambda n_decided: on_progress(n_words + n_decided))):
-        report = evaluate(documents, system, str(path), max_words=max_words, on_progress=tell)
-        if alphabet != system.model.task.alphabet:  # the signature says so
-            report = replace(report, signature=f"{report.signature}|reference-marks:{alphabet.marks}")
-        reports.append(report)
-    return compare_reports(*reports)
+
+    def report_of(system: Punctuator, on_system_progress: OnProgress) -> Report:
+        report = evaluate(documents, system, str(path), max_words=max_words, on_progress=on_system_progress)
+        if alphabet == system.model.task.alphabet:
+            return report
+        return replace(report, signature=f"{report.signature}|reference-marks:{alphabet.marks}")
+
+    first_report = report_of(first, on_progress)
+    return compare_reports(first_report, report_of(second, lambda n_decided: on_progress(n_words + n_decided)))
 
 
 def compare_reports(first: Report, second: Report) -> Comparison:
-    """Compare two reports of the same documents.  Raises InputError if they are of different ones."""
+    """Compare two reports of the same documents.  Raises InputError if the reports have different documents."""
     differences = list[Difference]()
     for name in (*first.scores.by_name, CAPITALS):
         scores = score_of(first.scores, name), score_of(second.scores, name)
@@ -88,10 +87,10 @@ def compare_reports(first: Report, second: Report) -> Comparison:
 
 
 def f1_of(name: str) -> Statistic:
-    """Return a score in percent by its name in `Difference`, 0 where it is undefined; for intervals."""
+    """Return a function from counts to a score in percent by its name in `Difference`; 0 if the score is undefined."""
     return lambda counts: score_of(scores_of(counts), name) or 0.0
 
 
 def score_of(scores: Scores, name: str) -> float | None:
-    """Return a score in percent: the F1 of a class, all marks or sentence ends, or the share of right capitals."""
+    """Return a score in percent by its name in `Difference`: an F1, or the share of right capitals."""
     return scores.cased_accuracy if name == CAPITALS else scores.by_name[name].f1

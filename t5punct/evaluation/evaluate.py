@@ -2,7 +2,7 @@
 
 In: IWSLT rows or any punctuated text (one document a line).  Out: a `Report`, which `score_table` shows.
 
-The reference's marks and capitals are taken off, the punctuator puts on its own, and the two are compared.
+The punctuator gets the reference's words without marks and capitals; its output is compared with the reference.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from .references import Reference, read_references
 from .scores import Scores, scores_of
 from .significance import Interval, interval
 
-OnProgress = Callable[[int], None]  # called from time to time with how many words are decided by now
+OnProgress = Callable[[int], None]  # called from time to time with the number of words decided so far
 
 
 def ignore(n_words: int) -> None:
-    """Tell nobody how many words are decided."""
+    """Do nothing: the default where nobody follows the progress."""
 
 
 @dataclass(frozen=True)
@@ -37,23 +37,23 @@ class Report:
 
     data: str
     scores: Scores
-    micro_interval: Interval | None  # None for a single document, or where there is no score
+    micro_interval: Interval | None  # None for a single document, or if micro F1 is undefined
     counts: tuple[Counts, ...]  # one for each document
     seconds: float
-    generated: AlignmentCounts | None  # what free generation did to the words, before alignment
-    signature: str
+    generated: AlignmentCounts | None  # what the decoder `generate` did to the words, before alignment
+    signature: str  # the settings behind the scores
 
 
 def evaluate_file(
     path: str | Path, punctuator: Punctuator, *, max_words: int | None = None, on_progress: OnProgress = ignore
 ) -> Report:
-    """Punctuate a file's words again and score the result; `path` may be a pipe, or `-` for standard input."""
+    """Punctuate the words of a file, a pipe, or `-` for standard input, and score the result."""
     documents = references_for(punctuator, path, max_words)
     return evaluate(documents, punctuator, str(path), max_words=max_words, on_progress=on_progress)
 
 
 def references_for(punctuator: Punctuator, path: str | Path, max_words: int | None) -> Iterator[Reference]:
-    """Return the references of a file for what a punctuator writes: with the sign of disfluent words, without case."""
+    """Yield a file's references.  They have the sign of disfluent words, and case, if the punctuator writes these."""
     return read_references(path, alphabet_of(punctuator), case=punctuator.config.render.case, max_words=max_words)
 
 
@@ -65,10 +65,10 @@ def evaluate(
     max_words: int | None = None,
     on_progress: OnProgress = ignore,
 ) -> Report:
-    """Score references, one by one; `data` and `max_words` say where they are from."""
+    """Punctuate references and score the result.  data, max_words: what the report says of the references' origin."""
     started = time.perf_counter()
     strategy = Preset(punctuator.config.windows, punctuator.config.combine)
-    before = punctuator.alignment
+    alignment_before = punctuator.alignment
     documents = list[Counts]()
     units = "text"
     n_words = 0
@@ -79,9 +79,9 @@ def evaluate(
             on_progress(n_words + len(annotated))
         documents += reference.counts(annotated)
         units = reference.units
-        n_words = n_words + len(annotated)
-    seconds = time.perf_counter() - started  # the rest is not timed
-    after = punctuator.alignment
+        n_words += len(annotated)
+    seconds = time.perf_counter() - started  # without the bootstrap below
+    alignment = punctuator.alignment
     scores = scores_of(sum(documents, Counts()))
     return Report(
         data=data,
@@ -89,32 +89,32 @@ def evaluate(
         micro_interval=None if scores.micro.f1 is None else interval(documents),
         counts=tuple(documents),
         seconds=seconds,
-        generated=None if after is None or before is None else after - before,
+        generated=None if alignment is None or alignment_before is None else alignment - alignment_before,
         signature=f"{signature(punctuator, units, max_words)}|{strategy_signature(strategy)}",
     )
 
 
 def alphabet_of(punctuator: Punctuator) -> Alphabet:
-    """Return the marks of references: all of them, also those that the model does not know, and misses.
+    """Return the marks that references may have: the default ones, which the model may not know, and the model's.
 
-    With the sign of disfluent words if these are marked, as in the output.
-    Raises ConfigError where they would be removed: what is gone cannot be scored.
+    The alphabet has the sign of disfluent words if the punctuator marks them.
+    Raises ConfigError if the punctuator removes disfluent words: what is gone cannot be scored.
     """
     alphabet = Alphabet().union(punctuator.model.task.alphabet)
-    asked = punctuator.config.render.disfluencies
-    check(asked != REMOVE, "scores of a text whose disfluencies are removed", expected="keep or mark", fix="mark them")
-    return alphabet.signed if asked == MARK else alphabet
+    choice = punctuator.config.render.disfluencies
+    check(choice != REMOVE, "scores of a text whose disfluencies are removed", expected="keep or mark", fix="mark them")
+    return alphabet.signed if choice == MARK else alphabet
 
 
 def signature(punctuator: Punctuator, units: str, max_words: int | None) -> str:
-    """Return the settings behind a score, so that scores can be compared; most defaults are left out."""
+    """Return the settings behind a score, which scores that are compared must share.  Most defaults are left out."""
     config = punctuator.config
     task = punctuator.model.task
-    decoding = punctuator.config.decoding
+    decoding = config.decoding
     decoder = punctuator.decoding.decoder_for(punctuator.model)
     generates = decoder == "generate"
     odds = {} if generates else decoding.odds(task)
-    longest = decoding.alphabet(task).max_marks
+    max_marks = decoding.alphabet(task).max_marks
     precision = punctuator.model.precision
     parts = [
         "classes:" + ";".join(f"{name}={marks}" for name, marks in CLASS_MARKS.items()),
@@ -124,9 +124,9 @@ def signature(punctuator: Punctuator, units: str, max_words: int | None) -> str:
         f"delay:{decoding.delay_words}" if decoding.delay_words is not None else "",
         f"style:{decoding.style or task.default_style}",
         f"marks:{decoding.marks}" if decoding.marks is not None else "",
-        f"max-marks:{longest}" if longest != task.max_marks else "",
+        f"max-marks:{max_marks}" if max_marks != task.max_marks else "",
         "mark-odds:" + " ".join(f"{mark}={value:g}" for mark, value in odds.items()) if odds else "",
-        # what shares a batch counts as well where numbers are rough, see `precision`
+        # in bf16, a result depends on what else is in its batch (`t5/precision.py`)
         f"precision:{precision}" if precision != "fp32" else "",
         f"batch-tokens:{decoding.batch_tokens}" if precision == "bf16" else "",
         "fragment" if config.fragment else "",

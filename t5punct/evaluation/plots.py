@@ -1,6 +1,6 @@
 """Plots of results, with matplotlib (the extra `report`).
 
-In: trials and points.  Out: a picture file.
+In: trials.  Out: a picture file.
 
 `draw_frontier(trials, find_frontier(trials), Path("tune.png"))` draws every trial, and a line through the best.
 """
@@ -25,7 +25,7 @@ _FORMATS = (".png", ".svg", ".pdf")
 
 
 def check_plot(path: Path) -> None:
-    """Raise ConfigError if a plot cannot be drawn; to be called before the work that it shows."""
+    """Raise ConfigError if a plot cannot be drawn.  Commands call this before the work that the plot will show."""
     names = ", ".join(_FORMATS)
     check(path.suffix in _FORMATS, f"plot {path}", expected=f"a name in {names}", fix="check --plot")
     try:
@@ -35,14 +35,14 @@ def check_plot(path: Path) -> None:
 
 
 def draw_frontier(trials: Sequence[Trial], best: Sequence[Trial], path: Path) -> None:
-    """Draw F1 against reads a word: a dot for each trial, a line through the frontier."""
+    """Draw F1 against how often a word is read: a dot for each trial, a line through the `best`."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(8, 4.5))
     axes = figure.add_subplot()
     for window in sorted({trial.strategy.windows.window for trial in trials}):
-        some = [trial for trial in trials if trial.strategy.windows.window == window]
-        axes.plot([t.reads for t in some], [t.micro_f1 for t in some], ".", label=f"windows of {window} words")
+        same = [trial for trial in trials if trial.strategy.windows.window == window]
+        axes.plot([t.reads for t in same], [t.micro_f1 for t in same], ".", label=f"windows of {window} words")
     axes.plot([t.reads for t in best], [t.micro_f1 for t in best], "k-", linewidth=1, label="the best for each cost")
     axes.set(xlabel="how often a word is read (w / s)", ylabel="micro F1, %")
     axes.legend()
@@ -50,7 +50,7 @@ def draw_frontier(trials: Sequence[Trial], best: Sequence[Trial], path: Path) ->
 
 
 def save(figure: Figure, path: Path) -> None:
-    """Write a figure, whole or not at all; its folder is made if needed."""
+    """Write a figure, whole or not at all, and make its folder if needed."""
     figure.tight_layout()
     path.parent.mkdir(parents=True, exist_ok=True)
     with whole_file(path) as partial:

@@ -2,8 +2,8 @@
 
 In: IWSLT rows, or punctuated text with one document a line.  Out: `Reference`s, lazily.
 
-The line `We know. Right?` is a reference whose words are `we`, `know`, `right`; what a system decides for them is
-counted against the labels and capitals of the line.
+The line `We know. Right?` is a reference with the words `we`, `know`, `right`.  A system's output for these words is
+counted against the marks and capitals of the line.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ from ..text.words import Word, split
 from ..transcripts.formats import format_of
 from .counts import Counts, Slot, compare_words, count
 
-_STRETCH_WORDS = 500  # an IWSLT file does not say where talks end; intervals are drawn over stretches of this length
+_STRETCH_WORDS = 500  # what is a document, for intervals, in an IWSLT file, which does not say where talks end
 
 
 @dataclass(frozen=True)
 class RowsReference:
-    """IWSLT rows; the file's own words are scored, and a slot inside a joined word counts as O."""
+    """IWSLT rows.  Each row is scored; between the rows of a joined word (`do`, `n't`) a system has set no mark."""
 
     rows: tuple[Row, ...]
     alphabet: Alphabet
@@ -47,7 +47,7 @@ class RowsReference:
 
     @cached_property
     def words(self) -> Sequence[Word]:
-        """What a system is given: no marks, no capitals."""
+        """The words for a system to punctuate, without marks and capitals."""
         return [Word(word) for word in self._joined.words]
 
     @cached_property
@@ -55,29 +55,29 @@ class RowsReference:
         return join_clitics(self.rows)
 
     def counts(self, annotated: Sequence[AnnotatedWord]) -> list[Counts]:
-        """Return counts for each stretch; changed words of the whole file are added to its first stretch."""
+        """Return counts for each stretch of rows.  Changed words of the whole file are added to the first stretch."""
         output = list[Slot]()
-        for last, word in zip(self._joined.last_rows, annotated, strict=True):
-            output += [Slot("", disfluent=bool(word.disfluent))] * (last - len(output))
+        for last_row, word in zip(self._joined.last_rows, annotated, strict=True):
+            output += [Slot(NO_MARKS, disfluent=bool(word.disfluent))] * (last_row - len(output))
             output.append(Slot(word.marks, disfluent=bool(word.disfluent)))
-        names = [row.label_class for row in self.rows]
-        wanted = [Slot(LABEL_OF_CLASS[name], disfluent=name == TO_BE_LEFT_OUT) for name in names]
+        classes = [row.label_class for row in self.rows]
+        reference = [Slot(LABEL_OF_CLASS[name], disfluent=name == TO_BE_LEFT_OUT) for name in classes]
         counts = list[Counts]()
         for start in range(0, len(self.rows), _STRETCH_WORDS):
             stretch = slice(start, start + _STRETCH_WORDS)
-            counts.append(count(wanted[stretch], output[stretch]) + Counts(words=len(wanted[stretch])))
-        # how the words change in the text that t5punct writes
-        spoken = split(" ".join(word.text for word in self.words), self.alphabet).words
-        kept = compare_words(spoken, split(" ".join(word.text for word in annotated), self.alphabet).words, case=False)
+            counts.append(count(reference[stretch], output[stretch]) + Counts(words=len(reference[stretch])))
+        words = split(" ".join(word.text for word in self.words), self.alphabet).words
+        written = split(" ".join(word.text for word in annotated), self.alphabet).words
+        diff = compare_words(words, written, case=False)
         counts[0] += Counts(
-            words_changed=kept.words_changed, words_inserted=kept.words_inserted, words_dropped=kept.words_dropped
+            words_changed=diff.words_changed, words_inserted=diff.words_inserted, words_dropped=diff.words_dropped
         )
         return counts
 
 
 @dataclass(frozen=True)
 class TextReference:
-    """One document of punctuated text; quotes and brackets are taken off as well."""
+    """One document of punctuated text, without its quotes and brackets."""
 
     reference: tuple[Word, ...]
     alphabet: Alphabet
@@ -86,12 +86,12 @@ class TextReference:
 
     @cached_property
     def words(self) -> Sequence[Word]:
-        """What a system is given: no marks, no capitals."""
+        """The words for a system to punctuate, without marks and capitals."""
         bare = (word.with_opening(NO_MARKS).text.lower() for word in self.reference)
         return split(" ".join(bare), self.alphabet).words
 
     def counts(self, annotated: Sequence[AnnotatedWord]) -> list[Counts]:
-        """Count the words as a system writes them."""
+        """Return the counts of the document."""
         output = split(" ".join(word.text for word in annotated), self.alphabet).words
         return [compare_words(self.reference, output, case=self.case)]
 
@@ -103,49 +103,49 @@ def read_references(
     path: str | Path, alphabet: Alphabet, *, case: bool = True, max_words: int | None = None
 ) -> Iterator[Reference]:
     """Yield the references of a file, a pipe, or `-` for standard input.  Raises InputError if there are no words."""
-    format = format_of(path)
+    file_format = format_of(path)
     check(
-        format in ("text", "tsv"), f"{path}, whose times and names would be scored as words",
+        file_format in ("text", "tsv"), f"{path}, whose times and names would be scored as words",
         expected="punctuated text, a document a line, or IWSLT rows", kind=InputError,
-        fix=f"make text of the .{format} first: t5punct punctuate --keep-marks --keep-case --to text",
+        fix=f"make text of the .{file_format} first: t5punct punctuate --keep-marks --keep-case --to text",
     )  # fmt: skip
-    has_rows, lines = _open(path)
-    documents: Iterable[Reference]
-    if has_rows:
+    is_iwslt, lines = _open_lines(path)
+    references: Iterable[Reference]
+    if is_iwslt:
         rows = parse_rows(lines, str(path))[:max_words]
-        documents = [RowsReference(rows, alphabet)] if rows else []
+        references = [RowsReference(rows, alphabet)] if rows else []
     else:
-        documents = _texts(lines, alphabet, case, max_words)
+        references = _read_texts(lines, alphabet, case, max_words)
     is_empty = True
-    for document in documents:
-        yield document
+    for reference in references:
+        yield reference
         is_empty = False
     check(not is_empty, f"{path} holds no words", expected="punctuated text", fix="check the file", kind=InputError)
 
 
 def count_words(path: str | Path, max_words: int | None = None) -> int | None:
-    """Return about how many words `read_references` has of a file; None for a pipe, which is read only once."""
+    """Return about how many words a file's references have; None for a pipe, which can be read only once."""
     if not Path(path).is_file():
         return None
-    has_rows, lines = _open(path)
-    total = sum(1 if has_rows else len(line.split()) for line in lines)
-    return total if max_words is None else min(total, max_words)
+    is_iwslt, lines = _open_lines(path)
+    n_words = sum(1 if is_iwslt else len(line.split()) for line in lines)
+    return n_words if max_words is None else min(n_words, max_words)
 
 
-def _open(path: str | Path) -> tuple[bool, Iterator[str]]:
-    """Return whether a file holds IWSLT rows, and its lines from the first one with text: a pipe is read only once."""
+def _open_lines(path: str | Path) -> tuple[bool, Iterator[str]]:
+    """Return whether a file holds IWSLT rows, and its lines from the first one with text on."""
     lines = source_lines(path)
     first = next((line for line in lines if line.strip()), "")
     return is_named_iwslt(path) or is_row(first), itertools.chain((first,), lines)
 
 
-def _texts(lines: Iterable[str], alphabet: Alphabet, case: bool, max_words: int | None) -> Iterator[TextReference]:
-    left = max_words
+def _read_texts(lines: Iterable[str], alphabet: Alphabet, case: bool, max_words: int | None) -> Iterator[TextReference]:
+    n_left = max_words
     for line in lines:
-        words = tuple(Word(word.opening + word.core, word.marks) for word in split(line, alphabet).words[:left])
+        words = tuple(Word(word.opening + word.core, word.marks) for word in split(line, alphabet).words[:n_left])
         if words:
             yield TextReference(words, alphabet, case)
-        if left is not None:
-            left -= len(words)
-            if left <= 0:
+        if n_left is not None:
+            n_left -= len(words)
+            if n_left <= 0:
                 return

@@ -1,6 +1,6 @@
 """A `Report` of scores, or a `Comparison` of two, for people and for programs.
 
-In: a `Report` or a `Comparison`.  Out: a rich table; json under the published keys.
+In: a `Report` or a `Comparison`.  Out: a rich table, or values for JSON with the published keys.
 
 `as_json(report)["micro_f1"]` and `comparison_json(comparison)["differences"]["micro"]["gain"]` are numbers in percent.
 """
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
 
-_GENERATED = ("windows", "distrusted_windows", "words", "inserted", "dropped", "changed")
+_ALIGNMENT_KEYS = ("windows", "distrusted_windows", "words", "inserted", "dropped", "changed")  # of AlignmentCounts
 
 
 def as_json(report: Report) -> dict[str, Any]:
-    """Return the report under its published keys."""
+    """Return a report as values for JSON."""
     scores = report.scores
     generated, interval = report.generated, report.micro_interval
     return {
@@ -42,14 +42,14 @@ def as_json(report: Report) -> dict[str, Any]:
         "cased_accuracy": scores.cased_accuracy,
         "words": scores.words,
         "words_changed": scores.n_changes,
-        "generated_words": None if generated is None else dict(zip(_GENERATED, astuple(generated), strict=True)),
+        "generated_words": None if generated is None else dict(zip(_ALIGNMENT_KEYS, astuple(generated), strict=True)),
         "seconds": round(report.seconds, 3),
         "signature": report.signature,
     }
 
 
 def comparison_json(comparison: Comparison) -> dict[str, Any]:
-    """Return both reports, and the gain of the second over the first by score."""
+    """Return both reports, and the gain of the second over the first in each score, as values for JSON."""
     return {
         "data": comparison.first.data,
         "reports": [as_json(comparison.first), as_json(comparison.second)],
@@ -68,7 +68,7 @@ def comparison_json(comparison: Comparison) -> dict[str, Any]:
 
 
 def report_table(report: Report) -> RenderableType:
-    """Return scores by class, then single figures, then the signature."""
+    """Return a table of scores by class, lines of single figures, and the signature."""
     from rich.console import Group
     from rich.table import Table
     from rich.text import Text
@@ -88,7 +88,7 @@ def report_table(report: Report) -> RenderableType:
 
 
 def comparison_table(comparison: Comparison, names: tuple[str, str]) -> RenderableType:
-    """Return both scores, the gain and its uncertainty, then both signatures; `names` are the systems'."""
+    """Return a table of both systems' scores and the gains, and both signatures.  names: the systems'."""
     from rich.console import Group
     from rich.table import Table
 
@@ -101,14 +101,14 @@ def comparison_table(comparison: Comparison, names: tuple[str, str]) -> Renderab
 
 
 def one_line(signature: str) -> RenderableType:
-    """Return a signature to be printed with `crop=False`: one line, for programs, however narrow the terminal is."""
+    """Return a signature that fills one line in any terminal, for programs; to be printed with `crop=False`."""
     from rich.text import Text
 
     return Text(signature, style="dim", no_wrap=True, overflow="ignore")
 
 
 def difference_cells(difference: Difference) -> tuple[str, str, str, str, str]:
-    """Return two scores, their difference, its interval, and p, as text."""
+    """Return the texts of both scores, the gain, its interval, and p."""
     gain = "-" if difference.gain is None else f"{difference.gain:+.1f}"
     interval = difference.interval
     limits = "-" if interval is None else f"{interval.low:+.1f} to {interval.high:+.1f}"
@@ -116,7 +116,7 @@ def difference_cells(difference: Difference) -> tuple[str, str, str, str, str]:
 
 
 def p_text(p_value: float | None) -> str:
-    """Return a p-value for people: three digits, and never 0."""
+    """Return a p-value as text.  1000 samples give no p below 0.001, and p is never 0."""
     return "-" if p_value is None else "< 0.002" if p_value < 0.002 else f"{p_value:.3f}"
 
 
@@ -139,5 +139,5 @@ def _figures(report: Report) -> Iterator[tuple[str, str]]:
 
 
 def score_text(value: float | None, digits: int = 1) -> str:
-    """Return a score as it is shown; a dash where it is undefined."""
+    """Return a score as text; a dash if it is undefined."""
     return "-" if value is None else f"{value:.{digits}f}"

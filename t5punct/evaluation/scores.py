@@ -29,18 +29,17 @@ class ClassScores:
 
 @dataclass(frozen=True)
 class Scores:
-    """What a table prints.  `micro` pools the three marks (IWSLT2011 papers), `macro_f1` averages their F1
-    (IWSLT2012 papers); a class that neither side has is left out of the average."""
+    """All scores of a text, in percent; None if a score is undefined."""
 
     per_class: Mapping[str, ClassScores]
-    micro: ClassScores
-    macro_f1: float | None
+    micro: ClassScores  # of the slots of all three classes together, as in IWSLT2011 papers
+    macro_f1: float | None  # the mean F1 of the classes that occur, as in IWSLT2012 papers
     slot_error_rate: float | None  # (substitutions + insertions + deletions) / reference marks
-    multiple_exact: float | None  # labels of two and more marks that are exactly right
+    multiple_exact: float | None  # slots of two and more marks that are exactly right
     boundary: ClassScores  # sentence ends
     disfluent: ClassScores  # words to be left out
     opening: ClassScores  # marks before words, `¿` and `¡`
-    case_accuracy: float | None
+    case_accuracy: float | None  # on all words
     cased_accuracy: float | None  # on words that the reference does not write in lower case
     words: int
     words_changed: int
@@ -62,12 +61,12 @@ def scores_of(counts: Counts) -> Scores:
     """Return all scores of a document or a sum of documents."""
     per_class = {name: _class_scores(counts.classes[name]) for name in CLASS_MARKS}
     pooled = ClassCounts(*(sum(column) for column in zip(*map(astuple, counts.classes.values()), strict=True)))
-    known = [scores.f1 for scores in per_class.values() if scores.f1 is not None]
+    class_f1s = [scores.f1 for scores in per_class.values() if scores.f1 is not None]
     errors = counts.substitutions + counts.insertions + counts.deletions
     return Scores(
         per_class=per_class,
         micro=_class_scores(pooled),
-        macro_f1=sum(known) / len(known) if known else None,
+        macro_f1=sum(class_f1s) / len(class_f1s) if class_f1s else None,
         slot_error_rate=_percent(errors, pooled.reference),
         multiple_exact=_percent(counts.multiple_exact, counts.multiple),
         boundary=_class_scores(counts.boundaries),

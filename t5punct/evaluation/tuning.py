@@ -2,11 +2,11 @@
 
 In: a file of punctuated text, a punctuator, a grid.  Out: `Trial`s, and the frontier of F1 against cost.
 
-Decoding is expensive, and a window's votes do not depend on the strategy that uses it.  So each window is decoded once,
-and all strategies with such windows are scored from the same votes.
+Decoding is expensive, but a window's votes do not depend on the strategy.  So each window is decoded once, and all
+strategies that have this window are scored from the same votes.
 
-A grid of windows of 64 words with grain 8 has strides and masks of 8, 16, 24 ... words; with a budget of 4, strides
-of 16 and more, so that no word is read more than four times.
+A grid with windows of 64 words and grain 8 has strides and masks of 8, 16, 24 ... words.  A budget of 4 leaves strides
+of 16 words and more, so that no word is read more than four times.
 """
 
 from __future__ import annotations
@@ -19,8 +19,9 @@ from pathlib import Path
 from ..config import check, check_range
 from ..punctuator import Punctuator
 from ..text.render import AnnotatedWord
+from ..text.words import Word
 from ..windows.combine import CombineConfig, add_votes
-from ..windows.plan import Window, WindowConfig, iter_pools, plan_windows, views_of
+from ..windows.plan import View, Window, WindowConfig, iter_pools, plan_windows, views_of
 from ..windows.presets import Preset
 from ..windows.votes import Vote
 from .counts import Counts
@@ -29,15 +30,15 @@ from .references import Reference
 from .scores import scores_of
 from .significance import Interval, interval
 
-_POOL_WORDS = 4096  # of windows that are decoded together
-_Span = tuple[int, int]  # of a window, in words
+_POOL_WORDS = 4096  # the words of windows that are decoded together
+_Span = tuple[int, int]  # the first word of a window, and the one behind its last: its votes depend on no more
 
 
 @dataclass(frozen=True)
 class TuneConfig:
-    """The grid, and the budget."""
+    """The grid of strategies, and the budget."""
 
-    budget: float = 4.0  # how often a word may be read: w / s, the votes that a slot has without masks
+    budget: float = 4.0  # how often a word may be read: w / s
     windows: list[int] = field(default_factory=lambda: [32, 64, 96])  # w, words
     grain: int = 8  # strides and masks are multiples of w / grain
     largest_mask: float = 0.25  # of a window, on either side
@@ -46,13 +47,12 @@ class TuneConfig:
 
     def __post_init__(self) -> None:
         for method in self.methods:
-            CombineConfig(method)  # raises ConfigError for an unknown one
+            CombineConfig(method)  # raises ConfigError for an unknown method
         grid = self.windows and self.methods
         check(grid, "an empty grid", expected="a window and a method", fix="set windows and methods")
         check(self.budget >= 1.0, f"a budget of {self.budget}", expected="1 or more", fix="set budget")
+        check_range(self, "", 1, "max_words")
         check_range(self, "", 0, "largest_mask", below=1)
-        is_possible = self.max_words is None or self.max_words >= 1
-        check(is_possible, f"max_words {self.max_words}", expected="1 or more, or null", fix="set max_words")
         for window in self.windows:
             check(
                 self.grain >= 1 and window >= 1 and window % self.grain == 0,
@@ -60,23 +60,24 @@ class TuneConfig:
                 expected="windows that the grain divides",
                 fix="set windows or grain",
             )
-            WindowConfig(window)  # raises ConfigError for one that is too large
+            WindowConfig(window)  # raises ConfigError for a window that is too large
 
     def strategies(self, window: int) -> Iterator[Preset]:
-        """Yield all strategies of one window size within the budget; with one vote a slot, only the first method."""
+        """Yield all strategies with a window of so many words within the budget."""
         unit = window // self.grain
         masks = range(0, int(self.largest_mask * window) + 1, unit)
         for left, right, stride in product(masks, masks, range(unit, window + 1, unit)):
-            if stride > window - left - right or window / stride > self.budget:
+            n_kept = window - left - right  # slots of a window, without those under masks
+            if stride > n_kept or window / stride > self.budget:
                 continue
             windows = WindowConfig(window, stride, left, right)
-            methods = self.methods if stride < window - left - right else self.methods[:1]
+            methods = self.methods if stride < n_kept else self.methods[:1]  # one vote a slot: nothing to combine
             yield from (Preset(windows, CombineConfig(method)) for method in methods)
 
 
 @dataclass(frozen=True)
 class Trial:
-    """One strategy and what it scored."""
+    """One strategy and its score."""
 
     strategy: Preset
     counts: tuple[Counts, ...]  # one for each document or stretch
@@ -84,34 +85,31 @@ class Trial:
 
     @property
     def reads(self) -> float:
-        """How often a word is read: the cost, as passes over the document."""
+        """How often a word is read, which is the cost."""
         return self.strategy.windows.window / self.strategy.windows.stride_words
 
     @property
     def micro_f1(self) -> float:
         return scores_of(sum(self.counts, Counts())).micro.f1 or 0.0
 
-    def spread(self) -> Interval | None:
-        """Return the bootstrap interval of micro F1."""
+    def spread(self) -> Interval | None:  # of micro F1
         return interval(self.counts)
 
 
 class Trials:
-    """Documents, on which one strategy after the other is tried; each of their windows is decoded once.
+    """Documents on which strategies are tried one after the other.  Each window is decoded once for all of them.
 
-    `on_progress` is told how many words more were read or decided.
+    on_progress: called with the number of words that were read or decided since the last call.
     """
 
-    def __init__(
-        self, punctuator: Punctuator, documents: Iterable[Reference], on_progress: OnProgress = ignore
-    ) -> None:
+    def __init__(self, punctuator: Punctuator, documents: Iterable[Reference], on_progress: OnProgress = ignore):
         self._punctuator = punctuator
         self._on_progress = on_progress
         self._documents = list(documents)
         self._votes_of_spans = [dict[_Span, tuple[Vote, ...]]() for _ in self._documents]
 
     def trial(self, strategy: Preset) -> Trial:
-        """Score a strategy."""
+        """Punctuate the documents with a strategy, and score it."""
         counts = list[Counts]()
         for document, annotated in zip(self._documents, self.annotate(strategy), strict=True):
             counts += document.counts(annotated)
@@ -122,12 +120,8 @@ class Trials:
         """Yield each document as the punctuator annotates it with a strategy."""
         for document, votes_of_spans in zip(self._documents, self._votes_of_spans, strict=True):
             views = views_of(document.words, strategy.windows)
-            missing = [view for view in views if _span(view.window) not in votes_of_spans]
-            for pool in iter_pools(missing, _POOL_WORDS, lambda view: len(view.words)):
-                for view, votes in zip(pool, self._punctuator.window_votes(pool, whole=True), strict=True):
-                    votes_of_spans[_span(view.window)] = votes
-                self._on_progress(sum(len(view.words) for view in pool))
-            waiting = dict[int, list[Vote]]()
+            self._decode([view for view in views if _span(view.window) not in votes_of_spans], votes_of_spans)
+            waiting = dict[int, list[Vote]]()  # by slot, votes on slots that later windows vote on, too
             votes_of_slots = list[list[Vote]]()
             for view in views:
                 votes_of_slots += add_votes(waiting, view, votes_of_spans[_span(view.window)]).values()
@@ -135,29 +129,36 @@ class Trials:
             decisions, _ = self._punctuator.decide_words(document.words, votes_of_slots, first, strategy.combine)
             yield self._punctuator.write_words(document.words, decisions)
 
+    def _decode(self, views: Sequence[View[Word]], votes_of_spans: dict[_Span, tuple[Vote, ...]]) -> None:
+        """Add the votes of windows that no earlier strategy had."""
+        for pool in iter_pools(views, _POOL_WORDS, lambda view: len(view.words)):
+            for view, votes in zip(pool, self._punctuator.window_votes(pool, whole=True), strict=True):
+                votes_of_spans[_span(view.window)] = votes
+            self._on_progress(sum(len(view.words) for view in pool))
+
 
 def tune(
     path: str | Path, punctuator: Punctuator, config: TuneConfig, on_progress: Callable[[int, int], None] | None = None
 ) -> Iterator[Trial]:
-    """Yield a trial of every strategy; `on_progress` is called with how many words are done, and of how many."""
+    """Yield a trial of every strategy.  on_progress: called with the words read or decided so far, and of how many."""
     documents = list(references_for(punctuator, path, config.max_words))
     n_all = sum(_count_work(documents, list(config.strategies(window))) for window in config.windows)
     n_done = 0
 
-    def tell(n_words: int) -> None:
+    def add_progress(n_words: int) -> None:
         nonlocal n_done
         n_done += n_words
         if on_progress is not None:
             on_progress(n_done, n_all)
 
     for window in config.windows:
-        trials = Trials(punctuator, documents, tell)  # votes of other windows are not asked for again
+        trials = Trials(punctuator, documents, add_progress)  # new: no votes are kept of windows of other sizes
         for strategy in config.strategies(window):
             yield trials.trial(strategy)
 
 
 def _count_work(documents: Sequence[Reference], strategies: Sequence[Preset]) -> int:
-    """Return how many words are read, a window that strategies share once, plus how many each of them decides."""
+    """Count the words of all windows, a shared window once, and the words that each strategy decides."""
     n_read = n_words = 0
     for document in documents:
         spans = set[_Span]()
@@ -169,12 +170,11 @@ def _count_work(documents: Sequence[Reference], strategies: Sequence[Preset]) ->
 
 
 def _span(window: Window) -> _Span:
-    """Return the parts of a window that its votes depend on, whichever of its slots are kept."""
     return window.start, window.stop
 
 
 def find_frontier(trials: Iterable[Trial]) -> list[Trial]:
-    """Return the trials that none beats at the same cost or less, cheapest first; of equal ones, the first tried."""
+    """Return the trials that no other beats at the same cost or less, the cheapest first; of equal ones, the first."""
     best: list[Trial] = []
     for trial in sorted(trials, key=lambda trial: (trial.reads, -trial.micro_f1)):
         if not best or trial.micro_f1 > best[-1].micro_f1:

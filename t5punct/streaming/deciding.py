@@ -1,12 +1,11 @@
-"""How waiting slots get their votes: by writing the window (seq2seq), by questions about single slots (classify), or by
-the tagger of a model that reads each new word once (policy `delay`).
+"""How waiting slots get their votes.  A model writes the whole window (seq2seq), answers a question about each slot
+(classify), or reads each new word once and tags it (policy `delay`).
 
 In: `Look`s at streams.  Out: for each, the votes of its first waiting slots, in order.
 
-If the words `how are you` wait and the lookahead is 2, one slot is asked for: that of `how`.  With a delay of 2 words,
-`read` of a stream that has heard `how are you` computes one column for `you`, after which the state of `how` is final.
-`votes` also decides slots that are not final yet, where a silence or the end of the text follows: from what is
-remembered, as if no more words came.
+If the words `how are you` wait and the lookahead is 2, only the slot of `how` gets a vote.  With a delay of 2 words,
+`DelayDecider.read` computes one column for `you`, and the state of `how` is then final.  Before a silence or the end of
+the text, `DelayDecider.votes` also decides slots whose states are not final, as if no more words came.
 """
 
 from __future__ import annotations
@@ -28,14 +27,14 @@ from .state import StreamState
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """A stream and the part of it that the model reads; asked for are the slots that the view's window may decide."""
+    """A stream, and the part of it that the model reads.  The slots that the view's window keeps are to be decided."""
 
     state: StreamState
     view: View[Word]
 
     @property
     def slots(self) -> range:
-        """The places of these slots in the window."""
+        """The indices, in the window, of the slots to be decided."""
         window = self.view.window
         return range(window.keep_start - window.start, window.keep_stop - window.start)
 
@@ -44,11 +43,11 @@ class Decider(Protocol):
     """A way to get votes."""
 
     def votes(self, looks: Sequence[Look]) -> list[tuple[Vote, ...]]:
-        """Return, for each look, a vote on each slot that its window may decide; all are decoded in one batch."""
+        """Return, for each look, a vote on each slot to be decided.  All looks are decoded in one batch."""
 
 
 class Seq2Seq:
-    """All slots of the window are written; those that wait are taken."""
+    """Lets the model write all slots of the window, and takes the votes on those to be decided."""
 
     def __init__(self, punctuator: Punctuator) -> None:
         self._punctuator = punctuator
@@ -60,10 +59,10 @@ class Seq2Seq:
 
 
 class Classify:
-    """Each slot is asked about alone; answers have no case: only first words and known names get capitals."""
+    """Asks the model about each slot alone.  Answers have no case: only first words and known names get capitals."""
 
     def __init__(self, punctuator: Punctuator, classifier: Classifier | None = None) -> None:
-        """Raises ConfigError for a model that does not know the task; `classifier`, if given, answers instead of it."""
+        """Raises ConfigError for a model that was not trained for such questions, unless `classifier` answers them."""
         self._punctuator = punctuator
         self._classifier = classifier or SlotClassifier(punctuator.model, punctuator.decoding)
 
@@ -81,7 +80,7 @@ class Classify:
 
 
 class DelayDecider:
-    """A model that reads streams word by word, and its tagger."""
+    """Reads each new word of a stream once, and lets the model's tagger decide slots whose states are final."""
 
     def __init__(self, punctuator: Punctuator, lookahead: int) -> None:
         """Raises ConfigError for a model without a tagger."""
@@ -89,16 +88,16 @@ class DelayDecider:
         decoding = replace(punctuator.decoding, decoder="tagger", delay_words=lookahead)
         self._punctuator = punctuator
         self._tagger = TagDecoder(model, decoding)
-        assert self._tagger.delay is not None  # noqa: S101  (the config has one)
+        assert self._tagger.delay is not None  # noqa: S101  (`decoding` has one)
         self._encoder = StreamEncoder(model, self._tagger.delay, decoding.style)
 
     @property
     def n_remembered_words(self) -> int:
-        """The last words of a stream that its state must hold."""
+        """How many of a stream's last words its state must hold, for `read` to go on after the stream is resumed."""
         return self._encoder.n_remembered_words
 
     def read(self, states: Sequence[StreamState]) -> list[StreamState]:
-        """Return the states once the model has read all their words; several streams are computed together."""
+        """Return the states once the model has read all their words.  All streams are computed together."""
         memories = [self._memory_of(state) for state in states]
         unread = [self._tokens(state, memory.n_words) for state, memory in zip(states, memories, strict=True)]
         return [
@@ -107,52 +106,52 @@ class DelayDecider:
         ]
 
     def votes(self, looks: Sequence[Look]) -> list[tuple[Vote, ...]]:
-        """Return the votes of the slots asked for, of streams that were `read`."""
+        """Return, for each look, a vote on each slot to be decided.  `read` must have read the streams."""
         memories = [look.state.memory for look in looks if look.state.memory is not None]
-        known = [memory.final for memory in memories]  # the tokens whose states are final
+        word_states = [memory.final for memory in memories]
         delay = self._encoder.delay.words
-        # looks that ask for slots whose states are not: the text ends there
+        # a silence, or the end of the text, lets a look decide slots whose states are not final
         ended = [index for index, look in enumerate(looks) if look.view.window.keep_stop > look.state.n_seen - delay]
         tails = self._encoder.tails([memories[index] for index in ended])
         for index, tail in zip(ended, tails, strict=True):
-            known[index] = known[index].then(tail)
-        return [self._votes_of(look, tokens) for look, tokens in zip(looks, known, strict=True)]
+            word_states[index] = word_states[index].then(tail)
+        return [self._votes_of(look, states) for look, states in zip(looks, word_states, strict=True)]
 
-    def _votes_of(self, look: Look, known: Tokens) -> tuple[Vote, ...]:
-        """Return the votes of one stream; known: the states of words, those of the look among them."""
+    def _votes_of(self, look: Look, word_states: Tokens) -> tuple[Vote, ...]:
+        """Return the votes of one stream.  word_states: one for each word; they may begin before the look's words."""
         words = look.view.words[: look.slots.stop]
-        first = known.words.index(look.view.window.start) if words else 0  # of `known`, which may begin before them
+        first = word_states.words.index(look.view.window.start) if words else 0
         window = self._punctuator.window_input(words)
-        tagged = self._tagger.tag(known.rows[first : first + len(words)], [window])
+        tagged = self._tagger.tag(word_states.rows[first : first + len(words)], [window])
         (votes,) = self._tagger.votes_of([window], [len(words)], tagged)
-        return tuple(self._punctuator.apply_known(look.view, place, votes[place]) for place in look.slots)
+        return tuple(self._punctuator.apply_known(look.view, slot, votes[slot]) for slot in look.slots)
 
     def _memory_of(self, state: StreamState) -> Memory:
-        """Return a stream's memory; after a resume, one that has heard nothing of the words that the state holds.
+        """Return a stream's memory, or a new one that has heard none of the words that the state holds.
 
-        So it is with a memory of another lookahead, style or model, and with one that other policies left behind.
+        It is new after a resume, and where the state's memory is of another lookahead, style, model or policy.
         """
         memory = state.memory
         if memory is not None and memory.n_words >= state.start and self._encoder.owns(memory):
             return memory
-        # the words that the state holds are read again; positions are counted from the tokens that stood before them
+        # the model will read again the words that the state holds; their positions follow the tokens before them
         n_read_again = max(0, state.n_read - state.start)
         words_read = self._tokens(state, state.start)[:n_read_again]
         n_tokens_before = state.n_tokens - sum(map(len, words_read))
         return self._encoder.begin(state.start, max(0, n_tokens_before))
 
     def _tokens(self, state: StreamState, first: int) -> list[tuple[int, ...]]:
-        """Return the tokens of a stream's words from the `first` on, each behind the silence before it."""
+        """Return each word's tokens, from word `first` of the stream on.  A pause before a word is its first token."""
         tokenizer = self._punctuator.model.tokenizer
-        held = state.words
         tokens = list[tuple[int, ...]]()
-        for index in range(first - state.start, len(held)):
+        for index in range(first - state.start, len(state.words)):
             opens_input = state.start + index == 0 and not self._encoder.n_prefix  # no token stands before it
-            [word] = self._punctuator.window_input(held[index : index + 1]).words
+            [word] = self._punctuator.window_input(state.words[index : index + 1]).words
             ids = tuple(tokenizer.word_ids(word, first=opens_input))
-            if index and held[index - 1].pause and tokenizer.pause_ids:
-                # a longer silence than the task knows is its longest
-                n_reached = min(held[index - 1].pause, len(tokenizer.pause_ids))
-                ids = (tokenizer.pause_ids[n_reached - 1], *ids)
+            pause_before = state.words[index - 1].pause if index else 0
+            if pause_before and tokenizer.pause_ids:
+                # a pause longer than the longest of the task counts as that
+                longest_pause = len(tokenizer.pause_ids)
+                ids = (tokenizer.pause_ids[min(pause_before, longest_pause) - 1], *ids)
             tokens.append(ids)
         return tokens

@@ -1,17 +1,18 @@
 """The delayed encoder, word by word: a new word costs one column, and no state is computed twice (`t5/delay.py`).
 
-In: what is remembered of some streams, and the tokens of the words that came.  Out: what is remembered now, with the
-states of the words that became final.
+In: the memories of some streams, and the tokens of the words that came.  Out: their new memories, which have the states
+of the words that became final.
 
-In each layer a word's key and value are computed when the layer below is done with it, and its state once the words
-that the layer looks ahead to have come.  With look-aheads of 0, 1 and 1 words, the fifth word of a text moves:
+In each layer a word's key and value are computed as soon as the layer below has its state.  Its own state is computed
+once all words have come that the layer looks ahead to.  With look-aheads of 0, 1 and 1 words, the fifth word of a text
+has this effect (w: computed before, W: computed now, -: waits for more words):
 
-    layer 3  w w W - -        final is the third word
-    layer 2  w w w W -        its own words, and those that wait below
-    layer 1  w w w w W        W is computed now, w is remembered, - has to wait
+    layer 3  w w W - -        the third word's state is final
+    layer 2  w w w W -
+    layer 1  w w w w W
 
-Keys and values are kept as far as the layer sees to the left, those of the prefix always.  What looks at one token
-alone, most of the work, runs on the columns of all streams end to end; attention runs on words that see as many keys.
+A layer keeps keys and values of as many words as it sees to the left, and those of the prefix.  Most of the work looks
+at one token alone, and runs on the new tokens of all streams at once; attention runs on words that see as many keys.
 """
 
 from __future__ import annotations
@@ -31,14 +32,15 @@ from ..t5.encoder import Encoder, EncoderLayer
 
 Word = Sequence[int]  # the tokens of one word
 
-_SPARE_ROWS = 32  # of keys that are copied: about twenty words, after which they are copied again
+_SPARE_ROWS = 32  # of a new buffer of keys: enough for about twenty words, until the keys are copied again
 
 
 @dataclass(frozen=True, slots=True)
 class Tokens:
-    """Tokens of one stream.
+    """Tokens of one stream, in order.
 
-    rows: (n_tokens, n_channels), states or keys; words, positions: of each token its word and its place, ascending.
+    rows: (n_tokens, n_channels), their states; words: of each token the index of its word in the stream, or PREFIX;
+    positions: of each token its index in the stream, the prefix included.
     """
 
     rows: torch.Tensor
@@ -55,30 +57,31 @@ class Tokens:
         return Tokens(torch.cat([self.rows, more.rows]), self.words + more.words, self.positions + more.positions)
 
     def with_rows(self, rows: torch.Tensor) -> Tokens:
-        """Return other rows of the same tokens."""
+        """Return the same tokens with other states."""
         return Tokens(rows, self.words, self.positions)
 
 
-class _Room:
-    """Rows of keys, with room for more behind them, which the `Keys` of one history share.
+class _Buffer:
+    """Rows of keys and values, with spare rows behind them, which successive `Keys` of one stream share.
 
-    A stream's next `Keys` write behind those before, which stay valid: rows that were written are never changed.
+    New `Keys` are written into spare rows.  Older `Keys` stay valid, since a row that was written never changes.
     """
 
     def __init__(self, rows: torch.Tensor, n_spare: int = _SPARE_ROWS) -> None:
         self.rows = rows.new_empty(len(rows) + n_spare, rows.shape[1])
         self.rows[: len(rows)] = rows
-        self.n_taken = len(rows)  # how many are written
+        self.n_written = len(rows)
 
 
 @dataclass(frozen=True, slots=True)
 class Keys:
-    """Keys and values of tokens of one stream in one layer: a value, which grows without being copied each time.
+    """Keys and values of tokens of one stream in one layer: an immutable value, which shares its rows with others.
 
-    start: of its first row in the room; rows: (n_keys, 2 * n_heads * d_kv); words, positions: as `Tokens` has them.
+    start: the buffer's row of the first key; rows: (n_keys, 2 * n_heads * d_kv), keys, then values;
+    words, positions: as in `Tokens`.
     """
 
-    room: _Room
+    buffer: _Buffer
     start: int
     words: tuple[int, ...]
     positions: tuple[int, ...]
@@ -88,28 +91,29 @@ class Keys:
 
     @property
     def rows(self) -> torch.Tensor:
-        return self.room.rows[self.start : self.start + len(self)]
+        return self.buffer.rows[self.start : self.start + len(self)]
 
     def part(self, start: int, stop: int | None = None) -> Keys:
-        return Keys(self.room, self.start + start, self.words[start:stop], self.positions[start:stop])
+        return Keys(self.buffer, self.start + start, self.words[start:stop], self.positions[start:stop])
 
     def then(self, tokens: Tokens, rows: torch.Tensor) -> Keys:
-        """Return these, and behind them the keys and values of more tokens."""
+        """Return these keys, followed by those of more tokens, whose keys and values are `rows`."""
         words = self.words + tokens.words
         positions = self.positions + tokens.positions
         stop = self.start + len(self)
-        room = self.room
-        is_taken = room.n_taken != stop  # another stream went on from the same state, or this one from an older state
-        if is_taken or stop + len(rows) > len(room.rows):
-            return Keys(_Room(torch.cat([self.rows, rows])), 0, words, positions)
-        room.rows[stop : stop + len(rows)] = rows
-        room.n_taken += len(rows)
-        return Keys(room, self.start, words, positions)
+        buffer = self.buffer
+        # the rows behind may be another stream's that went on from the same state, or this one's from an older state
+        is_occupied = buffer.n_written != stop
+        if is_occupied or stop + len(rows) > len(buffer.rows):
+            return Keys(_Buffer(torch.cat([self.rows, rows])), 0, words, positions)
+        buffer.rows[stop : stop + len(rows)] = rows
+        buffer.n_written += len(rows)
+        return Keys(buffer, self.start, words, positions)
 
 
 @dataclass(frozen=True, slots=True)
 class LayerMemory:
-    """One layer of one stream: keys and values, but for those of the prefix, and inputs that wait for words."""
+    """What one layer remembers of one stream: its keys without the prefix's, and inputs that wait for more words."""
 
     keys: Keys
     waiting: Tokens
@@ -117,9 +121,9 @@ class LayerMemory:
 
 @dataclass(frozen=True, slots=True)
 class _Sight:
-    """Tokens of one word, which are ready, and what they see beside the prefix.
+    """One word whose state in a layer can be computed now, and the keys that it sees beside the prefix's.
 
-    rows: their places among all that are ready; positions: their own.
+    rows: the indices of the word's tokens among all ready tokens of all streams; positions: as in `Tokens`.
     """
 
     rows: range
@@ -129,22 +133,18 @@ class _Sight:
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """What is remembered of a stream; a value, its size is bounded.
-
-    n_words, n_tokens: heard so far, the tokens with those of the prefix; final: the states of the last tokens of words,
-    those that became final with the newest words, and the one before them; owner: what tells encoders apart whose
-    memories are not the same.
-    """
+    """What is remembered of a stream: an immutable value of bounded size."""
 
     layers: tuple[LayerMemory, ...]
-    n_words: int
-    n_tokens: int
+    n_words: int  # heard so far
+    n_tokens: int  # heard so far, and those of the prefix
+    # the last tokens of the words whose states became final when the newest words were read, and of the word before
     final: Tokens
-    owner: tuple[object, ...]
+    owner: tuple[object, ...]  # equal for encoders that can go on with each other's memories
 
 
 class StreamEncoder:
-    """A model's encoder with a delay, ready to read streams."""
+    """A model's encoder with a delay, which reads streams word by word."""
 
     def __init__(self, model: Model, delay: Delay, style: str | None = None) -> None:
         network: Any = model.network
@@ -153,19 +153,19 @@ class StreamEncoder:
         self._stack.check_delay()
         self.delay = delay
         self._look_aheads = delay.look_aheads(len(self._stack.layers))
-        self._words_waited = [0, *accumulate(self._look_aheads)]  # the words that each layer's input has waited for
+        self._words_waited = [0, *accumulate(self._look_aheads)]  # how many words each layer's input lags behind
         source = model.tokenizer.source([], style)
         self._prefix = source.ids[: source.n_prefix]
-        self._farthest = self._stack.farthest  # tokens; from there on all are equally far
+        self._farthest = self._stack.farthest  # tokens; all greater distances have the same bias
         self._owner = (encoder, delay, self._prefix)
         with torch.inference_mode():
             self._biases = self._stack.position_biases()
-            self._start = self._blank()
-            # of each layer the prefix' keys and values, which all words see; none while the prefix itself is read
-            self._prefix_keys = [layer.keys.rows for layer in self._start.layers]
+            self._empty_memory = self._make_empty_memory()
+            # of each layer, the keys and values of the prefix, which all words see; none while the prefix is read
+            self._prefix_keys = [layer.keys.rows for layer in self._empty_memory.layers]
             if self._prefix:
-                prefix = self._tokens(self._prefix, [PREFIX] * self.n_prefix, range(self.n_prefix))
-                (prefix_memory,) = self._read_columns([self._start], [prefix], whole=False)
+                prefix = self._embed(self._prefix, [PREFIX] * self.n_prefix, range(self.n_prefix))
+                [prefix_memory] = self._read_tokens([self._empty_memory], [prefix], text_ends=False)
                 self._prefix_keys = [layer.keys.rows for layer in prefix_memory.layers]
 
     @property
@@ -173,110 +173,107 @@ class StreamEncoder:
         return len(self._prefix)
 
     def owns(self, memory: Memory) -> bool:
-        """Return whether it goes on with this memory: that of the same network, delay and style."""
+        """Return whether a memory is of the same network, delay and style, so that this encoder can go on with it."""
         return memory.owner == self._owner
 
     @property
     def n_remembered_words(self) -> int:
-        """The last words of a stream, from which all that is remembered can be computed again.
+        """How many of a stream's last words a memory can be computed from again.
 
-        The newest words that are not final, all that their states depend on, the word before them, of whose slot the
-        next capital asks, and one more, which says whether a silence stood before that.
+        These are the newest words, which are not final; all words that their states depend on; the word before these,
+        on whose slot the next capital depends; and one more, which says whether a silence preceded that word.
         """
         return self.delay.reach_words(len(self._look_aheads)) + self.delay.words + 3
 
     def begin(self, n_words: int = 0, n_tokens: int = 0) -> Memory:
-        """Return the memory of a stream that has heard so many words, of so many tokens, and remembers none of them."""
-        return replace(self._start, n_words=n_words, n_tokens=self.n_prefix + n_tokens)
+        """Return the memory of a stream that has heard some words, of `n_tokens` tokens, and remembers none of them."""
+        return replace(self._empty_memory, n_words=n_words, n_tokens=self.n_prefix + n_tokens)
 
     @torch.inference_mode()
     def read(self, memories: Sequence[Memory], words: Sequence[Sequence[Word]]) -> list[Memory]:
-        """Return the streams' memories once each has heard these words."""
+        """Return the streams' memories after each has heard more words, given as tokens."""
         heard = list[Memory]()
         incoming = list[Tokens]()
         for memory, new_words in zip(memories, words, strict=True):
             ids = list[int]()
-            owners = list[int]()
+            words_of_ids = list[int]()
             for index, word in enumerate(new_words, start=memory.n_words):
                 ids += word
-                owners += [index] * len(word)
+                words_of_ids += [index] * len(word)
             n_tokens = memory.n_tokens + len(ids)
-            incoming.append(self._tokens(ids, owners, range(memory.n_tokens, n_tokens)))
+            incoming.append(self._embed(ids, words_of_ids, range(memory.n_tokens, n_tokens)))
             heard.append(replace(memory, n_words=memory.n_words + len(new_words), n_tokens=n_tokens))
-        return self._read_columns(heard, incoming, whole=False)
+        return self._read_tokens(heard, incoming, text_ends=False)
 
     @torch.inference_mode()
     def tails(self, memories: Sequence[Memory]) -> list[Tokens]:
-        """Return the states of words that are not final yet, as if the streams ended here; what is remembered stays."""
-        nothing = self._tokens([], [], [])
+        """Return the states that words which are not final have if the streams end here.  Memories do not change."""
+        nothing = self._embed([], [], [])
         tails = list[Tokens]()
-        for ended in self._read_columns(memories, [nothing] * len(memories), whole=True):
+        for ended in self._read_tokens(memories, [nothing] * len(memories), text_ends=True):
             last_final_word = ended.n_words - 1 - self.delay.words
-            n_final = _count(ended.final.words, last_final_word)
+            n_final = _n_tokens_to(ended.final.words, last_final_word)
             tails.append(ended.final.part(slice(n_final, None)))
         return tails
 
-    def _blank(self) -> Memory:
-        """Return a memory of no tokens."""
-        nothing = self._tokens([], [], [])
+    def _make_empty_memory(self) -> Memory:
+        nothing = self._embed([], [], [])
         first = self._stack.layers[0]
-        # no spare rows: all streams begin with this room, and the first to write into it would take it from the others
-        no_room = _Room(_keys_and_values(first, first.read(nothing.rows)), n_spare=0)
-        layer = LayerMemory(Keys(no_room, 0, (), ()), nothing)
+        # no spare rows: all streams begin with this buffer, and the first to write into it would take it from the rest
+        empty_buffer = _Buffer(_keys_and_values(first, first.read(nothing.rows)), n_spare=0)
+        layer = LayerMemory(Keys(empty_buffer, 0, (), ()), nothing)
         return Memory((layer,) * len(self._look_aheads), 0, 0, nothing, self._owner)
 
-    def _read_columns(self, memories: Sequence[Memory], incoming: Sequence[Tokens], *, whole: bool) -> list[Memory]:
-        """Run new tokens, those of each stream, up through the layers; return what is remembered of the streams then.
+    def _read_tokens(self, memories: Sequence[Memory], incoming: Sequence[Tokens], *, text_ends: bool) -> list[Memory]:
+        """Run each stream's new tokens up through the layers, and return the streams' new memories.
 
-        A token passes a layer once all words that the layer may look ahead to were heard; else it waits there.
-        `whole`: the text ends, so no token waits.
+        A token waits at a layer until all words were heard that the layer looks ahead to, or until the text ends.
         """
         if not memories:
             return []
         new_layers: list[list[LayerMemory]] = [[] for _ in memories]  # of each stream
         for index, layer in enumerate(self._stack.layers):
-            keyed = self._add_inputs(layer, [memory.layers[index] for memory in memories], incoming)
+            layer_memories = self._add_inputs(layer, [memory.layers[index] for memory in memories], incoming)
             ready = list[Tokens]()
-            for memory, own, new in zip(memories, keyed, new_layers, strict=True):
-                last_word = memory.n_words - 1 - self._words_waited[index + 1]
-                n_ready = len(own.waiting) if whole else _count(own.waiting.words, last_word)
-                ready.append(own.waiting.part(slice(n_ready)))
-                new.append(LayerMemory(own.keys, own.waiting.part(slice(n_ready, None))))
-            incoming = self._states(index, keyed, ready)  # of the next layer
-        heard = list[Memory]()
-        for memory, new, outputs in zip(memories, new_layers, incoming, strict=True):
+            for memory, layer_memory, layers in zip(memories, layer_memories, new_layers, strict=True):
+                waiting = layer_memory.waiting
+                last_ready_word = memory.n_words - 1 - self._words_waited[index + 1]
+                n_ready = len(waiting) if text_ends else _n_tokens_to(waiting.words, last_ready_word)
+                ready.append(waiting.part(slice(n_ready)))
+                layers.append(LayerMemory(layer_memory.keys, waiting.part(slice(n_ready, None))))
+            incoming = self._states(index, layer_memories, ready)  # the next layer's inputs
+        new_memories = list[Memory]()
+        for memory, layers, outputs in zip(memories, new_layers, incoming, strict=True):
             ends = _word_ends(outputs)
             final = ends.with_rows(self._stack.finish(ends.rows))
-            last_before = memory.final.part(slice(-1, None))  # the state of the word before those
-            heard.append(replace(memory, layers=tuple(new), final=last_before.then(final)))
-        return heard
+            word_before = memory.final.part(slice(-1, None))
+            new_memories.append(replace(memory, layers=tuple(layers), final=word_before.then(final)))
+        return new_memories
 
     def _add_inputs(
-        self, layer: EncoderLayer, known: Sequence[LayerMemory], incoming: Sequence[Tokens]
+        self, layer: EncoderLayer, memories: Sequence[LayerMemory], incoming: Sequence[Tokens]
     ) -> list[LayerMemory]:
-        """Return what a layer remembers of streams once it has new inputs: their keys and values.
+        """Return a layer's memories of the streams, with the keys of new inputs; these wait there.
 
-        The inputs themselves wait, behind those that do.  Keys that no word will see any more are dropped.
+        Keys that neither the waiting words nor later ones see are dropped.
         """
         rows = torch.cat([tokens.rows for tokens in incoming])
         if not len(rows):
-            return list(known)
+            return list(memories)
         keys = _keys_and_values(layer, layer.read(rows)).split_with_sizes([len(tokens) for tokens in incoming])
-        layers = list[LayerMemory]()
-        for memory, inputs, key in zip(known, incoming, keys, strict=True):
+        new_memories = list[LayerMemory]()
+        for memory, inputs, key_rows in zip(memories, incoming, keys, strict=True):
             if len(inputs):
                 waiting = memory.waiting.then(inputs)
-                last_unseen_word = (
-                    waiting.words[0] - self.delay.left_words - 1
-                )  # by those that wait, and all later ones
-                n_unseen = _count(memory.keys.words, last_unseen_word)
-                layers.append(LayerMemory(memory.keys.part(n_unseen).then(inputs, key), waiting))
+                last_unseen_word = waiting.words[0] - self.delay.left_words - 1
+                n_unseen = _n_tokens_to(memory.keys.words, last_unseen_word)
+                new_memories.append(LayerMemory(memory.keys.part(n_unseen).then(inputs, key_rows), waiting))
             else:
-                layers.append(memory)
-        return layers
+                new_memories.append(memory)
+        return new_memories
 
     def _states(self, index: int, memories: Sequence[LayerMemory], ready: Sequence[Tokens]) -> list[Tokens]:
-        """Return a layer's outputs for the inputs whose delay is over."""
+        """Return the outputs of layer `index` for each stream's inputs that wait for no more words."""
         rows = torch.cat([tokens.rows for tokens in ready])
         layer = self._stack.layers[index]
         if not len(rows):
@@ -286,17 +283,14 @@ class StreamEncoder:
         return [tokens.with_rows(part) for tokens, part in zip(ready, states, strict=True)]
 
     def _sights(self, index: int, memories: Sequence[LayerMemory], ready: Sequence[Tokens]) -> list[_Sight]:
-        """Return what each ready word sees in layer `index`, stream by stream.
-
-        memories, ready: of each stream, what the layer remembers, and the tokens that may be computed now.
-        """
+        """Return what each ready word of each stream sees in layer `index`."""
         sights = list[_Sight]()
-        n_rows = 0
+        n_rows = 0  # of the streams before
         for memory, tokens in zip(memories, ready, strict=True):
             start = 0
             for word, tokens_of_word in groupby(tokens.words):
                 stop = start + len(list(tokens_of_word))
-                rows = range(n_rows + start, n_rows + stop)  # the tokens of all streams stand end to end
+                rows = range(n_rows + start, n_rows + stop)
                 seen = keys_in_sight(memory.keys.words, word, self._look_aheads[index], self.delay.left_words)
                 sights.append(_Sight(rows, tokens.positions[start:stop], memory.keys.part(seen.start, seen.stop)))
                 start = stop
@@ -304,11 +298,10 @@ class StreamEncoder:
         return sights
 
     def _attend(self, index: int, queries: torch.Tensor, sights: Sequence[_Sight]) -> torch.Tensor:
-        """Attention of all inputs that are ready: (n_tokens, n_heads * d_kv) -> the same shape.
+        """Attention of all ready tokens: (n_tokens, n_heads * d_kv) -> the same shape.
 
-        A word meets the keys in its sight and no others, and what is computed in one call has the same shape, so its
-        sums are the same whatever is read with it.  Hidden keys would change the order of a sum, and rounding to int8
-        makes much of a last digit.
+        One call has words of one shape, with the keys that each sees and no others.  So a word's sums do not depend on
+        what is read with it: masked keys would change the order of a sum, and rounding to int8 amplifies a last digit.
         """
         attended = torch.empty_like(queries)
         for _, alike in groupby(sorted(sights, key=_shape), key=_shape):
@@ -320,21 +313,18 @@ class StreamEncoder:
     def _attend_words(self, index: int, queries: torch.Tensor, words: Sequence[_Sight]) -> torch.Tensor:
         """Attention of words of one shape: (n_words, n_tokens, n_heads * d_kv) -> the same shape."""
         layer = self._stack.layers[index]
-        n_keys = len(words[0].keys)
         prefix = self._prefix_keys[index]
-        # (n_words, n_seen, 2 * n_heads * d_kv): keys and values of the prefix, then those in sight of the word
-        seen = queries.new_empty(len(words), len(prefix) + n_keys, prefix.shape[-1])
-        seen[:, : len(prefix)] = prefix
-        for place, word in enumerate(words):
-            seen[place, len(prefix) :] = word.keys.rows
+        # (n_words, n_keys, 2 * n_heads * d_kv): keys and values of the prefix, then those that the word sees
+        rows = [rows for word in words for rows in (prefix, word.keys.rows)]
+        seen = torch.cat(rows).view(len(words), -1, prefix.shape[-1])
         keys, values = seen.chunk(2, -1)
-        places = torch.tensor([word.positions for word in words], device=queries.device)
-        key_places = torch.tensor(
-            [(*range(len(prefix)), *word.keys.positions) for word in words], device=queries.device
-        )
-        distances = (key_places[:, None] - places[:, :, None]).clamp_(-self._farthest, self._farthest)
+        positions = torch.tensor([word.positions for word in words], device=queries.device)
+        prefix_positions = range(len(prefix))
+        all_key_positions = [(*prefix_positions, *word.keys.positions) for word in words]
+        key_positions = torch.tensor(all_key_positions, device=queries.device)
+        distances = (key_positions[:, None] - positions[:, :, None]).clamp_(-self._farthest, self._farthest)
         bias = self._biases[index][:, distances + self._farthest].transpose(0, 1)
-        # heads of all words in one dimension: with two, torch takes a way whose sums depend on how threads share it
+        # (n_words * n_heads, ...): for a dimension of each, torch has a kernel whose sums depend on the threads
         attended = scaled_dot_product_attention(
             _by_heads(queries, layer.n_heads),
             _by_heads(keys, layer.n_heads),
@@ -344,15 +334,15 @@ class StreamEncoder:
         )
         return attended.view(len(words), layer.n_heads, *attended.shape[1:]).transpose(1, 2).flatten(2)
 
-    def _tokens(self, ids: Sequence[int], words: Sequence[int], positions: Sequence[int]) -> Tokens:
+    def _embed(self, ids: Sequence[int], words: Sequence[int], positions: Sequence[int]) -> Tokens:
         embedded = self._stack.embed(torch.tensor(list(ids), dtype=torch.long, device=self._biases[0].device), None)
         return Tokens(embedded, tuple(words), tuple(positions))
 
 
 def keys_in_sight(key_words: Sequence[int], word: int, look_ahead: int, left_words: int) -> slice:
-    """Return which keys a word of a layer sees, beside the prefix: of `left_words` before it to `look_ahead` behind it.
+    """Return which keys a word sees beside the prefix's: from `left_words` before it to `look_ahead` words behind it.
 
-    key_words: of each key its word, ascending.  The same as `t5.delay.keys_in_sight` says of whole texts.
+    key_words: of each key its word, ascending.  `t5.delay.keys_in_sight` is the same for whole texts.
     """
     return slice(bisect_left(key_words, word - left_words), bisect_right(key_words, word + look_ahead))
 
@@ -367,17 +357,17 @@ def _by_heads(rows: torch.Tensor, n_heads: int) -> torch.Tensor:
 
 
 def _shape(sight: _Sight) -> tuple[int, int]:
-    """Return by what words are computed in one call: as many tokens that see as many keys."""
+    """Return a word's numbers of tokens and keys: words with the same numbers are computed in one call."""
     return len(sight.rows), len(sight.keys)
 
 
-def _count(words: Sequence[int], last_word: int) -> int:
-    """Return how many tokens from the first on belong to the prefix, or to words up to this one."""
+def _n_tokens_to(words: Sequence[int], last_word: int) -> int:
+    """Count the tokens of the prefix and of words up to this one.  words: of each token its word, ascending."""
     return bisect_right(words, max(last_word, PREFIX))
 
 
 def _word_ends(tokens: Tokens) -> Tokens:
-    """Return the last token of each word, whose state stands for the word; none of the prefix."""
+    """Return the last token of each word, without the prefix: its state stands for the word."""
     ends = list[int]()
     for index, word in enumerate(tokens.words):
         is_last = index + 1 == len(tokens) or tokens.words[index + 1] != word

@@ -1,14 +1,14 @@
-"""Which language a stream seems to be in: a warning, once, while its first words are heard.
+"""A warning, once for each stream, if its first words are in a language that the model does not know.
 
-In: words as they arrive.  Out: a warning if the model does not know their language; InputError for a text without
-spaces between words, which `t5punct punctuate` refuses too.
+In: words as they arrive.  Out: a warning, or None.  As `t5punct punctuate` does, it refuses a text without spaces
+between words by an InputError.
 
 >>> german = LanguageWatch("large")
 >>> german.hear("wie geht es dir") is None  # too little
 True
 >>> german.end()[:69]
 'the text seems to be in German, which the model large does not know, '
->>> german.hear("so " * 100) is None  # it is said once
+>>> german.hear("so " * 100) is None  # the warning comes once
 True
 """
 
@@ -17,13 +17,13 @@ from __future__ import annotations
 from ..model import language_warning, unknown_language
 from ..text.languages import check_spaced
 
-_LOOK_EVERY = 20  # words
-_SPACED_AFTER = 4  # words, from which on missing spaces are noticed: a single long word may be a name
+_GUESS_EVERY = 20  # words
+_SPACED_AFTER = 4  # words; of fewer, a long one may be a name, not a text without spaces
 _MOST_HEARD = 200  # words, after which no warning comes any more
 
 
 class LanguageWatch:
-    """Hears the first words of a stream."""
+    """Hears the first words of a stream, and guesses their language from time to time."""
 
     def __init__(self, model_name: str) -> None:
         self._model_name = model_name
@@ -34,20 +34,20 @@ class LanguageWatch:
         """Take more words; return a warning if there is one by now.  Raises InputError for words without spaces."""
         if self._is_over:
             return None
-        is_unchecked = len(self._heard) < _LOOK_EVERY
-        n_looks = len(self._heard) // _LOOK_EVERY
+        is_unchecked = len(self._heard) < _GUESS_EVERY
+        n_guesses = len(self._heard) // _GUESS_EVERY
         self._heard += text.split()
         if is_unchecked and len(self._heard) >= _SPACED_AFTER:
             check_spaced(self._heard, "the text")
-        is_time = len(self._heard) // _LOOK_EVERY > n_looks
-        return self._look() if is_time else None
+        is_time = len(self._heard) // _GUESS_EVERY > n_guesses
+        return self._guess() if is_time else None
 
     def end(self) -> str | None:
         """Return a warning about all that was heard, if none was returned before.  Raises InputError as `hear` does."""
         check_spaced(self._heard, "the text")
-        return None if self._is_over else self._look()
+        return None if self._is_over else self._guess()
 
-    def _look(self) -> str | None:
+    def _guess(self) -> str | None:
         language = unknown_language(self._model_name, self._heard)
         self._is_over = language is not None or len(self._heard) >= _MOST_HEARD
         return None if language is None else language_warning(self._model_name, language)

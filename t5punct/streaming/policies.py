@@ -1,6 +1,6 @@
 """When a slot is committed: after a fixed number of words, when the model is sure, or sentence by sentence.
 
-`delay` commits like `fixed`; its model reads each word once, instead of a window for each (`deciding.py`).
+`delay` commits as `fixed` does; its model reads each word once, where others read a window for each (`deciding.py`).
 
 In: a stream's state and the votes of its newest window.  Out: how many more slots are final.
 
@@ -13,7 +13,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from ..config import check
+from ..config import check, check_choice, check_range
 from ..t5.delay import MOST_WORDS as MOST_DELAY
 from ..windows.combine import choose_marks
 from ..windows.plan import MOST_WORDS
@@ -37,15 +37,14 @@ class StreamConfig:
     l_min: int = 1  # `entropy`: the least and the most words of right context
     l_max: int = 6
     thresholds: list[float] = field(default_factory=lambda: [0.5])  # h in bits: one, or one for each lookahead
-    every: int = 4  # `sentence`: F, words between two looks at the buffer
+    every: int = 4  # `sentence`: F, words from one decoding of the buffer to the next
     after: int = 4  # `sentence`: T, words that must follow a sentence's end
     max_delay_ms: int | None = None  # a silence of this length commits everything
 
     def __post_init__(self) -> None:
-        policies = f"one of {', '.join(POLICIES)}"
-        check(self.policy in POLICIES, f"policy {self.policy!r}", expected=policies, fix="check --policy")
-        deciders = f"one of {', '.join(DECIDERS)}"
-        check(self.decide in DECIDERS, f"decide {self.decide!r}", expected=deciders, fix="check decide")
+        check_choice(self, "", "policy", POLICIES)
+        check_choice(self, "", "decide", DECIDERS)
+        check_range(self, "", 1, "max_delay_ms", most=_DAY_MS)
         is_short = self.window <= MOST_WORDS
         check(is_short, f"a window of {self.window} words", expected=f"at most {MOST_WORDS}", fix="lower window")
         if self.policy == "delay":
@@ -54,7 +53,7 @@ class StreamConfig:
                 f"policy delay with a lookahead of {self.lookahead} words, decide {self.decide}",
                 expected=f"0 to {MOST_DELAY}, and no decide: the tagger decides", fix="check --lookahead and decide",
             )  # fmt: skip
-        # values of each policy that a window has to be longer than
+        # of each policy, the settings whose words must fit into a window
         names = {"fixed": ("lookahead",), "entropy": ("l_min", "l_max"), "sentence": ("every", "after"), "delay": ()}
         for name in names[self.policy]:
             value = getattr(self, name)
@@ -65,52 +64,55 @@ class StreamConfig:
                 expected=f"{least} or more, and less than the window", fix=f"change {name} or the window",
             )  # fmt: skip
         if self.policy == "entropy":
-            mistake = f"l_min {self.l_min}, l_max {self.l_max}"
-            check(self.l_min <= self.l_max, mistake, expected="l_min <= l_max", fix="check l_min and l_max")
-            check(
-                len(self.thresholds) in (1, self.l_max - self.l_min + 1),
-                f"{len(self.thresholds)} thresholds for lookaheads from {self.l_min} to {self.l_max}",
-                expected="one threshold, or one for each lookahead", fix="check threshold",
-            )  # fmt: skip
-            are_bits = all(0.0 <= threshold < math.inf for threshold in self.thresholds)
-            check(are_bits, f"thresholds {self.thresholds}", expected="bits, 0 or more", fix="check threshold")
-        is_possible = self.max_delay_ms is None or 1 <= self.max_delay_ms <= _DAY_MS
-        mistake = f"max_delay_ms {self.max_delay_ms}"
-        check(is_possible, mistake, expected=f"1 to {_DAY_MS}, a day", fix="check --max-delay-ms")
+            self._check_entropy()
+
+    def _check_entropy(self) -> None:
+        mistake = f"l_min {self.l_min}, l_max {self.l_max}"
+        check(self.l_min <= self.l_max, mistake, expected="l_min <= l_max", fix="check l_min and l_max")
+        check(
+            len(self.thresholds) in (1, self.l_max - self.l_min + 1),
+            f"{len(self.thresholds)} thresholds for lookaheads from {self.l_min} to {self.l_max}",
+            expected="one threshold, or one for each lookahead", fix="check threshold",
+        )  # fmt: skip
+        are_bits = all(0.0 <= threshold < math.inf for threshold in self.thresholds)
+        check(are_bits, f"thresholds {self.thresholds}", expected="bits, 0 or more", fix="check threshold")
 
 
 class Policy:
-    """When the model reads a window, from where, and which slots are then final."""
+    """When the model reads a window, where that begins, and which slots are then final.
 
-    least: int  # words that must follow a slot before it may be final
+    Slots are committed in order, so the slots that are candidates, or final, are the first of those that wait.
+    """
 
-    def n_asked(self, state: StreamState) -> int:
-        """Count the waiting slots, from the first on, that could be final now."""
-        return max(0, state.n_waiting - self.least)
+    min_lookahead: int  # words that must follow a slot before it may be final
+
+    def n_candidates(self, state: StreamState) -> int:
+        """Count the waiting slots that enough words follow: only these may become final now."""
+        return max(0, state.n_waiting - self.min_lookahead)
 
     def is_due(self, state: StreamState) -> bool:
-        """Return whether the word just heard can make a slot final."""
-        return self.n_asked(state) > 0
+        """Return whether the model must read a window now that a word was heard."""
+        return self.n_candidates(state) > 0
 
     def window_start(self, state: StreamState) -> int:
-        """Return the place in the stream from which the model reads."""
+        """Return the index, in the stream, of the first word that the model reads."""
         return state.start
 
-    def n_ready(self, state: StreamState, votes: Sequence[Vote]) -> int:
-        """Count the slots that are final now; `votes` are those of the slots asked for."""
+    def n_final(self, state: StreamState, votes: Sequence[Vote]) -> int:
+        """Count the slots that are final now.  votes: of the candidates, one each."""
         return len(votes)
 
 
 @dataclass(frozen=True)
 class Fixed(Policy):
-    """Commits each slot when exactly `least` words after it were heard (Minixhofer 2021, section 4)."""
+    """Commits each slot as soon as enough words after it were heard (Minixhofer 2021, section 4)."""
 
-    least: int
+    min_lookahead: int
 
 
 @dataclass(frozen=True)
 class Delayed(Fixed):
-    """The same, of a model that remembers what it has read: it is shown the waiting words, and the one before them."""
+    """Commits as `Fixed` does.  Its model, which remembers, reads only the words that wait and the one before them."""
 
     def window_start(self, state: StreamState) -> int:
         return max(state.start, state.n_committed - 1)
@@ -118,21 +120,18 @@ class Delayed(Fixed):
 
 @dataclass(frozen=True)
 class Entropy(Policy):
-    """Commits each slot when the model is sure of it, or after `most` words (thesis 2021, algorithm 1).
+    """Commits each slot when the model is sure of it, or after `max_lookahead` words (thesis 2021, algorithm 1)."""
 
-    Slots are committed in order: one that the model is sure of waits for those before it.
-    """
+    min_lookahead: int
+    max_lookahead: int
+    thresholds: Sequence[float]  # bits, one for each lookahead from the least to the most
 
-    least: int
-    most: int
-    thresholds: Sequence[float]  # bits, one for each lookahead from `least` to `most`
-
-    def n_ready(self, state: StreamState, votes: Sequence[Vote]) -> int:
+    def n_final(self, state: StreamState, votes: Sequence[Vote]) -> int:
         for index, vote in enumerate(votes):
-            lookahead = state.n_waiting - index - 1  # `least` or more: no other slots are asked for (`n_asked`)
-            if lookahead >= self.most:
+            lookahead = state.n_waiting - index - 1  # `min_lookahead` or more, as the slot is a candidate
+            if lookahead >= self.max_lookahead:
                 continue
-            is_sure = entropy(vote.marks) / _NATS_PER_BIT <= self.thresholds[lookahead - self.least]
+            is_sure = entropy(vote.marks) / _NATS_PER_BIT <= self.thresholds[lookahead - self.min_lookahead]
             if not is_sure:
                 return index  # the slots behind it wait for it
         return len(votes)
@@ -142,32 +141,31 @@ class Entropy(Policy):
 class Sentence(Policy):
     """Commits, every few words, all sentences that enough words follow (Chen 2020, algorithm 1).
 
-    The paper commits only the first of them; then short sentences could come faster than they are committed, so we
-    commit all.  The buffer begins with a sentence.  It is bounded: when as many words wait as a window holds, all slots
-    that enough words follow are committed.
+    The paper commits only the first of these sentences.  Short sentences could then come faster than they are
+    committed.  The model reads from the beginning of a sentence.  If a whole window of words waits and no sentence ends
+    in it, all candidates are committed.
     """
 
-    every: int
-    least: int
-    window: int
+    every: int  # words
+    min_lookahead: int
+    window: int  # words
 
     def is_due(self, state: StreamState) -> bool:
         is_time = state.n_seen % self.every == 0
         is_full = state.n_waiting >= self.window
-        return (is_time or is_full) and self.n_asked(state) > 0
+        return (is_time or is_full) and self.n_candidates(state) > 0
 
     def window_start(self, state: StreamState) -> int:
         return max(state.start, state.sentence_start)
 
-    def n_ready(self, state: StreamState, votes: Sequence[Vote]) -> int:
-        """Count the words up to the last sentence end; `votes` are of the waiting slots that `least` words follow."""
-        waiting = state.words[state.n_committed - state.start :]  # the words that are not committed
+    def n_final(self, state: StreamState, votes: Sequence[Vote]) -> int:
+        waiting = state.words[state.n_committed - state.start :]
         n_ended = 0  # words up to the last sentence's end
         for index, vote in enumerate(votes):
             marks, _ = choose_marks([vote.marks], [1.0])  # mark by mark, as the slot will be decided
             if waiting[index].ends_sentence(marks):
                 n_ended = index + 1
-        if n_ended == 0 and state.n_waiting >= self.window:  # a sentence that is longer than the buffer
+        if n_ended == 0 and state.n_waiting >= self.window:  # a sentence that is longer than the window
             return len(votes)
         return n_ended
 

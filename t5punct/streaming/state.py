@@ -1,4 +1,4 @@
-"""What a stream remembers: its last words and a few numbers, however long it is.
+"""What a stream remembers: its last words and a few numbers, however long the stream is.
 
 In: words, one after the other.  Out: a `StreamState`, a value that can be saved and resumed elsewhere.
 
@@ -36,63 +36,63 @@ class Times:
 class StreamState:
     """The state of a stream between two words."""
 
-    words: tuple[Word, ...] = ()  # the last words: a window of them, or more while they wait (`delay`: all it needs)
+    words: tuple[Word, ...] = ()  # the last ones: as many as the model may read, or all that wait if these are more
     n_seen: int = 0
     n_committed: int = 0
     sentence_start: int = 0  # the first word after the last committed sentence end
-    in_doubt: bool = False  # whether only the next word shows if the last committed one ends a sentence: `Inc.`
-    opened: str = ""  # the mark that opened the sentence that goes on: `¿`
-    quoted: bool = False  # whether a quotation that began with a sentence goes on
+    in_doubt: bool = False  # whether the last committed word, e.g. `Inc.`, may end a sentence: the next word will show
+    opened: str = ""  # the mark before the current sentence: `¿`
+    quoted: bool = False  # whether the current sentence is inside a quotation that began with a sentence
     unsure_case: str = ""  # of the last committed word (`SentencePosition`)
     end_ms: int | None = None  # when the last word ended
     finished: bool = False
-    times: tuple[Times, ...] = ()  # of the last of `words`
-    n_read: int = 0  # policy `delay`: words that the model has read, and their tokens
-    n_tokens: int = 0
-    # policy `delay`: what the model remembers of them; it is not saved but computed again from the last words
+    times: tuple[Times, ...] = ()  # of the last words; empty if the source gives none
+    n_read: int = 0  # policy `delay`: the words that the model has read
+    n_tokens: int = 0  # policy `delay`: the tokens of these words
+    # policy `delay`: what the model remembers of these words; not saved, but computed again from `words`
     memory: Memory | None = field(default=None, compare=False, repr=False)
 
     @property
     def start(self) -> int:
-        """The place of the first remembered word in the stream."""
+        """The index, in the stream, of the first of `words`."""
         return self.n_seen - len(self.words)
 
     @property
     def begins_sentence(self) -> bool | None:
-        """Whether a sentence begins with the first word that is not committed; None: that is not known."""
+        """Whether a sentence begins with the first word that is not committed; None if this is not known yet."""
         return None if self.in_doubt else self.n_committed == self.sentence_start
 
     @property
     def n_waiting(self) -> int:
-        """How many words were heard and are not committed yet."""
+        """How many words were heard but are not committed yet."""
         return self.n_seen - self.n_committed
 
     def hear(self, word: Word, window: int, times: Times | None = None) -> StreamState:
-        """Return the state with one more word; older words are dropped if they are committed and outside the window."""
+        """Return the state with one more word.  It holds the last `window` words, or all that wait if they are more."""
         times = times or Times()
         n_outside = max(0, len(self.words) + 1 - window)
-        n_dropped = min(n_outside, self.n_committed - self.start)  # words that wait are kept
+        n_dropped = min(n_outside, self.n_committed - self.start)
         words = (*self.words[n_dropped:], replace(word, space=" "))
-        if len(words) > 1:  # only now it shows that the word before is an ordinal
+        if len(words) > 1:  # the new word may show that the word before is an ordinal
             raw_before = words[-3].raw if len(words) > 2 else ""
             words = (*words[:-2], between(words[-2], raw_before, words[-1].raw), words[-1])
-        has_times = bool(self.times) or times != Times()  # a source that tells none keeps the state small
-        known = (*self.times, times)[-len(words) :] if has_times else ()
-        return replace(self, words=words, n_seen=self.n_seen + 1, end_ms=times.end_ms, times=known)
+        has_times = bool(self.times) or times != Times()
+        last_times = (*self.times, times)[-len(words) :] if has_times else ()
+        return replace(self, words=words, n_seen=self.n_seen + 1, end_ms=times.end_ms, times=last_times)
 
     def times_of(self, index: int) -> Times:
-        """Return when the word at a place of the stream was spoken."""
-        n_behind = self.n_seen - index
-        return self.times[-n_behind] if n_behind <= len(self.times) else Times()  # of older ones they are not known
+        """Return when a word, by its index in the stream, was spoken."""
+        n_from_end = self.n_seen - index
+        return self.times[-n_from_end] if n_from_end <= len(self.times) else Times()
 
-    def paused(self, pause: int) -> StreamState:
-        """Return the state with a silence after the last word, unless a longer one is known already."""
+    def with_pause(self, pause: int) -> StreamState:
+        """Return the state with a pause (as `pause_of` counts it) after the last word, unless a longer one is known."""
         if pause <= self.words[-1].pause:
             return self
         return replace(self, words=(*self.words[:-1], replace(self.words[-1], pause=pause)))
 
     def to_json(self) -> str:
-        """Return the state as a line of json."""
+        """Return the state as a line of JSON."""
         values = asdict(replace(self, memory=None))
         del values["memory"]
         return json.dumps(values)
@@ -105,22 +105,21 @@ class StreamState:
             words = values.pop("words")
             if "memory" in values or not isinstance(words, list):
                 raise TypeError
-            times = tuple(Times(**times_values) for times_values in values.pop("times", []))  # an older state has none
+            times = tuple(Times(**item) for item in values.pop("times", []))  # older versions wrote no times
             state = cls(words=tuple(Word(**word) for word in words), times=times, **values)
-            state._check()
+            if not state._is_possible():
+                raise ValueError
             return state
         except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
-            raise InputError(
-                f"a stream state that reads {str(text)[:40]!r}", expected="what to_json wrote", fix="begin a new stream"
-            ) from error
+            mistake = f"a stream state that reads {str(text)[:40]!r}"
+            raise InputError(mistake, expected="what to_json wrote", fix="begin a new stream") from error
 
-    def _check(self) -> None:
-        """Raises ValueError for a state that no stream can have."""
+    def _is_possible(self) -> bool:
         numbers = [self.n_seen, self.n_committed, self.sentence_start, self.n_read, self.n_tokens]
         if self.end_ms is not None:
             numbers.append(self.end_ms)
         numbers += [ms for times in self.times for ms in (times.start_ms, times.end_ms) if ms is not None]
-        is_possible = (
+        return (
             all(type(number) is int for number in numbers)
             and type(self.finished) is bool
             and type(self.in_doubt) is bool
@@ -132,20 +131,18 @@ class StreamState:
             and 0 <= self.n_read <= self.n_seen
             and self.n_tokens >= 0
             and len(self.times) <= len(self.words)
-            and all(map(_is_sound, self.words))
+            and all(map(_is_word, self.words))
         )
-        if not is_possible:
-            raise ValueError
 
 
-def _is_sound(word: Word) -> bool:
-    """Return whether a word has values of the right types, and is one word."""
+def _is_word(word: Word) -> bool:
+    """Return whether all values of a word have the right types, and its text is one word."""
     texts = (word.text, word.marks, word.raw, word.space, word.spelled)
     if not all(isinstance(text, str) for text in texts):
         return False
     if type(word.dotted) is not bool or type(word.is_abbreviated) is not bool:
         return False
-    if not isinstance(word.pause, int) or word.pause not in range(len(PAUSES) + 1):  # an older state has true or false
+    if not isinstance(word.pause, int) or word.pause not in range(len(PAUSES) + 1):  # older versions wrote a bool
         return False
     is_one_word = word.text.split() == [word.text]
     return is_one_word and type(word.n_closers) is int and 0 <= word.n_closers <= len(word.text)

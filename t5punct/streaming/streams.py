@@ -3,8 +3,8 @@
 In: words, in chunks of any size, of one stream or of many.  Out: committed words, in order.
 
 With a lookahead of 2, `push(["how", "are"])` commits nothing yet, `push(["you", "today"])` commits `how` and `are`, and
-`finish()` the rest.  What the model reads depends only on a word's place in the stream, so any chunking of the same
-words gives the same output (see `t5/precision.py`).  The windows of many streams are decoded together.
+`finish()` commits the rest.  What the model reads does not depend on how the words are cut into chunks, and so the
+output does not, either (but see `t5/precision.py`).  The windows of many streams are decoded together.
 """
 
 from __future__ import annotations
@@ -31,15 +31,15 @@ from .policies import StreamConfig, make_policy
 from .state import StreamState, Times
 
 Words = Iterable[str | TimedWord]
-STREAM_MODEL = "base"  # the default of streams, which must be quick
+STREAM_MODEL = "base"  # streams must be quick: the default elsewhere is larger
 
 
 @dataclass(frozen=True, slots=True)
 class Committed:
-    """A word whose slot is final, and how many words were heard after it by then.  One that was removed has no text."""
+    """A word whose slot is final.  A removed word has no text."""
 
     annotated: AnnotatedWord
-    delay_words: int
+    delay_words: int  # how many words after it were heard before it was committed
     start_ms: int | None = None  # when it was spoken, if the source said so
     end_ms: int | None = None
 
@@ -51,28 +51,28 @@ class Committed:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A stream after some words, and what became final."""
+    """The state of a stream after a call, and the words that the call made final."""
 
     state: StreamState
     committed: tuple[Committed, ...] = ()
 
 
 class Streams:
-    """Any number of streams over one model.  Their states are values, kept by the caller."""
+    """Any number of streams that share one model.  The caller keeps the streams' states, which are values."""
 
     def __init__(
         self, punctuator: Punctuator, config: StreamConfig | None = None, decider: Decider | None = None
     ) -> None:
-        """`decider` takes the place of the one that the config names.
+        """decider: replaces the one that the config names.
 
-        Raises ConfigError for a window that the model cannot read, and for a decoder that cannot do what is asked.
+        Raises ConfigError for a window that the model cannot read, and for a decoder that the policy cannot use.
         """
         self._punctuator = punctuator
         self.config = config or StreamConfig()
-        self._check()
+        self._check_config()
         self._policy = make_policy(self.config)
-        self._n_kept = self.config.window  # words that a state keeps, from which the model reads
-        self._delay_decider: DelayDecider | None = None  # the decider, if it reads all words before it votes
+        self._n_kept = self.config.window  # words that a state holds, for the model to read
+        self._delay_decider: DelayDecider | None = None  # the same as `_decider`, if that is one
         if decider is not None:
             self._decider = decider
         elif self.config.policy == "delay":
@@ -85,8 +85,8 @@ class Streams:
     def push(self, states: Sequence[StreamState], words: Sequence[Words]) -> list[Step]:
         """Give each stream the words that arrived for it.  Raises InputError for a stream that is finished.
 
-        Each stream hears words until one of them makes the model look, and the windows of all streams that came so far
-        are decoded together; then they hear more.  So every window is read that would be if words came one by one.
+        Each stream hears words up to one after which a window must be decoded.  The windows of all these streams are
+        decoded together; then the streams hear more.  The windows are those of words that come one by one.
         """
         if len(states) != len(words):
             mistake = f"words for {len(words)} of {len(states)} streams"
@@ -96,139 +96,137 @@ class Streams:
         steps = [Step(state) for state in states]
         queues = [deque(self._pieces(arrived)) for arrived in words]
         while True:
-            # the streams whose windows are to be decoded: by index, whether everything that waits is final
-            looks: dict[int, bool] = {}
+            due: dict[int, bool] = {}  # as `_decode` takes it
             for index, queue in enumerate(queues):
-                state, is_final = self._hear(steps[index].state, queue)
+                state, commits_all = self._hear(steps[index].state, queue)
                 steps[index] = replace(steps[index], state=state)
-                if is_final is not None:
-                    looks[index] = is_final
-            if not looks:
+                if commits_all is not None:
+                    due[index] = commits_all
+            if not due:
                 return steps
-            self._decode(steps, looks)
+            self._decode(steps, due)
 
     def flush(self, states: Sequence[StreamState]) -> list[Step]:
-        """Commit everything that was heard, and end the sentence there, as a silence does; the streams go on."""
+        """Commit all words that were heard, and end the sentence there, as a silence does.  The streams go on."""
         steps = [Step(state) for state in states]
-        self._decode(steps, _waiting(states), ends=True)
+        self._decode(steps, _waiting(states))
         return steps
 
     def finish(self, states: Sequence[StreamState]) -> list[Step]:
-        """End the streams: the rest becomes final, and so does the text."""
+        """Commit all words that were heard, and end the streams."""
         return [replace(step, state=replace(step.state, finished=True)) for step in self.flush(states)]
 
     def provisional(self, states: Sequence[StreamState]) -> list[tuple[AnnotatedWord, ...]]:
         """Return the words of each stream that are not final yet, as they look now."""
         steps = [Step(state) for state in states]
-        self._decode(steps, _waiting(states), ends=False)
+        self._decode(steps, _waiting(states), ends_sentence=False)
         return [tuple(committed.annotated for committed in step.committed) for step in steps]
 
-    def _check(self) -> None:
+    def _check_config(self) -> None:
         decoder = self._punctuator.config.decoding.decoder
         if self.config.policy == "delay":
             mistake = "policy delay with the decoder generate"
             check(decoder != "generate", mistake, expected="tagger", fix="drop --decoder")
             return
-        is_sure = decoder != "generate" or self.config.policy != "entropy"  # whether it knows how sure it is, if asked
-        answers = decoder in ("auto", "slots") or self.config.decide != "classify"  # likewise, single questions
+        lacks_entropies = self.config.policy == "entropy" and decoder == "generate"
+        lacks_answers = self.config.decide == "classify" and decoder not in ("auto", "slots")
         check(
-            is_sure and answers, f"policy {self.config.policy}, decide {self.config.decide} with the decoder {decoder}",
+            not (lacks_entropies or lacks_answers),
+            f"policy {self.config.policy}, decide {self.config.decide} with the decoder {decoder}",
             expected="the decoder slots, which knows how sure it is and answers questions", fix="drop --decoder",
         )  # fmt: skip
         self._punctuator.window_input([Word("a")] * self.config.window)  # raises ConfigError if it is too long
 
     def _pieces(self, words: Words) -> Iterator[TimedWord]:
-        """Yield one item for each word, or mark that stands alone, whatever chunk it comes in."""
+        """Yield each word, or mark that stands alone, as an item of its own: a str may hold several."""
         if isinstance(words, bytes) or not isinstance(words, Iterable):
             raise InputError(f"words of type {type(words).__name__}", expected="a list of str", fix="give [] for none")
-        arrived = [words] if isinstance(words, str) else words  # a str may hold several words, too
-        for word in arrived:
+        for word in [words] if isinstance(words, str) else words:
             timed = word if isinstance(word, TimedWord) else TimedWord(word)
             times = whole_ms(timed.start_ms), whole_ms(timed.end_ms)
             for piece in checked_text(timed.word, may_hold_bytes=True).split():
                 yield TimedWord(piece, *times)
 
     def _hear(self, state: StreamState, queue: deque[TimedWord]) -> tuple[StreamState, bool | None]:
-        """Take words until a window must be decoded, or none are left.
+        """Take words from the queue until a window must be decoded, or no words are left.
 
-        Gives the state, and whether everything that waits is final in that window: True behind a silence, False where
-        the policy decides; None where no window must be decoded.
+        Returns the state, and what the window makes final: True, all words that wait, as a silence follows; False,
+        what the policy says; None, no window must be decoded.
         """
         task = self._punctuator.model.task
         while queue:
             silence_ms = queue[0].silence_ms(state.end_ms)
             if state.words:
-                state = state.paused(pause_of(silence_ms, task.pauses_ms))
+                state = state.with_pause(pause_of(silence_ms, task.pauses_ms))
             if state.n_waiting and silence_ms >= (self.config.max_delay_ms or math.inf):
                 return state, True
             word = queue.popleft()
-            [heard] = words_of(word.word, task.alphabet, opens_line=not state.n_seen)
-            if not heard.has_slot:
-                marked = self._add_marks(state, word.word)
-                if marked is not None:  # else it is a word
-                    state = marked
-                    continue
-            state = state.hear(heard, self._n_kept, Times(word.start_ms, word.end_ms))
+            [parsed] = words_of(word.word, task.alphabet, opens_line=not state.n_seen)
+            marked = None if parsed.has_slot else self._add_marks(state, word.word)
+            if marked is not None:
+                state = marked
+                continue
+            state = state.hear(parsed, self._n_kept, Times(word.start_ms, word.end_ms))
             if self._policy.is_due(state):
                 return state, False
         return state, None
 
     def _add_marks(self, state: StreamState, piece: str) -> StreamState | None:
-        """Return the state after marks that stand alone; None: they are a word.
+        """Return the state after marks that stand alone, which belong to the last word as in a text.
 
-        As in a text, they are the last word's.  They are dropped, as every slot is decided anew.  Where marks are kept,
-        the word gets them; if it is final already, or has as many as a slot may have, they stay as a word.
+        None: the marks cannot belong to it, and are to be heard as a word.
         """
         if not state.words:
             return None
         last = state.words[-1]
-        reread = [*words_of(f"{last.raw} {piece}", self._punctuator.model.task.alphabet, opens_line=False)]
-        if len(reread) > 1:
+        [reread, *rest] = words_of(f"{last.raw} {piece}", self._punctuator.model.task.alphabet, opens_line=False)
+        if rest:
             return None
-        if not self._punctuator.config.render.keep_marks:
+        if not self._punctuator.config.render.keep_marks:  # the model decides every slot, whatever marks it had
             return state
-        if not state.n_waiting or len(reread[0].marks) == len(last.marks):
+        has_all_marks = len(reread.marks) == len(last.marks)  # as many as a slot may have
+        if not state.n_waiting or has_all_marks:
             return None
-        marked = replace(last, marks=reread[0].marks, raw=reread[0].raw, dotted=reread[0].dotted)
+        marked = replace(last, marks=reread.marks, raw=reread.raw, dotted=reread.dotted)
         return replace(state, words=(*state.words[:-1], marked))
 
-    def _decode(self, steps: list[Step], looks: Mapping[int, bool], *, ends: bool = True) -> None:
-        """Decode the newest windows of some streams, and commit what is final.
+    def _decode(self, steps: list[Step], due: Mapping[int, bool], *, ends_sentence: bool = True) -> None:
+        """Decode the newest windows of some streams, commit what is final, and replace these streams' steps.
 
-        `steps`: of all streams, those decoded are replaced; `looks`: by index in them, whether everything that waits is
-        final, as a silence or the end of the stream follows; with `ends` the sentence ends there.
+        due: by the index of a stream, whether all its waiting words become final, as a silence or the end follows.
+        ends_sentence: whether such a silence or end also ends the sentence.
         """
-        states = [steps[index].state for index in looks]
+        states = [steps[index].state for index in due]
         if self._delay_decider is not None:
             states = self._delay_decider.read(states)
-        wanted = list[Look]()
-        for state, everything in zip(states, looks.values(), strict=True):
+        looks = list[Look]()
+        for state, commits_all in zip(states, due.values(), strict=True):
             start = min(self._policy.window_start(state), state.n_committed)
-            n_asked = state.n_waiting if everything else self._policy.n_asked(state)
-            window = Window(start, state.n_seen, state.n_committed, state.n_committed + n_asked)
+            n_candidates = state.n_waiting if commits_all else self._policy.n_candidates(state)
+            window = Window(start, state.n_seen, state.n_committed, state.n_committed + n_candidates)
             words = state.words[start - state.start :]
-            wanted.append(Look(state, View(window, words, everything and ends, n_settled=state.n_committed)))
-        for (index, everything), look, votes in zip(looks.items(), wanted, self._decider.votes(wanted), strict=True):
-            n_ready = len(votes) if everything else self._policy.n_ready(look.state, votes)
-            state, committed = self._commit(look.state, votes[:n_ready])
+            looks.append(Look(state, View(window, words, commits_all and ends_sentence, n_settled=state.n_committed)))
+        for (index, commits_all), look, votes in zip(due.items(), looks, self._decider.votes(looks), strict=True):
+            n_final = len(votes) if commits_all else self._policy.n_final(look.state, votes)
+            state, committed = self._commit(look.state, votes[:n_final])
             steps[index] = Step(state, steps[index].committed + committed)
 
     def _commit(self, state: StreamState, votes: Sequence[Vote]) -> tuple[StreamState, tuple[Committed, ...]]:
-        """Return the first waiting words, as these votes decide them, and the state once they are committed."""
+        """Commit the first waiting words, one for each vote.  Return the new state, and these words."""
         sentence = self._punctuator.first_sentence
-        if state.n_committed:  # what the words before have left
+        if state.n_committed:  # go on where the last committed word ended
             unsure_case = Case(state.unsure_case) if state.unsure_case else None
             sentence = SentencePosition(state.begins_sentence, state.opened, state.quoted, unsure_case)
         first = state.n_committed - state.start
         words = state.words[first : first + len(votes)]
         decisions = list[Decision]()
         sentence_start = state.sentence_start
-        for following, (word, vote) in enumerate(zip(words, votes, strict=True), start=state.n_committed + 1):
+        for index, (word, vote) in enumerate(zip(words, votes, strict=True), start=state.n_committed):
             decided, sentence = self._punctuator.decide_words([word], [[vote]], sentence)
             decisions += decided
-            if sentence.begins:  # with the word that follows
-                sentence_start = following
-        # what is out stays: the marks of a removed word can only go to a word that is committed together with it
+            if sentence.begins:  # with the next word
+                sentence_start = index + 1
+        # a committed word never changes: a removed word's marks can only go to a word that is committed with it
         committed = list[Committed]()
         for index, written in enumerate(self._punctuator.write_words(words, decisions), start=state.n_committed):
             times = state.times_of(index)
@@ -247,7 +245,7 @@ class Streams:
 
 
 class StreamingPunctuator:
-    """One stream, which remembers where it is; `state` can be saved, and given to another one that resumes it."""
+    """One stream.  Its `state` can be saved, and given to another `StreamingPunctuator`, which goes on from there."""
 
     def __init__(
         self,
@@ -258,14 +256,15 @@ class StreamingPunctuator:
         policy: str | None = None,
         lookahead: int | None = None,
     ) -> None:
-        """Take a punctuator, or load a model by its name, `base` where none is given.
+        """Begin a stream, or resume one from a `state`.
 
-        `policy` and `lookahead` replace the config's.  Raises ConfigError as `Streams` does.
+        punctuator: or the name of a model to load; None: `base`.  policy, lookahead: replace the config's.
+        Raises ConfigError as `Streams` does.
         """
         self._punctuator = punctuator if isinstance(punctuator, Punctuator) else Punctuator(punctuator or STREAM_MODEL)
-        named = {"policy": policy, "lookahead": lookahead}
-        chosen: dict[str, Any] = {name: value for name, value in named.items() if value is not None}
-        self._streams = Streams(self._punctuator, replace(config or StreamConfig(), **chosen))
+        named: dict[str, Any] = {"policy": policy, "lookahead": lookahead}
+        changes = {name: value for name, value in named.items() if value is not None}
+        self._streams = Streams(self._punctuator, replace(config or StreamConfig(), **changes))
         self.state = state or StreamState()
 
     def __repr__(self) -> str:
@@ -273,14 +272,11 @@ class StreamingPunctuator:
         return f"{type(self).__name__}({self._punctuator!r}, {config.policy!r}, lookahead={config.lookahead})"
 
     def push(self, words: Words) -> tuple[Committed, ...]:
-        """Take words that arrived; return those whose slots are now final.
-
-        Raises InputError after `finish()`.
-        """
+        """Take words that arrived, and return the words that became final.  Raises InputError after `finish()`."""
         return self._step(self._streams.push([self.state], [words]))
 
     def flush(self) -> tuple[Committed, ...]:
-        """Make everything final that was heard, and end the sentence, as after a silence; the stream goes on."""
+        """Make all words final that were heard, and end the sentence, as a silence does.  The stream goes on."""
         return self._step(self._streams.flush([self.state]))
 
     def provisional(self) -> tuple[AnnotatedWord, ...]:
@@ -288,7 +284,7 @@ class StreamingPunctuator:
         return self._streams.provisional([self.state])[0]
 
     def finish(self) -> tuple[Committed, ...]:
-        """End the stream: the rest becomes final, with the context there is."""
+        """Make all words final that were heard, and end the stream."""
         return self._step(self._streams.finish([self.state]))
 
     def _step(self, steps: Sequence[Step]) -> tuple[Committed, ...]:
@@ -297,24 +293,24 @@ class StreamingPunctuator:
 
 
 def _waiting(states: Sequence[StreamState]) -> dict[int, bool]:
-    """Return the streams that still have words to commit."""
+    """Return, as `_decode` takes it, that all words become final of each stream that has any to commit."""
     return {index: True for index, state in enumerate(states) if state.n_waiting}
 
 
 def committed_events(words: Sequence[Committed], n_chars: int, decision_ms: float) -> tuple[list[dict[str, Any]], int]:
-    """Return the events of words that became final, which json can hold, and how long the text is with them.
+    """Return the events of words that became final, as values for JSON, and the text's new length in characters.
 
     >>> so = AnnotatedWord("so", "So,", ",", "capitalised", 0.62, 1)
     >>> events, n_chars = committed_events([Committed(so, 4, 100, 300)], 0, decision_ms=1.5)
     >>> events[0]["text"], events[0]["start"], events[0]["end_char"], n_chars
     ('So,', 0.1, 3, 3)
 
-    n_chars: how long it was before, in characters; decision_ms: how long the model took to decide them.
+    n_chars: the text's length before these words; decision_ms: how long the model took to decide them.
     """
     events = list[dict[str, Any]]()
     for word in words:
-        has_space = n_chars > 0 and not word.annotated.is_removed  # before it
-        begin = n_chars + 1 if has_space else n_chars
+        has_space_before = n_chars > 0 and not word.annotated.is_removed
+        begin = n_chars + 1 if has_space_before else n_chars
         n_chars = begin + len(word.text)
         events.append(
             {
@@ -330,5 +326,5 @@ def committed_events(words: Sequence[Committed], n_chars: int, decision_ms: floa
 
 
 def provisional_event(words: Sequence[AnnotatedWord]) -> dict[str, list[str]]:
-    """Return the event of the words that are not final yet, as they look now."""
+    """Return the event of words that are not final yet, as they look now."""
     return {"provisional": [word.text for word in words if not word.is_removed]}

@@ -1,10 +1,10 @@
-"""Which language a text seems to be in, and whether that one writes spaces between words.
+"""Which language a text seems to be in, and whether it has spaces between words.
 
-In: words.  Out: a name, `German`, or that of an alphabet, `Cyrillic letters`; None where too little is known.  It is
-told by a text's alphabet, its letters, and its most frequent small words.
+In: words.  Out: a language, `German`, or an alphabet, `Cyrillic letters`; None if the text is too short or unclear.
+The guess is made from a text's alphabet, its letters, and its small words, which are frequent in any text.
 
-Chinese, Japanese, Thai, Lao, Burmese and Khmer write no spaces: what stands between white space are phrases, and so no
-words that marks could stand behind.  Text of these languages that was cut into words before is a text like any other.
+Chinese, Japanese, Thai, Lao, Burmese and Khmer are written without spaces between words.  What stands between white
+space are phrases, and marks could only be set behind these.  Such a text can be punctuated once it is cut into words.
 
 >>> guess_language("wie geht es dir heute und was machst du".split())
 'German'
@@ -28,8 +28,8 @@ LANGUAGES = {
     "en": "English", "de": "German", "fr": "French", "es": "Spanish", "it": "Italian", "pt": "Portuguese",
     "nl": "Dutch", "pl": "Polish", "hu": "Hungarian",
 }  # fmt: skip
-# of the most frequent words of the training corpora those that are no titles, names or topics; of two languages that
-# share some, the text has more of one
+# the most frequent words of the training corpora, without titles, names and topics; languages share some, but a text
+# has more of its own language's
 _SMALL_WORDS = {
     "English": "the to and of that you in it is we for on have this so be are with at was as what there but do not"
     " can would like or it's if think about which that's just from will they by an our up now has know out"
@@ -129,10 +129,10 @@ _OWN_LETTERS = {
     "Vietnamese": "ơưạảấầẩẫậắằẳẵặẹẻẽếềểễệỉịọỏốồổỗộớờởỡợụủứừửữựỳỵỷỹ",
 }  # fmt: skip
 SMALL_WORDS = {language: frozenset(words.split()) for language, words in _SMALL_WORDS.items()}
-_WORDS = 1000  # of a text, the first ones
-_FEWEST = 3  # words that say something; other texts are too short
-_LEAST_SHARE = 0.15  # of all words: of a text in the language it is a third or more
-# first and last letter of a script, and how many letters a word has at most on average
+_WORDS = 1000  # how many first words of a text are read
+_FEWEST = 3  # words of a language: in a shorter text, the language is not clear
+_LEAST_SHARE = 0.15  # of a language's words among all words; a text in the language has a third or more
+# first and last letter of a script, and the letters of a long word
 _SCRIPTS = (
     ("\u0e00", "\u0eff", 8),  # Thai, Lao
     ("\u1000", "\u109f", 8),  # Burmese
@@ -145,10 +145,10 @@ _ANY_SCRIPT = re.compile(f"[{''.join(f'{first}-{last}' for first, last, _ in _SC
 
 
 def guess_language(words: Iterable[str]) -> str | None:
-    """Return the language of a text's first words, or its alphabet if that is not Latin; None if it is not clear."""
+    """Return the language of a text's first words, or their alphabet if it is not Latin; None if it is not clear."""
     first = [word.lower().strip(".,?!:;\"'()[]") for word in islice(words, _WORDS)]
     letters = Counter(char for word in first for char in word if char.isalpha())
-    alphabets = Counter[str]()  # each by the first word of Unicode's name for its letters
+    alphabets = Counter[str]()  # the letters of each; Unicode's names of letters begin with their alphabet
     for char, n_chars in letters.items():
         alphabets[unicodedata.name(char, "").partition(" ")[0].capitalize()] += n_chars
     del alphabets[""]
@@ -157,7 +157,7 @@ def guess_language(words: Iterable[str]) -> str | None:
     [(alphabet, _)] = alphabets.most_common(1)
     if alphabet != "Latin":
         return "Chinese characters" if alphabet == "Cjk" else f"{alphabet} letters"
-    counts = Counter[str]()  # of each language: words that are its own, by their letters or as small words
+    counts = Counter[str]()  # of each language, its small words, and words with letters that only it has
     for language, known in SMALL_WORDS.items():
         own_letters = _OWN_LETTERS.get(language, "")
         counts[language] = sum(word in known or any(letter in word for letter in own_letters) for word in first)
@@ -166,12 +166,12 @@ def guess_language(words: Iterable[str]) -> str | None:
 
 
 def is_unspaced(text: str) -> bool:
-    """Return whether most letters of a text's first words are of such scripts, in pieces longer than words are."""
+    """Return whether a text's first words are mostly of a script without spaces, and longer than words of it are."""
     if not _ANY_SCRIPT.search(text):
         return False
     n_letters = 0
-    n_unspaced = 0  # letters of such scripts
-    n_as_words = 0  # so many they would be at most, if each piece were a word
+    n_unspaced = 0  # letters of scripts without spaces
+    n_as_words = 0  # how many of these letters there would be if each piece were a long word
     for piece in text.split(maxsplit=_WORDS)[:_WORDS]:
         lengths = [longest for char in piece for first, last, longest in _SCRIPTS if first <= char <= last]
         n_letters += sum(map(str.isalpha, piece))
@@ -181,13 +181,13 @@ def is_unspaced(text: str) -> bool:
 
 
 def check_spaced(words: Iterable[str], source: str) -> None:
-    """Raise InputError for a text without spaces between words; `source` names it."""
+    """Raise InputError for a text without spaces between words.  source: the text's name, for the error."""
     if is_unspaced(" ".join(islice(words, _WORDS))):
         raise unspaced_error(source)
 
 
 def unspaced_error(source: str) -> InputError:
-    """Return the error of a text in a script without spaces between words; `source` names it."""
+    """Return the error for a text without spaces between words.  source: the text's name."""
     return InputError(
         f"{source}, whose words have no spaces between them",
         expected="words with white space between, since a word is never cut",

@@ -1,6 +1,6 @@
-"""What the spelling of a word shows: whether a full stop belongs to it, and whether its letters must not change.
+"""What the spelling of a word shows: for example, whether a full stop belongs to it, or whether its case must stay.
 
-In: a word without quotes and marks.  Out: yes or no.
+In: a word without quotes and marks.  Out: True or False.
 
 >>> [owns_full_stop(stem) for stem in ("vs", "Ph.D", "J", "end", "I")]
 [True, True, True, False, False]
@@ -51,9 +51,7 @@ _CLITIC = re.compile(r"['’][tsnk]", re.IGNORECASE)  # Dutch words of one lette
 _SYMBOLS = re.compile(r"[+#&$€£¥%°§]|^\w\*$")  # C++, C#, AT&T, 20°C, A*
 _ENTITY = re.compile(r"&(?:#\d+|#x[\da-f]+|[a-z]\w*);$", re.IGNORECASE)
 _PATH = re.compile(r"://|^www\.[^/]*/|\w\.[^\W\d_]{2,}/")  # behind the name of a host
-EMOTICON_IN_MARKS = (
-    r"[:;]['’]?[)\]}]+"  # of an emoticon's characters, these may be taken for marks and closing brackets
-)
+EMOTICON_IN_MARKS = r"[:;]['’]?[)\]}]+"  # emoticons that could be taken for a mark and closing brackets
 _EMOTICON = re.compile(
     rf"[>Oo]?(?:[:;=]['’^-]?(?:[()\[\]{{}}|/\\*@$<>3]+|[DPpOoSsXxCc])|{EMOTICON_IN_MARKS})|[xX]D+|B-?\)+"
 )
@@ -82,16 +80,16 @@ _CODE = re.compile(
 
 
 def owns_full_stop(stem: str, *, opens_line: bool = False) -> bool:
-    """Return whether a full stop after these letters is the word's: `vs.`, `J.` or, at the start of a line, `1.`."""
+    """Return whether a full stop after these letters is part of the word: `vs.`, `J.` or, where a line begins, `1.`."""
     if is_abbreviation(stem) or (len(stem) == 1 and stem.isupper() and stem != "I"):
         return True
     return opens_line and _ORDINAL.fullmatch(stem) is not None
 
 
 def keeps_letters(word: str) -> bool:
-    """Return whether it is an address, a path, code, a face, very long, or an initialism in capitals (`U.S.`, `C++`).
+    """Return whether the case of a word's letters must not change.
 
-    The case of its letters is never changed.
+    Such words are addresses, paths, code, emoticons, very long words, and `U.S.` or `C++` in capitals.
     """
     if len(word) > LONGEST_WORD or is_emoticon(word) or is_drive(word):
         return True
@@ -104,14 +102,14 @@ def keeps_letters(word: str) -> bool:
 
 
 def takes_capital(word: str) -> bool:
-    """Return whether a word gets a capital at the start of a sentence: `'em` does, `3rd` and Georgian words do not."""
+    """Return whether a word gets a capital where a sentence begins: `'em` does, `3rd` and Georgian words do not."""
     first = next((char for char in word if char.isalnum()), "").lower()
     has_capital_form = first != first.title()  # a digit has none, nor has a letter of Georgian
     return has_capital_form and not keeps_letters(word)
 
 
 def is_abbreviation(word: str) -> bool:
-    """Return whether a full stop behind a word is its own, if a sentence ends there or not: that of `Inc` or `st`."""
+    """Return whether a word is an abbreviation with a full stop, in any case of its letters: `Inc`, `st`."""
     return word.lower() in ABBREVIATIONS
 
 
@@ -121,7 +119,7 @@ def precedes_name(word: str) -> bool:
 
 
 def is_ordinal(before: str, number: str, following: str) -> bool:
-    """Return whether a full stop behind a number makes it an ordinal, or a Hungarian year, given the words around it.
+    """Return whether a full stop behind a number makes it an ordinal or a Hungarian year, judging by the words around.
 
     >>> is_ordinal("am", "3", "oktober"), is_ordinal("im", "19", "Jahrhundert"), is_ordinal("had", "3", "then")
     (True, True, False)
@@ -139,7 +137,9 @@ def is_ordinal(before: str, number: str, following: str) -> bool:
 
 
 def is_of_phrase(before: str, letter: str, following: str) -> bool:
-    """Return whether a letter with a full stop is one of a phrase, given the words around it with their marks.
+    """Return whether a letter with a full stop belongs to a phrase such as `z. B.`, judging by the words around.
+
+    before, following: with their marks.
 
     >>> is_of_phrase("ist", "z", "B."), is_of_phrase("z.", "B", "gut"), is_of_phrase("plan", "b", "then")
     (True, True, False)
@@ -149,7 +149,7 @@ def is_of_phrase(before: str, letter: str, following: str) -> bool:
 
 
 def may_be_initial(word: str) -> bool:
-    """Return whether a word may be an initial, whatever its case: `J`, `f`; not `I`."""
+    """Return whether a word may be an initial: `J`, also `f` in small letters; not `I`."""
     return len(word) == 1 and word.isalpha() and not is_first_person(word)
 
 
@@ -163,7 +163,7 @@ def is_initialism(word: str) -> bool:
 
 
 def has_initials(word: str) -> bool:
-    """Return whether what stands before and behind full stops begins with a capital: `U.S.`, `Ph.D.`; not in `e.g.`."""
+    """Return whether each part of a word with full stops begins with a capital: `U.S.`, `Ph.D.`; not `e.g.`."""
     return is_degree(word) or (is_initialism(word) and _bare(word) not in _LOWERED)
 
 
@@ -177,7 +177,7 @@ def is_lower_abbreviation(word: str) -> bool:
 
 
 def is_clitic(word: str) -> bool:
-    """Return whether a word never has a capital and leaves it to the next one: the Dutch `'t` of `'t Is laat`.
+    """Return whether a word never has a capital, and passes it to the next word: the Dutch `'t` of `'t Is laat`.
 
     >>> [is_clitic(word) for word in ("'t", "’S", "'em", "t")]
     [True, True, False, False]
@@ -196,27 +196,27 @@ def _bare(word: str) -> str:
 
 
 def is_spoken(word: str) -> bool:
-    """Return whether a word has letters or digits; a dash, an emoji or `:D` has none and cannot begin a sentence."""
+    """Return whether a word has letters or digits.  A dash, an emoji or `:D` has none, and cannot begin a sentence."""
     return any(char.isalnum() for char in word) and not is_emoticon(word)
 
 
 def is_drive(word: str) -> bool:
-    """Return whether a word is a drive, whose colon is its own: `C:`; one of more letters has a path (`C:\\temp`)."""
+    """Return whether a word is the name of a drive, `C:`, whose colon is not a mark; not a path such as `C:\\temp`."""
     return len(word) == 2 and word[0].isascii() and word[0].isalpha() and word[1] == ":"
 
 
 def ends_in_entity(word: str) -> bool:
-    """Return whether a word ends in a character as HTML names it: `&amp;`, `house&hellip;`."""
+    """Return whether a word ends in a character written as in HTML: `&amp;`, `house&hellip;`."""
     return _ENTITY.search(word) is not None
 
 
 def has_path(word: str) -> bool:
-    """Return whether a word begins as an address that a `?` may go on: `http://a.b/c`, `t.co/x`."""
+    """Return whether a word looks like an address in which a `?` may stand: `http://a.b/c`, `t.co/x`."""
     return _PATH.search(word) is not None
 
 
 def is_emoticon(word: str) -> bool:
-    """Return whether a word is a face made of characters.
+    """Return whether a word is an emoticon, a face made of characters.
 
     >>> [is_emoticon(word) for word in (":)", ":D", ";-P", ":'(", "XD", "O:)", "D", "C:", ":30")]
     [True, True, True, True, True, True, False, False, False]

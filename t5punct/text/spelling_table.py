@@ -1,7 +1,7 @@
-"""The spellings that a model knows by heart: `I`, `iPhone`, `McDonald`, wherever they stand in a sentence.
+"""The spellings that a model's folder lists: `I`, `iPhone`, `McDonald`.  They hold anywhere in a sentence.
 
-In: the forms of a model's `spellings.txt`, one a line.  Out: how a word is written, given how its case was decided.
-A form in small letters (`turn`) changes no spelling: it says that the word has a capital only as a sentence begins.
+In: the forms of a model's `spellings.txt`, one a line; a word in the case that the model chose.  Out: its spelling.
+A form in small letters (`turn`) changes no spelling.  It says that the word has a capital only where a sentence begins.
 
 >>> table = SpellingTable(("I", "iPhone", "Coca-Cola", "Italia", "al-Qaeda"))
 >>> [table.spell(word) for word in ("i'm", "Iphone's", "coca-cola", "all'italia", "Al-qaeda", "so")]
@@ -22,7 +22,7 @@ from .io.files import read_lines
 TABLE_FILE = "spellings.txt"
 _JOINS = "-'’"  # between the parts of a word
 _PART = re.compile(rf"[^{_JOINS}]+")
-_FEWEST_PAIRED = 5  # names with a first part, from which any second one has a capital: `Jean-Luc`
+_FEWEST_PAIRED = 5  # listed names with one first part: then any second part has a capital (`Jean-Luc`)
 _POSSESSIVE = re.compile("['’]s$", re.IGNORECASE)
 
 
@@ -38,29 +38,29 @@ class SpellingTable:
 
     @cached_property
     def _paired_names(self) -> frozenset[str]:
-        """First parts of names, in small letters, behind which a second part has a capital: `jean` of `Jean-Pierre`."""
+        """First parts of names, in small letters, behind which any second part has a capital: `jean` of `Jean-Luc`."""
         pairs = [form.split("-") for form in self.forms if form.count("-") == 1]
         capitals = Counter(first.lower() for first, second in pairs if first.istitle() and second.istitle())
         small = {first.lower() for first, second in pairs if not second[:1].isupper()}
         return frozenset(first for first, n_names in capitals.items() if n_names >= _FEWEST_PAIRED) - small
 
     def spell(self, word: str) -> str:
-        """Return a word with the capitals that the table has for it: as a whole, else part by part.
+        """Return a word with the capitals of its form in the table or, if it has none, of its parts' forms.
 
-        A part that the table has in small letters is as it was: its capital says that a sentence begins.
+        A part whose form is in small letters does not change: it may have a capital because a sentence begins.
         """
         letters = word.lower()
         forms = self._forms_by_letters
         if not forms or len(letters) != len(word):
             return word
         whole = forms.get(letters) or forms.get(_POSSESSIVE.sub("", letters))
-        if whole is None and letters.isalnum():  # nearly always
+        if whole is None and letters.isalnum():  # most words: neither listed nor of several parts
             return word
         spelled = word
         for part in _PART.finditer(letters):
             if whole and part.end() <= len(whole):
                 form: str | None = whole[part.start() : part.end()]
-            else:  # or the `s` of `'s`
+            else:  # also for the `s` behind a listed word
                 form = forms.get(part[0])
             if form and not form.islower():
                 spelled = spelled[: part.start()] + form + spelled[part.end() :]
@@ -71,7 +71,7 @@ class SpellingTable:
         return spelled
 
     def has_small(self, word: str) -> bool:
-        """Return whether the table has a word in small letters: no capital is its own.
+        """Return whether the table has a word in small letters: a capital would only mean that a sentence begins.
 
         >>> table = SpellingTable(("Maria", "let", "turn"))
         >>> [table.has_small(word) for word in ("turn", "let's", "maria", "chase")]
@@ -82,7 +82,7 @@ class SpellingTable:
         return (forms.get(letters) or forms.get(_POSSESSIVE.sub("", letters)) or "").islower()
 
     def including(self, table: SpellingTable) -> SpellingTable:
-        """Return the forms of both, in order; of two forms of one word, that of `table`.
+        """Return a table with the forms of both, sorted.  If both have a form of a word, it has that of `table`.
 
         >>> SpellingTable(("IOS", "eBay")).including(SpellingTable(("iOS",))).forms
         ('eBay', 'iOS')
@@ -94,7 +94,7 @@ NO_SPELLINGS = SpellingTable()
 
 
 def read_table(folder: Path) -> SpellingTable:
-    """Return the table in a folder; an empty one where there is none.  Raises ModelError for one that is no list."""
+    """Return a folder's table, empty if it has none.  Raises ModelError for a file that is not one word a line."""
     path = folder / TABLE_FILE
     if not path.is_file():
         return NO_SPELLINGS
@@ -106,7 +106,7 @@ def read_table(folder: Path) -> SpellingTable:
 
 
 def write_table(table: SpellingTable, folder: Path) -> None:
-    """Write a table into a folder; an empty one is no file."""
+    """Write a table into a folder.  For an empty table, remove the file."""
     if table.forms:
         (folder / TABLE_FILE).write_text("".join(f"{form}\n" for form in table.forms), encoding="utf-8")
     else:

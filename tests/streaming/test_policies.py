@@ -22,10 +22,10 @@ def _vote(**weights: float) -> Vote:
 SURE, UNSURE = _vote(none=1.0), _vote(none=0.5, comma=0.5)  # 0 and 1 bit
 
 
-def _n_ready(policy: Policy, votes: list[Vote]) -> int:
+def _n_final(policy: Policy, votes: list[Vote]) -> int:
     """How many of a new stream's words are final, with these votes."""
     state = _heard(len(votes), 0)
-    return policy.n_ready(state, votes[: policy.n_asked(state)])
+    return policy.n_final(state, votes[: policy.n_candidates(state)])
 
 
 def _heard(n_seen: int, n_committed: int, sentence_start: int = 0) -> StreamState:
@@ -36,9 +36,9 @@ def _heard(n_seen: int, n_committed: int, sentence_start: int = 0) -> StreamStat
 def test_fixed_commits_what_its_lookahead_follows(lookahead: int, n_committed: int, n_waiting: int) -> None:
     policy = Fixed(lookahead)
     state = _heard(n_committed + n_waiting, n_committed)
-    n_ready = policy.n_ready(state, [SURE] * policy.n_asked(state))
-    assert n_ready == sum(n_waiting - place - 1 >= lookahead for place in range(n_waiting))
-    assert policy.is_due(_heard(n_committed + n_waiting, n_committed)) == (n_ready > 0)
+    n_final = policy.n_final(state, [SURE] * policy.n_candidates(state))
+    assert n_final == sum(n_waiting - place - 1 >= lookahead for place in range(n_waiting))
+    assert policy.is_due(_heard(n_committed + n_waiting, n_committed)) == (n_final > 0)
 
 
 @given(st.lists(st.booleans(), max_size=12), st.integers(0, 3), st.integers(0, 4), st.sampled_from([0.0, 0.9, 1.0]))
@@ -52,25 +52,25 @@ def test_entropy_commits_while_the_model_is_sure(sure: list[bool], l_min: int, s
             break
         wanted += 1
     votes = [SURE if is_sure else UNSURE for is_sure in sure]
-    assert _n_ready(policy, votes) == wanted
+    assert _n_final(policy, votes) == wanted
 
 
 def test_entropy_is_in_bits_with_a_threshold_for_each_lookahead_and_fixed_where_there_is_one() -> None:
     four = Vote(normalise(dict.fromkeys(("", ",", ".", "?"), 1.0)), SURE.cases)
     assert entropy(four.marks) / math.log(2) == pytest.approx(2.0)
-    assert _n_ready(Entropy(0, 5, [1.999999] * 6), [four]) == 0
-    assert _n_ready(Entropy(0, 5, [2.000001] * 6), [four]) == 1
+    assert _n_final(Entropy(0, 5, [1.999999] * 6), [four]) == 0
+    assert _n_final(Entropy(0, 5, [2.000001] * 6), [four]) == 1
     policy = make_policy(StreamConfig("entropy", l_min=1, l_max=3, thresholds=[0.0, 1.0, 0.0]))
-    assert _n_ready(policy, [UNSURE, SURE]) == 0
-    assert _n_ready(policy, [UNSURE, SURE, SURE]) == 2
+    assert _n_final(policy, [UNSURE, SURE]) == 0
+    assert _n_final(policy, [UNSURE, SURE, SURE]) == 2
     assert make_policy(StreamConfig("entropy", l_min=1, l_max=3, thresholds=[0.7])) == Entropy(1, 3, [0.7] * 3)
     policy = make_policy(StreamConfig("entropy", l_min=3, l_max=3, thresholds=[0.0]))
     assert policy == Entropy(3, 3, [0.0])
     for n_waiting in range(8):
         state = _heard(n_waiting, 0)
         assert policy.is_due(state) == Fixed(3).is_due(state)
-        assert policy.n_asked(state) == Fixed(3).n_asked(state)
-        assert _n_ready(policy, [UNSURE] * n_waiting) == _n_ready(Fixed(3), [UNSURE] * n_waiting)
+        assert policy.n_candidates(state) == Fixed(3).n_candidates(state)
+        assert _n_final(policy, [UNSURE] * n_waiting) == _n_final(Fixed(3), [UNSURE] * n_waiting)
 
 
 def _algorithm_1(ends: list[bool], every: int, after: int, window: int) -> list[tuple[int, int]]:
@@ -105,16 +105,16 @@ def test_sentence_follows_algorithm_1(ends: list[bool], every: int, after: int, 
         if not policy.is_due(state):
             continue
         votes = [_vote(stop=1.0) if ends[place] else SURE for place in range(n_committed, heard)]
-        if n_ready := policy.n_ready(state, votes[: policy.n_asked(state)]):
-            n_committed += n_ready
+        if n_final := policy.n_final(state, votes[: policy.n_candidates(state)]):
+            n_committed += n_final
             commits.append((heard, n_committed))
     assert commits == _algorithm_1(ends, every, after, window)
 
 
 def test_a_window_begins_where_its_sentence_or_what_waits_does_and_no_sentence_ends_behind_a_title() -> None:
     policy = Sentence(1, 0, 9)
-    for word, n_ready in (("mr", 0), ("so", 1)):
-        assert policy.n_ready(StreamState((Word(word), Word("a")), 2), [_vote(stop=1.0), SURE]) == n_ready
+    for word, n_final in (("mr", 0), ("so", 1)):
+        assert policy.n_final(StreamState((Word(word), Word("a")), 2), [_vote(stop=1.0), SURE]) == n_final
     policy = Sentence(4, 4, 10)
     assert policy.window_start(_heard(30, 25, sentence_start=24)) == 24
     assert policy.window_start(_heard(30, 25, sentence_start=3)) == 20, "or as far back as the window reaches"
@@ -165,6 +165,6 @@ def test_the_least_and_the_most_that_is_possible_makes_a_policy(values: dict[str
 
 @pytest.mark.parametrize("policy", [Fixed(4), Entropy(4, 5, [1.0, 1.0]), Sentence(1, 4, 9)])
 def test_of_too_few_words_nothing_is_asked(policy: Policy) -> None:
-    assert [policy.n_asked(_heard(n_seen, 0)) for n_seen in (0, 3, 4, 5, 7)] == [0, 0, 0, 1, 3]
+    assert [policy.n_candidates(_heard(n_seen, 0)) for n_seen in (0, 3, 4, 5, 7)] == [0, 0, 0, 1, 3]
     assert [policy.is_due(_heard(n_seen, 0)) for n_seen in (0, 3, 4, 5, 7)] == [False, False, False, True, True]
     assert policy.window_start(_heard(30, 25, sentence_start=3)) == 20

@@ -1,6 +1,6 @@
-"""The project's scores as a metric of the `evaluate` library, loaded from this folder without a network.
+"""The project's scores as a metric of the `evaluate` library, which loads it from this folder, without a network.
 
-In: predictions and references, punctuated texts in pairs.  Out: a dict of scores in percent, None where undefined.
+In: predictions and references, punctuated texts in pairs.  Out: a dict of scores in percent; None if one is undefined.
 
 `evaluate.load("t5punct/evaluation/metric").compute(predictions=["We know"], references=["We know."])` gives
 `{"micro_f1": 0.0, ..., "slot_error_rate": 100.0, "words_changed": 0}`.
@@ -21,7 +21,7 @@ _INPUTS = "predictions, references: punctuated texts in pairs; case=False ignore
 
 
 class PunctuationScores(evaluate.Metric):  # type: ignore[misc]
-    """`t5punct.evaluation` with the interface of `evaluate`; counts are summed over the pairs."""
+    """`t5punct.evaluation` with the interface of `evaluate`.  The counts of all pairs are added up."""
 
     def _info(self) -> evaluate.MetricInfo:
         text = datasets.Value("string")

@@ -1,7 +1,7 @@
 """Reading text safely, and writing files and folders whole or not at all.
 
-In: a path (plain, .gz or .xz), a pipe, or `-` for standard input.  Out: decoded text, whole or line by line.  Or a path
-as the user gives it for output, checked before any work is done, and a way to write to it.
+In: a path (plain, .gz or .xz), a pipe, or `-` for standard input.  Out: lines of text.
+In: the path of an output, which is checked before any work is done.  Out: a handle or a function to write with.
 
 >>> with writing("out.txt") as handle:  # doctest: +SKIP
 ...     handle.write("appears only if the block ends without an error")
@@ -33,14 +33,14 @@ from typing import IO, Any, TextIO
 from ...errors import InputError
 from ..words import readable
 
-_PARTIAL = ".t5punct"
-_SUFFIX_CHARS = 8
+_PARTIAL = ".t5punct"  # how the names of files begin that are not whole yet
+_LONGEST_SUFFIX = 8  # characters
 _ANY_MODE = 0o666  # of a file that anybody may read and write, before the umask
-_ANY_WRITES = 0o222
+_ANY_WRITES = 0o222  # bits, of which a read-only file has none
 STANDARD = "-"  # standard input or output, in the place of a path
 PACKED = (".gz", ".xz")
-_FLUSHED_PIECES = 64  # a reader of standard output sees what was decided at the latest after so many more
-_DOCUMENTS = {  # which begin as no text does, whatever their names are
+_FLUSH_EVERY = 64  # pieces of text; a reader of standard output waits for no more
+_FIRST_BYTES = {  # of files that are not text, whatever their names are
     b"%PDF-": "a PDF",
     b"PK\3\4": "a zip file, as .docx, .odt and .epub are",
     b"{\\rtf": "a document in RTF",
@@ -49,11 +49,11 @@ _DOCUMENTS = {  # which begin as no text does, whatever their names are
     b"\0\0\xfe\xff": "text in UTF-32",
 }
 SAVE_TEXT = "save its text as .txt in the program that opens it"
-BOM = "\ufeff"  # a byte order mark, which some editors write at the start of a file
+BOM = "\ufeff"  # the byte order mark that some editors write at the start of a file
 
 
 def read_lines(path: str | Path) -> Iterator[str]:
-    """Yield lines of a UTF-8 text file without line ends.  Raises InputError if it is missing or not text."""
+    """Yield the lines of a text file without their ends.  Raises InputError for a pipe, and as `decode` does."""
     if _is_special(Path(path)):
         raise InputError(f"{path} is a pipe", expected="a file, which can be read again", fix="save it to one first")
     for line in source_lines_with_ends(path):
@@ -61,7 +61,7 @@ def read_lines(path: str | Path) -> Iterator[str]:
 
 
 def source_lines(source: str | Path) -> Iterator[str]:
-    """Yield lines, without line ends, of anything that can be read once: a file, a pipe, or `-` for standard input."""
+    """Yield the lines, without their ends, of a file, a pipe, or `-` for standard input."""
     for line in source_lines_with_ends(source):
         yield line.removesuffix("\n")
 
@@ -80,36 +80,35 @@ def source_lines_with_ends(source: str | Path, *, keep_bom: bool = False) -> Ite
 
 
 def check_source(source: str | Path) -> None:
-    """Raise InputError if there is nothing to read; to be called before a model is loaded."""
+    """Raise InputError if a file does not exist.  Commands call this before they load a model."""
     path = Path(source)
     if str(source) == STANDARD:
         return
     if path.is_dir():
         raise InputError(f"{path} is a folder", expected="a text file", fix="name the files in it")
     if not path.exists():
-        raise no_file(str(source), "an existing text file")
+        raise no_file_error(str(source), "an existing text file")
 
 
-def no_file(name: str, expected: str) -> InputError:
-    """Return the error for a name of no file; for several words it says how a text is given, and not a file's name."""
+def no_file_error(name: str, expected: str) -> InputError:
+    """Return the error for a file that does not exist.  Several words may be a text: the error says how to give one."""
     if len(name.split()) > 1:
         return InputError(f"no file {name!r}", expected=expected, fix=f"give a text so: echo {name!r} | t5punct ..")
-    is_address = "://" in name
-    return InputError(
-        f"no file {name}", expected=expected, fix="save it to a file first" if is_address else "check the path"
-    )
+    fix = "save it to a file first" if "://" in name else "check the path"
+    return InputError(f"no file {name}", expected=expected, fix=fix)
 
 
 def decode(handle: IO[bytes], name: str, *, keep_bom: bool = False) -> Iterator[str]:
-    """Yield lines of a binary stream as UTF-8 text, or as UTF-16 where it begins with the mark of that.
+    """Yield the lines of a binary stream: of UTF-8, or of UTF-16 if it begins with the byte order mark of that.
 
-    Raises InputError at bytes that are not such text.  `keep_bom`: whether UTF-8's mark at the start is given, too.
+    name: the stream's, for errors; keep_bom: whether the first line keeps UTF-8's byte order mark.
+    Raises InputError for other bytes, and for a packed file that is damaged.
     """
     number = 0
     try:
         first = handle.readline()
-        for begin, kind in _DOCUMENTS.items():
-            if first.startswith(begin):
+        for first_bytes, kind in _FIRST_BYTES.items():
+            if first.startswith(first_bytes):
                 raise InputError(f"{name} is {kind}", expected="a text file", fix=SAVE_TEXT)
         if first.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
             yield from io.StringIO((first + handle.read()).decode("utf-16"), newline="\n")
@@ -129,9 +128,8 @@ def decode(handle: IO[bytes], name: str, *, keep_bom: bool = False) -> Iterator[
             fix="convert it, e.g. with iconv -f latin1 -t utf-8",
         ) from error
     except (lzma.LZMAError, EOFError, gzip.BadGzipFile, zlib.error) as error:
-        raise InputError(
-            f"{name} cannot be unpacked ({error})", expected="a complete file", fix="copy it again"
-        ) from error
+        mistake = f"{name} cannot be unpacked ({error})"
+        raise InputError(mistake, expected="a complete file", fix="copy it again") from error
 
 
 def unpacked_name(path: str | Path) -> str:
@@ -141,14 +139,14 @@ def unpacked_name(path: str | Path) -> str:
 
 
 def writable(path: str | Path) -> Path:
-    """Return the file that a path leads to, links followed.  Raises InputError if it cannot be written."""
+    """Return a path with its links followed.  Raises InputError if it cannot be written."""
     path = Path(path)
     if path.is_dir():
         raise InputError(f"{path} is a folder", expected="a file to write", fix="name a file in it")
     if _is_special(path):
         return path
     path = Path(os.path.realpath(path))
-    if path.is_symlink():  # what cannot be followed to its end
+    if path.is_symlink():  # realpath cannot follow a circle of links
         raise InputError(f"{path} is a link to itself", expected="a file to write", fix="name another")
     if not path.parent.is_dir():
         raise InputError(f"no folder {path.parent}", expected="an existing folder", fix="create it first")
@@ -158,20 +156,19 @@ def writable(path: str | Path) -> Path:
 
 
 def check_replaceable(path: Path) -> None:
-    """Raise InputError for a file that may not be written: who protects one does not want another in its place."""
+    """Raise InputError for a read-only file: who protects a file does not want another in its place."""
     if not path.is_file():
         return
-    if not (os.access(path, os.W_OK) and path.stat().st_mode & _ANY_WRITES):  # root may write what nobody may
-        raise InputError(
-            f"{path} is read-only", expected="a file that may be written", fix="allow it by chmod u+w, or name another"
-        )
+    if not (os.access(path, os.W_OK) and path.stat().st_mode & _ANY_WRITES):  # root has access to read-only files
+        fix = "allow it by chmod u+w, or name another"
+        raise InputError(f"{path} is read-only", expected="a file that may be written", fix=fix)
 
 
 @contextmanager
 def writing(path: str | Path) -> Iterator[TextIO]:
-    """Open a file for writing; it appears under `path` only if the block ends without an error."""
+    """Open a file for writing.  It appears at `path` only if the block ends without an error."""
     path = writable(path)
-    if _is_special(path):  # /dev/null, a pipe: written to, never replaced
+    if _is_special(path):  # /dev/null or a pipe cannot be replaced by a file
         with path.open("w", encoding="utf-8", newline="") as handle:
             yield handle
         return
@@ -181,26 +178,26 @@ def writing(path: str | Path) -> Iterator[TextIO]:
 
 @contextmanager
 def whole_file(path: Path) -> Iterator[Path]:
-    """Give an empty file beside `path`, with its suffix; it takes that place if the block ends without an error."""
+    """Give an empty file beside `path`, with its suffix.  It moves to `path` if the block ends without an error."""
     check_replaceable(path)
     mode = stat.S_IMODE(path.stat().st_mode) if path.exists() else None
-    suffix = path.suffix if len(path.suffix) <= _SUFFIX_CHARS else ""  # what follows `Vol.` in a title may be long
+    suffix = path.suffix if len(path.suffix) <= _LONGEST_SUFFIX else ""  # what follows `Vol.` in a title is no suffix
     try:
         partial = _new_file(path.parent, suffix, _ANY_MODE if mode is None else mode)
-    except OSError as error:  # which names the new file
+    except OSError as error:  # its own text names the new file, which the user does not know
         mistake = f"{path} cannot be written ({error.strerror})"
         raise InputError(mistake, expected="a place that takes new files", fix="name another") from error
     try:
         yield partial
         take_place(partial, path, mode)
     except BaseException:
-        partial.unlink(missing_ok=True)  # a signal may come when it has taken its place
+        partial.unlink(missing_ok=True)  # missing: a signal came after the move
         raise
 
 
 @contextmanager
 def partial_folder(folder: Path) -> Iterator[Path]:
-    """Give a path that nothing stands at, beside the folder; what was written to it is removed if it was not moved."""
+    """Give a free path beside a folder.  What the block writes there and does not `move` is removed at its end."""
     place = folder.absolute()
     beside = place.with_name(place.name + ".partial")
     shutil.rmtree(beside, ignore_errors=True)  # of a run that was killed
@@ -211,9 +208,9 @@ def partial_folder(folder: Path) -> Iterator[Path]:
 
 
 def move(whole: Path, folder: Path, *, last: str = "") -> None:
-    """Move a folder to its place in one step; or its files one by one, into a folder that is there already.
+    """Move a folder to its place in one step or, if a folder is there already, move its files there one by one.
 
-    `last`: the file by which others know that the folder is whole.
+    last: the file that moves last, by which readers know that the folder is whole.
     """
     if not folder.exists():
         take_place(whole, folder)
@@ -223,9 +220,9 @@ def move(whole: Path, folder: Path, *, last: str = "") -> None:
 
 
 def take_place(whole: Path, place: Path, mode: int | None = None) -> None:
-    """Move a file or a folder to its place for good: after a power cut it is there whole, or it is not there.
+    """Move a file or a folder so that, after a power cut, it is whole at its place, or not there at all.
 
-    `mode`: the permissions that a file is to have there; None: those that it has.
+    mode: the file's new permissions; None: they stay.
     """
     inside = whole.rglob("*") if whole.is_dir() else ()
     for path in (*inside, whole):
@@ -240,7 +237,7 @@ def take_place(whole: Path, place: Path, mode: int | None = None) -> None:
 def _sync(path: Path) -> None:
     """Wait until the disk has what was written to a file, or the names that were changed in a folder."""
     is_windows = os.name == "nt"
-    if is_windows and path.is_dir():  # which opens no folders
+    if is_windows and path.is_dir():  # Windows cannot open folders
         return
     descriptor = os.open(path, os.O_RDWR if is_windows else os.O_RDONLY)
     try:
@@ -253,9 +250,9 @@ def _sync(path: Path) -> None:
 
 
 def _new_file(folder: Path, suffix: str = "", mode: int = _ANY_MODE) -> Path:
-    """Return a new and empty file of this process, with the permissions that the user's umask leaves of `mode`."""
+    """Make an empty file with a new name.  It has the permissions of `mode` that the user's umask allows."""
     while True:
-        # of this machine, since folders may be shared
+        # with machine and process, for `remove_leftovers`: machines may share a folder
         path = folder / f"{_PARTIAL}-{platform.node()}-{os.getpid()}-{secrets.token_hex(4)}{suffix}"
         try:
             os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, mode | stat.S_IWUSR))
@@ -265,7 +262,7 @@ def _new_file(folder: Path, suffix: str = "", mode: int = _ANY_MODE) -> Path:
 
 
 def remove_leftovers(folder: Path) -> None:
-    """Remove what `whole_file` left below a folder in processes of this machine that were killed."""
+    """Remove the files below a folder that `whole_file` left there when processes of this machine were killed."""
     for path in folder.rglob(f"{_PARTIAL}-{platform.node()}-*"):
         number = path.name.removeprefix(f"{_PARTIAL}-{platform.node()}-").partition("-")[0]
         if number.isdecimal() and not _is_running(int(number)):
@@ -275,7 +272,7 @@ def remove_leftovers(folder: Path) -> None:
 def _is_running(process: int) -> bool:
     try:
         os.kill(process, 0)
-    except (ProcessLookupError, OverflowError):  # a number that no process can have is no reason to stop
+    except (ProcessLookupError, OverflowError):  # Overflow: a number that no process can have
         return False
     except PermissionError:  # another user's
         return True
@@ -283,7 +280,7 @@ def _is_running(process: int) -> bool:
 
 
 def new_file_mode(folder: Path) -> int:
-    """Return the permissions of a new file in a folder, by a file: to ask for the umask is to change it for all."""
+    """Return the permissions that a new file has in a folder.  A file shows them; `os.umask` would change the umask."""
     path = _new_file(folder)
     try:
         return stat.S_IMODE(path.stat().st_mode)
@@ -297,9 +294,9 @@ def _is_special(path: Path) -> bool:
 
 
 def target_of(output: Path | None, sources: Sequence[str]) -> Path | None:
-    """Return the target of a path, None for standard output.
+    """Return an output's path; None for standard output.
 
-    Raises InputError for one that cannot be written or would overwrite an input.
+    Raises InputError if it cannot be written, or would overwrite an input.
     """
     if output is None or str(output) in (STANDARD, "/dev/stdout"):
         return None
@@ -310,40 +307,41 @@ def target_of(output: Path | None, sources: Sequence[str]) -> Path | None:
 
 
 def check_targets(targets: Iterable[Path], sources: Iterable[str], *, make: bool = False) -> None:
-    """Raise InputError for targets that cannot be written, or that are among the sources or in a folder among these.
+    """Raise InputError for a target that cannot be written, is a source, or is in a folder that is a source.
 
-    `make`: the targets' folders may be missing, and a file that is read-only is for its writer to refuse, since it may
-    be up to date.
+    make: the targets' folders will be made.  Then a read-only target is not refused here: it may be up to date, else
+    its writer refuses it.
     """
-    read = {_identity(Path(source)): source for source in sources if Path(source).exists()}
-    around = dict[Path, str | None]()  # by the folder of targets: the source that it lies in, links followed
+    sources_by_id = {_file_id(Path(source)): source for source in sources if Path(source).exists()}
+    sources_around = dict[Path, str | None]()  # of each folder of targets, a source that is this folder or above it
     for target in targets:
         path = writable(target) if target.parent.is_dir() or not make else target
         if not make:
             check_replaceable(path)
-        if path.is_file() and _identity(path) in read:
+        if path.is_file() and _file_id(path) in sources_by_id:
             raise InputError(f"{target} is an input", expected="another place to write to", fix="name another")
-        if path.parent not in around:
-            folders = (path.parent, *path.parent.absolute().parents)
-            nearest = next(folder for folder in folders if os.path.lexists(folder))
-            if not nearest.is_dir():  # a file, or a link that leads nowhere
-                raise InputError(
-                    f"{nearest} is no folder", expected="one, or nothing of this name", fix="name another folder"
-                )
-            if not os.access(nearest, os.W_OK):
-                raise InputError(
-                    f"folder {nearest} is read-only", expected="one to write in", fix="name another folder"
-                )
-            place = Path(os.path.realpath(path.parent))
-            above = (_identity(folder) for folder in (place, *place.parents) if folder.exists())
-            around[path.parent] = next((read[identity] for identity in above if identity in read), None)
-        source = around[path.parent]
+        if path.parent not in sources_around:
+            _check_folder(path.parent)
+            folder = Path(os.path.realpath(path.parent))
+            ids_above = [_file_id(above) for above in (folder, *folder.parents) if above.exists()]
+            sources_around[path.parent] = next(filter(None, map(sources_by_id.get, ids_above)), None)
+        source = sources_around[path.parent]
         if source:
             raise InputError(f"{target} is in {source}, which is read", expected="another folder", fix="name another")
 
 
+def _check_folder(folder: Path) -> None:
+    """Raise InputError for a folder that can neither be written to nor made."""
+    nearest = next(above for above in (folder, *folder.absolute().parents) if os.path.lexists(above))
+    fix = "name another folder"
+    if not nearest.is_dir():  # a file, or a link that leads nowhere
+        raise InputError(f"{nearest} is no folder", expected="one, or nothing of this name", fix=fix)
+    if not os.access(nearest, os.W_OK):
+        raise InputError(f"folder {nearest} is read-only", expected="one to write in", fix=fix)
+
+
 def named_place(name: str | Path) -> Path:
-    """Return the path of a name.  Raises InputError for an empty one, such as an unset variable: it is this folder's.
+    """Return an output's path.  Raises InputError for an empty name, such as that of an unset variable.
 
     >>> named_place("out")
     PosixPath('out')
@@ -353,32 +351,33 @@ def named_place(name: str | Path) -> Path:
     return Path(name)
 
 
-def _identity(path: Path) -> tuple[int, int]:
-    """Return a key that is equal for two names of one file."""
+def _file_id(path: Path) -> tuple[int, int]:
+    """Return a key that is equal for all names of one file."""
     status = path.stat()
     return status.st_dev, status.st_ino
 
 
 @contextmanager
 def open_writer(target: Path | None) -> Iterator[Callable[[Iterable[str]], None]]:
-    """Give a function that writes the pieces of a text; each begins on its own line, and only the first with a BOM.
+    """Give a function that writes texts one after the other, each on lines of its own, to a file or standard output.
 
-    A file appears when all its texts are complete; standard output has them as they are decided.  Half a character,
-    which a json may hold (`"\\ud83d"`) and no file in UTF-8 can, becomes the replacement character.
+    It takes the pieces of one text.  A file appears when the block ends; standard output is written piece by piece.  A
+    lone surrogate, which JSON may hold (`"\\ud83d"`) but UTF-8 cannot, becomes the replacement character.
     """
-    last = ""  # the last piece of the text before
+    last_piece = ""  # of the text before
     is_first = True  # whether nothing was written yet
 
     def put(pieces: Iterable[str]) -> None:
-        nonlocal last, is_first
-        if last and not last.endswith("\n"):
+        nonlocal last_piece, is_first
+        if last_piece and not last_piece.endswith("\n"):
             handle.write("\n")
-        last = ""
-        for number, piece in enumerate(pieces):
-            last = piece or last
-            handle.write(readable(piece if is_first or number else piece.removeprefix(BOM)))
+        last_piece = ""
+        for index, piece in enumerate(pieces):
+            last_piece = piece or last_piece
+            has_inner_bom = index == 0 and not is_first  # a later text's, which would stand inside the output
+            handle.write(readable(piece.removeprefix(BOM) if has_inner_bom else piece))
             is_first = False
-            if target is None and not number % _FLUSHED_PIECES:
+            if target is None and not index % _FLUSH_EVERY:
                 handle.flush()
 
     if target is None:
@@ -392,9 +391,9 @@ def open_writer(target: Path | None) -> Iterator[Callable[[Iterable[str]], None]
 
 
 def standard_output(errors: str = "strict") -> TextIO:
-    """Return standard output in UTF-8, whatever the locale, with line ends as they are.
+    """Return standard output, set to write UTF-8 in any locale, and line ends as they are.
 
-    `errors`: the codec's error handler, for surrogates.
+    errors: the name of the codec's error handler, for surrogates.
     """
     if sys.stdout is None:
         raise InputError("standard output is closed", expected="an open one", fix="name a file with -o")

@@ -1,8 +1,8 @@
 """IWSLT punctuation files: one `word TAB label` on each line, clitics as separate words.
 
-A label of our own, DISFLUENT, is of words that a careful editor leaves out; no mark is scored behind them.
+A label of our own, DISFLUENT, is for words that a careful editor leaves out; they have no mark.
 
-In: a file such as test2011.tsv.  Out: rows, and the words a model should see (`i` + `'m` -> `i'm`).
+In: a file such as test2011.tsv.  Out: rows, and the words that a model reads (`i` + `'m` -> `i'm`).
 
 >>> joined = join_clitics((Row("do", "O"), Row("n't", "O"), Row("go", "PERIOD")))
 >>> joined.words, joined.last_rows
@@ -21,13 +21,13 @@ from .files import read_lines, unpacked_name
 TO_BE_LEFT_OUT = "DISFLUENT"
 LABEL_OF_CLASS = {"O": "", "COMMA": ",", "PERIOD": ".", "QUESTION": "?", TO_BE_LEFT_OUT: ""}
 CLASSES = tuple(LABEL_OF_CLASS)
-# a fixed list: `'em` and a quoted `'the` also begin with an apostrophe, and are words
+# listed, since `'em` and a quoted `'the` begin with an apostrophe, too, but are words
 _CLITICS = frozenset(("n't", "'s", "'m", "'re", "'ve", "'ll", "'d"))
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A word of the file and the class of its slot."""
+    """A word of the file, and the class of the slot behind it."""
 
     word: str
     label_class: str
@@ -35,19 +35,19 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class JoinedWords:
-    """The rows with clitics joined to the word before; `last_rows[i]` is the row that ends word i."""
+    """The words of rows, with clitics joined to the word before."""
 
     words: tuple[str, ...]
-    last_rows: tuple[int, ...]
+    last_rows: tuple[int, ...]  # of each word, the index of its last row
 
 
 def is_iwslt(path: str | Path) -> bool:
-    """Return whether a file is in this format, by its name or by its first line."""
+    """Return whether a file is in this format, judging by its name or its first line."""
     return is_named_iwslt(path) or is_row(next(read_lines(path), ""))
 
 
 def is_named_iwslt(path: str | Path) -> bool:
-    """Return whether a file's name ends with .tsv and so promises rows: any other line in it is a mistake, not text."""
+    """Return whether a file's name ends with .tsv.  In such a file, a line that is not a row is a mistake, not text."""
     return unpacked_name(path).endswith(".tsv")
 
 
@@ -58,32 +58,26 @@ def is_row(line: str) -> bool:
 
 
 def read_rows(path: str | Path) -> tuple[Row, ...]:
-    """Return all rows of a file.  Raises InputError with the line number where a line is not `word TAB CLASS`."""
+    """Return all rows of a file.  Raises InputError with the number of a line that is not `word TAB CLASS`."""
     return parse_rows(read_lines(path), str(path))
 
 
 def parse_rows(lines: Iterable[str], name: str) -> tuple[Row, ...]:
-    """Parse the rows of some lines; `name` is where they come from, for error messages."""
+    """Parse lines, and skip empty ones.  name: the lines' source, for error messages."""
     rows = []
     for number, line in enumerate(lines, start=1):
         if not line.strip():
             continue
         if not is_row(line):
-            raise InputError(
-                f"{name} line {number}: {line[:40]!r}",
-                expected=f"word TAB one of {', '.join(CLASSES)}",
-                fix="correct the line",
-            )
+            mistake = f"{name} line {number}: {line[:40]!r}"
+            raise InputError(mistake, expected=f"word TAB one of {', '.join(CLASSES)}", fix="correct the line")
         word, _, label = line.rstrip("\r").rpartition("\t")
         rows.append(Row(word.strip(), label))
     return tuple(rows)
 
 
 def join_clitics(rows: Sequence[Row]) -> JoinedWords:
-    """Join `'m`, `n't` and empty words to the word before, as people write and recognisers spell them.
-
-    An empty word before all others is written `?`, so that its row has a word.
-    """
+    """Join clitics and empty words to the word before: `i`, `'m` -> `i'm`.  If the first word is empty, it is `?`."""
     words: list[str] = []
     last_rows: list[int] = []
     for index, row in enumerate(rows):

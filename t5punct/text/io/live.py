@@ -1,8 +1,8 @@
 """Words of a live source as they arrive, for example from the pipe of a speech recogniser.
 
-In: a file descriptor.  Out: `Arrival`s: complete words, without waiting for the end of a line; or a silence.
+In: a file descriptor.  Out: `Arrival`s: complete words, as soon as they are read; or a silence.
 
-A word is complete when white space follows it, or when the source ends: from `how ar`, only `how` arrives.
+A word is complete when white space follows it, or when the source ends.  Of `how ar`, only `how` arrives.
 """
 
 from __future__ import annotations
@@ -26,26 +26,26 @@ from .files import BOM
 
 _READ_BYTES = 65536
 _SPACE = re.compile(r"\s")
-# Vosk prints an object over several lines: between its brackets, which stand alone, lines are indented
+# Vosk prints an object over several lines: each bracket on its own line, and indented lines between
 _OPEN_OBJECT = re.compile(r"^\{[ \t\r]*\n(?:[ \t][^\n]*\n)*\Z", re.MULTILINE)
 _EVENT = re.compile(r"^\{[ \t\r]*\n(?:[ \t][^\n]*\n)*\}[^\n]*|^[^\n]+", re.MULTILINE)  # else an event is a line
 
 
 @dataclass(frozen=True, slots=True)
 class TimedWord:
-    """A word, with the times at which it was spoken if the source gives them; a stream rounds them to whole ms."""
+    """A word, and the times at which it was spoken, if the source gives them.  A stream rounds times to whole ms."""
 
     word: str
     start_ms: int | None = None
     end_ms: int | None = None
 
     def silence_ms(self, end_ms: int | None) -> int:
-        """Return the silence before this word, if the word before it ended at `end_ms`; 0 if a time is missing."""
+        """Return the silence before this word, given when the word before ended; 0 if a time is missing."""
         return 0 if end_ms is None or self.start_ms is None else self.start_ms - end_ms
 
 
 def whole_ms(ms: object) -> int | None:
-    """Return a time in whole ms, as a stream's state keeps it.  Raises InputError for what is no time."""
+    """Return a time in whole ms, as a stream's state holds it.  Raises InputError for a value that is not a time."""
     if ms is None or type(ms) is int:
         return ms
     if not isinstance(ms, Real) or not math.isfinite(ms):
@@ -55,7 +55,7 @@ def whole_ms(ms: object) -> int | None:
 
 @dataclass(frozen=True, slots=True)
 class Arrival:
-    """Words that arrived together, or a line that could not be read; with neither, a silence."""
+    """Words that arrived together, or a line that could not be read, or a silence if it has neither."""
 
     words: tuple[TimedWord, ...] = ()
     problem: InputError | None = None
@@ -64,60 +64,59 @@ class Arrival:
 def arrivals(
     descriptor: int, *, timed: bool = False, silence_ms: int | None = None, stop: int | None = None
 ) -> Iterator[Arrival]:
-    """Yield words as they arrive, until the source ends, or until something can be read from the descriptor `stop`.
+    """Yield words as they arrive, until the source ends, or until the descriptor `stop` can be read.
 
-    With `timed`, each line is a json object with `word`, and `start` and `end` in seconds, or a result of Vosk, which
-    may be printed over several lines.  Any other line becomes an arrival with a problem.  With `silence_ms`, every
-    silence of that length gives one empty arrival; the word before it counts as complete.
+    timed: each line is a JSON object with `word`, and `start` and `end` in seconds, or a result of Vosk, which may fill
+    several lines.  Any other line becomes an arrival with a problem.
+    silence_ms: after a silence of this length, the last word counts as complete, and one empty arrival follows.
     """
-    # bytes that are not UTF-8 must not end a caption, and come out as they went in
+    # bytes that are not UTF-8 must not end the captions: they come out as they went in
     decoder = codecs.getincrementaldecoder("utf-8")(errors="surrogateescape")
-    rest = ""  # the last word, or line, which may go on
-    is_silence_told = False  # a silence is told once, however long it is
-    is_first = True  # whether nothing was read yet: there a byte order mark may stand
+    rest = ""  # an incomplete word or, if timed, an incomplete line
+    has_told_silence = False  # a silence is told once, however long it is
+    is_first = True  # whether nothing was read yet: a byte order mark may come
+    is_last = False
     watched = [descriptor] if stop is None else [descriptor, stop]
-    while True:
-        seconds = None if is_silence_told or silence_ms is None else silence_ms / 1000
+    while not is_last:
+        seconds = None if has_told_silence or silence_ms is None else silence_ms / 1000
         ready = select.select(watched, [], [], seconds)[0]
         if not ready:
             if not timed:
-                yield from _arrived(rest, timed=False)
+                yield from _parse(rest, timed=False)
                 rest = ""
             yield Arrival()
-            is_silence_told = True
+            has_told_silence = True
             continue
-        is_silence_told = False
+        has_told_silence = False
         is_stopped = stop in ready
         data = _read_waiting(descriptor) if is_stopped else os.read(descriptor, _READ_BYTES)
         is_last = is_stopped or not data
         text = decoder.decode(data, final=is_last)
-        n_searched = len(rest)
+        n_searched = 0 if is_last else len(rest)
         rest += text.removeprefix(BOM) if is_first else text
         is_first = is_first and not text
-        if is_stopped and timed:
-            rest, _ = _whole(rest, "\n", 0)  # what is unfinished is not an event yet
-        if is_last:
-            yield from _arrived(rest, timed)
-            return
-        whole, rest = _whole(rest, "\n" if timed else None, n_searched)
-        yield from _arrived(whole, timed)
+        complete = rest
+        if not is_last or (is_stopped and timed):  # a line that is not complete when the stream is stopped is dropped
+            complete, rest = _cut_complete(rest, timed=timed, n_searched=n_searched)
+        yield from _parse(complete, timed)
 
 
 def _read_waiting(descriptor: int) -> bytes:
-    """Return what waits in a pipe, which came before the order to stop; nothing of a file."""
+    """Return what waits in a pipe, which came before the stream was stopped; nothing of a file."""
     if not stat.S_ISFIFO(os.fstat(descriptor).st_mode) or not select.select([descriptor], [], [], 0)[0]:
         return b""
     return os.read(descriptor, _READ_BYTES)
 
 
-def _arrived(text: str, timed: bool) -> Iterator[Arrival]:
-    """Yield the words of a text; of timed lines, words and problems in order."""
+def _parse(text: str, timed: bool) -> Iterator[Arrival]:
+    """Yield the words of complete text, or of complete lines the words and problems in order."""
     if not timed:
         if words := tuple(map(TimedWord, text.split())):
             yield Arrival(words)
         return
-    pieces = [match[0] for match in _EVENT.finditer(text) if match[0].strip()]  # json may hold other line separators
-    events = [event for piece in pieces for event in _events(piece)]
+    # not splitlines: JSON may hold characters that this takes for line ends
+    lines = [match[0] for match in _EVENT.finditer(text) if match[0].strip()]
+    events = [event for line in lines for event in _parse_line(line)]
     for is_word, group in groupby(events, key=lambda event: isinstance(event, TimedWord)):
         if is_word:
             yield Arrival(tuple(event for event in group if isinstance(event, TimedWord)))
@@ -125,23 +124,23 @@ def _arrived(text: str, timed: bool) -> Iterator[Arrival]:
             yield from (Arrival(problem=event) for event in group if isinstance(event, InputError))
 
 
-def _whole(text: str, end: str | None, n_searched: int) -> tuple[str, str]:
-    """Return what is complete, and the rest (the last word, line or object of several lines), which may go on.
+def _cut_complete(text: str, *, timed: bool, n_searched: int) -> tuple[str, str]:
+    """Return the complete words, or if timed the complete lines and objects of several lines, and the rest.
 
-    `end`: what completes a piece, the end of a line; None: any white space does.  The first `n_searched` characters
-    are not searched again for it: a word may come in many small pieces.
+    n_searched: the first characters that hold no end of a word or line; a word may come in many small pieces.
     """
-    ends = [match.end() for match in _SPACE.finditer(text, n_searched)]
-    if end is not None:
-        ends = [text.rfind(end, n_searched) + 1]
-    cut = ends[-1] if ends else 0
-    if end is not None and (opened := _OPEN_OBJECT.search(text, 0, cut)):
-        cut = opened.start()
+    if not timed:
+        ends = [match.end() for match in _SPACE.finditer(text, n_searched)]
+        cut = ends[-1] if ends else 0
+        return text[:cut], text[cut:]
+    cut = text.rfind("\n", n_searched) + 1
+    if open_object := _OPEN_OBJECT.search(text, 0, cut):
+        cut = open_object.start()
     return text[:cut], text[cut:]
 
 
-def _events(line: str) -> Sequence[TimedWord | InputError]:
-    """Return the words of a line, or the error for a line that is wrong."""
+def _parse_line(line: str) -> Sequence[TimedWord | InputError]:
+    """Return the words of a timed line, or the error of a line that cannot be read."""
     try:
         return timed_words(json.loads(line))
     except (ValueError, TypeError, LookupError, AttributeError, OverflowError, RecursionError, T5PunctError):
@@ -154,14 +153,14 @@ def _events(line: str) -> Sequence[TimedWord | InputError]:
 
 
 def timed_words(event: Any) -> Sequence[TimedWord]:
-    """Return the words of an event: one, or those of a result of Vosk, whose partial results are passed over.
+    """Return the words of a JSON object: one word, or a result of Vosk.  A partial result has none.
 
     >>> [word.word for word in timed_words({"result": [{"word": "so", "start": 0.1, "end": 0.3}], "text": "so"})]
     ['so']
     >>> timed_words({"partial": "so wh"}), timed_words({"text": ""})
     ([], [])
     """
-    if "alternatives" in event:  # of Vosk, if it is asked for several guesses; the first is the best
+    if "alternatives" in event:  # Vosk can print several guesses, the best first
         event = event["alternatives"][0]
     if "word" in event:
         return [timed_word(event)]
@@ -171,7 +170,7 @@ def timed_words(event: Any) -> Sequence[TimedWord]:
 
 
 def timed_word(event: Any) -> TimedWord:
-    """Return a word of json: `{"word": "hello", "start": 1.2, "end": 1.5}`, times in seconds.
+    """Return a word of a JSON object: `{"word": "hello", "start": 1.2, "end": 1.5}`, with times in seconds.
 
     Raises InputError, KeyError, TypeError, ValueError or OverflowError for anything else.
     """
