@@ -157,7 +157,7 @@ def _inputs(body: Body, request: TextRequest) -> Iterator[tuple[str, str | None,
         # clients send any file as text/plain: then, and for an unknown type, the file's name decides
         format = request.format or (None if format_of_type == "text" else format_of_type)
         begun = body.data[:_OPENING_BYTES].decode(errors="replace").removeprefix(BOM).lstrip()
-        json_begins = FORMATS["json"].begins
+        json_begins = FORMATS["json"].opening
         is_json = format is None and not body.name and json_begins and json_begins.match(begun)
         fix = "send that header, or ?format=text if it is text all the same"
         check(not is_json, "json", expected="the header content-type: application/json", fix=fix, kind=InputError)
