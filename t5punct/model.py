@@ -212,10 +212,10 @@ def load(
 ) -> Model:
     """Load a model; `revision`: a branch, tag or commit of a hub id.
 
-    Without a device and a precision, it is in float32 on the CPU, and can be trained and saved.  With one of them it
-    only infers: `auto` takes a GPU if there is one, and what is fastest there (`t5/precision.py`), the other too if it
-    is not named.  Then transformers is left out where it is not needed: it takes longer to import than the rest to
-    load.  And a model that is in int8 on disk multiplies by these rows, which never become float32.
+    Without a device and a precision the model is in float32 on the CPU, and can be trained and saved.  With either of
+    them it only infers; the one that is not named is `auto`: a GPU if there is one, and the fastest precision there
+    (`t5/precision.py`).  A model that only infers is loaded without transformers, if possible, as importing that takes
+    longer than all else.  If it is in int8 on disk, it multiplies by these integers, which never become float32.
 
     Raises ModelError if the folder holds no usable T5, and ConfigError for a device that is not there.  `task` replaces
     the text form that the folder's `t5punct.yaml` states; a folder without one (any T5) has the default form.

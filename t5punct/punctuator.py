@@ -174,7 +174,7 @@ class Punctuator:
         return Punctuator(self.model, replace(self.config, **changes))  # type: ignore[arg-type]
 
     def punctuate(self, text: str) -> str:
-        """Return the text with marks and capitals; its words and white space as they were.  So does a call.
+        """Return the text with marks and capitals; words and white space stay.  `punctuator(text)` does the same.
 
         Speaker labels (`JOHN:`) and stage directions (`[laughs]`) stay, and no sentence goes on over them.
         Raises InputError for anything but a string, and for one with lone surrogates.

@@ -167,7 +167,7 @@ class PartWorker:
 
 
 class RayWork:
-    """Punctuates files in Ray workers, each with an output of its own below `folder`, which `Current.of` has made.
+    """Punctuates files in Ray workers, each with an output of its own below `folder`, which `Freshness.start` has made.
 
     on_progress: called after each part with the bytes and the words that are done; may be set.
     """

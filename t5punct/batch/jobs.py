@@ -283,21 +283,24 @@ def model_state(folder: Path | None) -> tuple[tuple[str, int, int], ...]:
 
 
 @dataclass(frozen=True, slots=True)
-class Current:
-    """Since when outputs have today's settings, in ns of the file system's clock; None: no output has them."""
+class Freshness:
+    """Which outputs are up to date.  since_ns: from this time of the file system on they have the settings of now.
+
+    None: no output has them.
+    """
 
     since_ns: int | None
 
     @classmethod
-    def read(cls, folder: Path, settings: str) -> Current:
+    def read(cls, folder: Path, settings: str) -> Freshness:
         """Read the state of a folder, and write nothing: the settings may still turn out to be wrong."""
         marker = folder / SETTINGS_FILE
         is_same = marker.is_file() and marker.read_text(encoding="utf-8", errors="replace") == settings
         return cls(marker.stat().st_mtime_ns if is_same else None)
 
     @classmethod
-    def of(cls, folder: Path, settings: str) -> Current:
-        """Make a folder, if need be, write its settings, and remove half-written files of killed runs."""
+    def start(cls, folder: Path, settings: str) -> Freshness:
+        """Make an output folder, if need be, write its settings, and remove half-written files of killed runs."""
         folder.mkdir(parents=True, exist_ok=True)
         remove_leftovers(folder)
         if cls.read(folder, settings).since_ns is None:

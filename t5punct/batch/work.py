@@ -26,7 +26,7 @@ from ..transcripts.items import in_file_order
 from ..transcripts.terms import Terms
 from ..transcripts.writers import WriterConfig, written_pieces
 from ..windows.plan import iter_pools
-from .jobs import Current, Failure, Job, Outcome, OutputConfig, model_state, plan_jobs, settings_fingerprint
+from .jobs import Failure, Freshness, Job, Outcome, OutputConfig, model_state, plan_jobs, settings_fingerprint
 
 _GROUP_WORDS = 50_000  # words of files that are decided together: so many that all batches are full
 _log = logging.getLogger(__name__)
@@ -195,19 +195,20 @@ def punctuate_files(
     Outputs that are up to date and were made with the same settings are skipped, unless `overwrite` is set.  `terms`:
     lines of a file of terms.  Raises InputError if no file can be punctuated; later failures are in the outcome.
     """
-    if isinstance(inputs, str | Path):  # whose letters would be the inputs
+    if isinstance(inputs, str | Path):  # each letter of a str would be an input
         raise InputError(
             f"one input, {inputs}", expected="several, such as a list of them", fix=f"write [{str(inputs)!r}]"
         )
     writer = writer or WriterConfig()
     spellings = Terms.of(terms)
+    # no output may overwrite what the punctuator reads
     reads = () if punctuator.model.folder is None else (str(punctuator.model.folder),)
     places = OutputConfig(folder=named_place(folder), format=writer.format, reads=reads)
     planned = plan_jobs([str(source) for source in inputs], places, format)
     model = (punctuator.model.name, model_state(punctuator.model.folder))
     settings = (model, punctuator.config, writer, spellings, format)  # all that an output depends on, but its input
-    current = Current.of(Path(folder), settings_fingerprint(settings))
-    jobs = [job for job in planned.jobs if overwrite or not current.is_current(job)]
+    freshness = Freshness.start(Path(folder), settings_fingerprint(settings))
+    jobs = [job for job in planned.jobs if overwrite or not freshness.is_current(job)]
     outcome = Work(punctuator, writer, spellings if spellings.spellings else None).run(jobs)
     return replace(outcome, failures=(*planned.failures, *outcome.failures))
 

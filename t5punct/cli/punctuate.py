@@ -135,7 +135,7 @@ def punctuate(
     All else in a file stays as it is: white space, times, tags, notes, speaker labels (`JOHN:`) and stage directions
     (`[laughs]`).
     """
-    from ..batch.jobs import Current, OutputConfig, plan_jobs
+    from ..batch.jobs import Freshness, OutputConfig, plan_jobs
     from ..transcripts.terms import Terms
 
     settings = [word for word in inputs or () if is_setting(word)]
@@ -158,14 +158,14 @@ def punctuate(
         fix="begin paragraphs by --paragraphs",
     )
     fingerprint = "" if output_dir is None else _fingerprint(options, spellings)
-    current = Current.read(output_dir, fingerprint) if output_dir is not None else Current(None)
-    waiting = [job for job in planned.jobs if overwrite or not current.is_current(job)]
+    freshness = Freshness.read(output_dir, fingerprint) if output_dir is not None else Freshness(None)
+    waiting = [job for job in planned.jobs if overwrite or not freshness.is_current(job)]
     failures = planned.failures
     if waiting:
         note_waiting([job.source for job in waiting])
         work = options.work(writer, spellings, output_dir, for_review=html is not None)
         if output_dir is not None:
-            Current.of(output_dir, fingerprint)  # only now, when the model has accepted the settings
+            Freshness.start(output_dir, fingerprint)  # only now, when the model has accepted the settings
         is_hidden = any(job.target is None for job in waiting) and prints_as_it_works()
         n_bytes = float(sum(job.n_bytes for job in waiting)) or None
         with progress_bar("punctuating", n_bytes, is_hidden=is_hidden) as advance, ending_in_order():

@@ -216,7 +216,7 @@ def _causal_bias(attention: Any, n_places: int) -> torch.Tensor:
     distances = places - places[:, None]  # (n_queries, n_keys)
     every_distance = torch.arange(1 - n_places, n_places, device=places.device)
     farthest = attention.relative_attention_max_distance
-    biases = table(position_buckets(every_distance, table.num_embeddings, farthest, looks_back=True))
+    biases = table(position_buckets(every_distance, table.num_embeddings, farthest, both_sides=False))
     bias: torch.Tensor = biases[distances + n_places - 1]  # row 0 is that of the least distance, 1 - n_places
     return bias.masked_fill((distances > 0)[..., None], float("-inf")).transpose(1, 2).contiguous()
 

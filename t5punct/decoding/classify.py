@@ -67,9 +67,11 @@ class SlotClassifier:
         ]
 
     def _request(self, question: Question) -> SlotRequest:
+        """Return the request for an answer: a window of one word, the sentinel, with the slot that is asked about."""
         source = question.window.source(self._model.tokenizer, self._config.style, asked=question.slot)
         has_slot = (question.window.has_slot[question.slot],)
-        return SlotRequest(WindowInput((SENTINEL,), (SENTINEL,), has_slot), source, (source.word_ends[question.slot],))
+        answer = WindowInput(words=(SENTINEL,), spellings=(SENTINEL,), has_slot=has_slot)
+        return SlotRequest(answer, source, guessed_at=(source.word_ends[question.slot],))
 
 
 class _Answers(Candidates):

@@ -205,10 +205,10 @@ class VoteBuilder:
 
     def _begin_slot(self) -> None:
         """Begin the slot behind the word that was just written."""
-        self._marks = NO_MARKS  # of the slot, so far
+        self._marks = NO_MARKS  # those written in the slot so far
         self._mass = 1.0  # their probability
-        self._outcomes: dict[str, float] = {}
-        self._next_case_inside: Distribution | None = None  # of the word behind the slot, if it were empty
+        self._outcomes: dict[str, float] = {}  # of all marks that the slot may hold; empty while none is written
+        self._next_case_inside: Distribution | None = None  # the next word's case if this slot were empty
 
     @property
     def place(self) -> int:

@@ -61,7 +61,9 @@ class DecodingConfig:
         )  # fmt: skip
         if self.precision is not None:
             check_precision(self.precision)
-        check_odds(self.mark_odds or {}, None if self.marks is None else self.marks + DISFLUENT)
+        # only marks that may be written have odds; whether the sign of disfluent words may be is decided elsewhere
+        allowed = None if self.marks is None else self.marks + DISFLUENT
+        check_odds(self.mark_odds or {}, allowed)
 
     def alphabet(self, task: TaskConfig) -> Alphabet:
         """Return the marks to decide among: all of the task, and the sign of disfluent words if `marks` has it.

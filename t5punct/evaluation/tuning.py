@@ -124,7 +124,8 @@ class Trials:
             waiting = dict[int, list[Vote]]()  # by slot, votes on slots that later windows vote on, too
             votes_of_slots = list[list[Vote]]()
             for view in views:
-                votes_of_slots += add_votes(waiting, view, votes_of_spans[_span(view.window)]).values()
+                complete = add_votes(waiting, view, votes_of_spans[_span(view.window)])  # slots with all their votes
+                votes_of_slots += complete.values()
             first = self._punctuator.first_sentence
             decisions, _ = self._punctuator.decide_words(document.words, votes_of_slots, first, strategy.combine)
             yield self._punctuator.write_words(document.words, decisions)

@@ -110,7 +110,7 @@ def text_request(values: Mapping[str, Any], service: ModelOptions) -> TextReques
     """
     terms = str(values.get("terms", ""))
     others = {name: value for name, value in values.items() if name != "terms"}
-    options = _read(TranscriptOptions, others, service, {"html": None, "output_dir": None, "ray": None})
+    options = _read_options(TranscriptOptions, others, service, {"html": None, "output_dir": None, "ray": None})
     is_name = not options.preset.lower().endswith(PRESET_SUFFIXES)
     expected = "a name of `t5punct presets`"
     check(is_name, f"preset {options.preset!r}, a file", expected=expected, fix="give window and so on")
@@ -120,11 +120,13 @@ def text_request(values: Mapping[str, Any], service: ModelOptions) -> TextReques
 
 def stream_request(values: Mapping[str, Any], service: ModelOptions) -> tuple[StreamSettings, StreamFields]:
     """Return a stream's settings, and all its fields.  Raises FieldError or ConfigError."""
-    fields = _read(StreamFields, values, service, {"json": True})
+    fields = _read_options(StreamFields, values, service, {"json": True})
     return StreamSettings(fields.stream(), fields.config(fields.render())), fields
 
 
-def _read(kind: type[Options], values: Mapping[str, Any], service: ModelOptions, more: Mapping[str, Any]) -> Options:
+def _read_options(
+    kind: type[Options], values: Mapping[str, Any], service: ModelOptions, more: Mapping[str, Any]
+) -> Options:
     """Return options with the fields of a request and the model's options of the service.
 
     more: values for options of the command line that are no fields, which `check_needs` looks at.  Raises FieldError
@@ -148,9 +150,9 @@ def _read(kind: type[Options], values: Mapping[str, Any], service: ModelOptions,
         value = getattr(options, name, None)
         is_possible = name not in values or value is None or value <= most
         check(is_possible, f"the field {name}: {value}", expected=f"at most {most}", fix="lower it", kind=FieldError)
-    # only fields with a value: that of an option which does nothing without others may be empty
-    typed = {name: name for name in values if getattr(options, name) not in (None, False, "")}
-    check_needs(typed, {**more, **asdict(options)})
+    # a form sends all of its fields, so an empty one counts as not sent
+    sent = [name for name in values if getattr(options, name) not in (None, False, "")]
+    check_needs({name: name for name in sent}, {**more, **asdict(options)})
     return replace(options, **options_of(ModelOptions, service))
 
 

@@ -129,12 +129,14 @@ class DelayDecider:
     def _memory_of(self, state: StreamState) -> Memory:
         """Return a stream's memory, or a new one that has heard none of the words that the state holds.
 
-        It is new after a resume, and where the state's memory is of another lookahead, style, model or policy.
+        Words are numbered in the stream; the state holds those from number `state.start` on.  The memory is new after a
+        resume, and if the state's is of another lookahead, style, model or policy.
         """
         memory = state.memory
         if memory is not None and memory.n_words >= state.start and self._encoder.owns(memory):
             return memory
-        # the model will read again the words that the state holds; their positions follow the tokens before them
+        # The model will read the words of the state again.  `n_tokens` counts them as read: without them it is the
+        # position of the first one.
         n_read_again = max(0, state.n_read - state.start)
         words_read = self._tokens(state, state.start)[:n_read_again]
         n_tokens_before = state.n_tokens - sum(map(len, words_read))

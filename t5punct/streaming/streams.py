@@ -96,7 +96,7 @@ class Streams:
         steps = [Step(state) for state in states]
         queues = [deque(self._pieces(arrived)) for arrived in words]
         while True:
-            due: dict[int, bool] = {}  # as `_decode` takes it
+            due: dict[int, bool] = {}  # as `_commit_due` takes it
             for index, queue in enumerate(queues):
                 state, commits_all = self._hear(steps[index].state, queue)
                 steps[index] = replace(steps[index], state=state)
@@ -104,12 +104,12 @@ class Streams:
                     due[index] = commits_all
             if not due:
                 return steps
-            self._decode(steps, due)
+            self._commit_due(steps, due)
 
     def flush(self, states: Sequence[StreamState]) -> list[Step]:
         """Commit all words that were heard, and end the sentence there, as a silence does.  The streams go on."""
         steps = [Step(state) for state in states]
-        self._decode(steps, _waiting(states))
+        self._commit_due(steps, _waiting(states))
         return steps
 
     def finish(self, states: Sequence[StreamState]) -> list[Step]:
@@ -119,7 +119,7 @@ class Streams:
     def provisional(self, states: Sequence[StreamState]) -> list[tuple[AnnotatedWord, ...]]:
         """Return the words of each stream that are not final yet, as they look now."""
         steps = [Step(state) for state in states]
-        self._decode(steps, _waiting(states), ends_sentence=False)
+        self._commit_due(steps, _waiting(states), ends_sentence=False)
         return [tuple(committed.annotated for committed in step.committed) for step in steps]
 
     def _check_config(self) -> None:
@@ -190,7 +190,7 @@ class Streams:
         marked = replace(last, marks=reread.marks, raw=reread.raw, dotted=reread.dotted)
         return replace(state, words=(*state.words[:-1], marked))
 
-    def _decode(self, steps: list[Step], due: Mapping[int, bool], *, ends_sentence: bool = True) -> None:
+    def _commit_due(self, steps: list[Step], due: Mapping[int, bool], *, ends_sentence: bool = True) -> None:
         """Decode the newest windows of some streams, commit what is final, and replace these streams' steps.
 
         due: by the index of a stream, whether all its waiting words become final, as a silence or the end follows.

@@ -149,9 +149,9 @@ class Encoder:
         if not self._biases:
             return []
         distances = torch.arange(-self.farthest, self.farthest + 1, device=self._biases[0].weight.device)
-        buckets = position_buckets(distances, self._n_buckets, self.farthest, looks_back=False)
-        distinct = {id(bias): bias(buckets).T for bias in self._biases}
-        return [distinct[id(bias)] for bias in self._biases]
+        buckets = position_buckets(distances, self._n_buckets, self.farthest, both_sides=True)
+        biases_by_id = {id(bias): bias(buckets).T for bias in self._biases}  # layers may share one, as in T5 and MPNet
+        return [biases_by_id[id(bias)] for bias in self._biases]
 
     def finish(self, hidden: torch.Tensor) -> torch.Tensor:
         """Return the states, from the last layer's result."""
@@ -207,19 +207,19 @@ class Encoder:
         return states[order.argsort()]
 
 
-def position_buckets(distances: torch.Tensor, n_buckets: int, farthest: int, *, looks_back: bool) -> torch.Tensor:
+def position_buckets(distances: torch.Tensor, n_buckets: int, farthest: int, *, both_sides: bool) -> torch.Tensor:
     """Return the bucket, int64, of each distance from a query to a key, int64 (Raffel 2020, section 2.1).
 
-    Half of the buckets have one distance each, the others ever wider ranges, up to `farthest` tokens.  looks_back:
-    whether all buckets are for keys to the left; else half of them are for keys to the right.
+    Half of the buckets have one distance each, the others ever wider ranges, up to `farthest` tokens.  both_sides:
+    whether half of them are for keys to the right of the query; else all are for keys to the left.
     """
     rows = torch.zeros_like(distances)
-    if looks_back:
-        distances = -distances.clamp(max=0)
-    else:
+    if both_sides:
         n_buckets //= 2
         rows += (distances > 0).long() * n_buckets
         distances = distances.abs()
+    else:
+        distances = -distances.clamp(max=0)
     n_exact = n_buckets // 2
     steps = torch.log(distances.float() / n_exact) / math.log(farthest / n_exact) * (n_buckets - n_exact)
     wide = (n_exact + steps.long()).clamp(max=n_buckets - 1)

@@ -114,12 +114,12 @@ def fitting_rows(weight: torch.Tensor | Int8Rows) -> Int8Rows:
 
 
 def largest_sums(weight: torch.Tensor) -> torch.Tensor:
-    """Return the largest value of each row, or sum of two neighbours, in size: (n_out, n_in) -> (n_out, 1).
+    """Return, for each row, the largest size of a weight or of the sum of two neighbours: (n_out, n_in) -> (n_out, 1).
 
-    Where that becomes 127, two neighbours are within 128 together when they are rounded.  Inputs are at most 255, and
-    255 * 128 fits into 16 bits.  A sum is far less often extreme than each of its parts: rows keep 102 steps of 127 on
-    an average, where weights that are small enough each would keep 63.  Where n_in is no multiple of 4, oneDNN may
-    add others than neighbours: then it is twice the largest value.
+    A row that is scaled so that this is 127 has neighbours that add up to 128 at most after rounding.  oneDNN adds 128
+    to each input, so inputs are 0 to 255, and 255 * 128 fits into 16 bits.  With half of the usual scale each weight
+    would be small enough, but rows would have 63 steps; so they have 102 on average.  Where n_in is no multiple of 4,
+    oneDNN may add others than neighbours: then the result is twice the largest weight, which is safe.
     """
     largest = weight.abs().amax(1, keepdim=True)
     if weight.shape[1] % 4:

@@ -97,6 +97,8 @@ def save_checkpoint(
 ) -> None:
     """Write a checkpoint to a second folder and rename it, so that a crash never leaves half a checkpoint, or none.
 
+    A crash between the two renames leaves the old one under its second name, and `find_checkpoint` moves it back.
+
     tensors: what `collect_tensors` returns.  After the run's best step the model is also written into `best`.  Other
     files of the old folder are kept: the best model, and what people laid there.
 

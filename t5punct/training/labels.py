@@ -29,8 +29,8 @@ from ..errors import InputError
 LABELS_FILE = "labels.yaml"  # is written last: a folder with it has all labels
 ROWS_IN_PART = 4096  # chunks of one file
 _STEPS_IN_BIT = 16
-_LEAST = 255  # the code of all that is less probable than 2 ** -15.9
-WEIGHTS = [2.0 ** (-code / _STEPS_IN_BIT) for code in range(_LEAST + 1)]  # the probability of each code
+_HIGHEST_CODE = 255  # of all that is less probable than 2 ** -15.9
+WEIGHTS = [2.0 ** (-code / _STEPS_IN_BIT) for code in range(_HIGHEST_CODE + 1)]  # the probability of each code
 
 
 @dataclass(frozen=True)
@@ -77,10 +77,10 @@ class Labels:
         mistake = f"labels {self._folder} of another data set"
         check(is_own, mistake, expected="those of data.path", fix="label it (again)")
 
-    def of_row(self, row: int) -> list[bytes]:
-        """Return the code of each word of a chunk, b"" where there is no label."""
-        number, index = divmod(row, ROWS_IN_PART)
-        codes, ends = _read_part(self._folder / part_name(number))
+    def of_chunk(self, chunk: int) -> list[bytes]:
+        """Return the code of each word of a chunk; b"" for a word without a label, which has zeros on disk."""
+        part, index = divmod(chunk, ROWS_IN_PART)
+        codes, ends = _read_part(self._folder / part_name(part))
         start = int(ends[index - 1]) if index else 0
         case_columns = range(len(self.info.classes), codes.shape[1])
         codes_of_chunk = codes[start : int(ends[index]), [*self._mark_columns, *case_columns]]
@@ -94,8 +94,8 @@ def part_name(number: int) -> str:
 
 def codes_of(probabilities: torch.Tensor) -> torch.Tensor:
     """Return probabilities (.., n_classes) as codes, uint8 of the same shape."""
-    bits = -probabilities.clamp(min=2.0 ** (-_LEAST / _STEPS_IN_BIT)).log2()
-    return (bits * _STEPS_IN_BIT).round().clamp(0, _LEAST).to(torch.uint8)
+    bits = -probabilities.clamp(min=2.0 ** (-_HIGHEST_CODE / _STEPS_IN_BIT)).log2()
+    return (bits * _STEPS_IN_BIT).round().clamp(0, _HIGHEST_CODE).to(torch.uint8)  # log2 may be off by its last digit
 
 
 def probabilities_of(codes: torch.Tensor) -> torch.Tensor:

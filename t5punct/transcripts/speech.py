@@ -299,7 +299,7 @@ class Markup:
 def remove_tags(raw: str, pattern: re.Pattern[str]) -> BareText:
     """Remove the tags from a text, and replace entities with their characters.
 
-    `pattern` has the groups `tag` and `entity`.
+    `pattern` has the groups `tag` and `entity`.  An entity is HTML's (`&amp;`), or `""`, a quote in a cell of a csv.
     """
     pieces = list[str]()
     starts = array("q")  # a line may have millions of characters, too many for a list of int
@@ -313,7 +313,7 @@ def remove_tags(raw: str, pattern: re.Pattern[str]) -> BareText:
         pieces += [raw[begin : match.start()], char]
         starts.extend(range(begin, match.start()))
         ends.extend(range(begin + 1, match.start() + 1))
-        if char:  # stands for the whole entity
+        if char:  # the character of an entity, which is all of it in `raw`; nothing is left of a tag
             starts.append(match.start())
             ends.append(match.end())
         begin = match.end()

@@ -84,22 +84,29 @@ class MarkRows:
         return "".join(mark for _, mark, _ in self.rows)
 
     def rewrite(self, text: str, n_stem: int, n_closers: int) -> str:
-        new, opening = opening_apart(text)  # `¿` may come or go, so letters are compared without it
-        old, old_opening = opening_apart(self.cell)
-        n_letters = n_stem - len(old_opening)
-        has_same_letters = new[:n_letters].lower() == old[:n_letters].lower()
-        if new[: len(old)].lower() == old.lower():
-            n_word = len(opening) + len(old)
-        elif has_same_letters and not n_closers:  # the old cell had a mark, too
-            n_word = len(opening) + n_letters
-        else:  # a user's spelling, or closing quotes: the marks stay in the cell, but for a dash
-            n_word = len(text.partition(DASH_APART)[0])
+        """Return the rows of the word as it is written now, `text`: itself in its cell, its marks in their first row.
+
+        n_stem: how many characters of the cell stand before marks; n_closers: its closing quotes behind them.
+        """
+        n_word = self._n_in_cell(text, n_stem, n_closers)
         word = without_spaces(text[:n_word])
         marks = "".join(text[n_word:].split())
         if marks == self.marks:
             return word + self.raw[len(self.cell) :]
         lead, _, after = self.rows[0]
         return word + self.rest + (lead + marks + after if marks else "")
+
+    def _n_in_cell(self, text: str, n_stem: int, n_closers: int) -> int:
+        """Count the characters of `text` that stand in the word's cell."""
+        new, opening = opening_apart(text)  # `¿` may come or go, so letters are compared without it
+        old, old_opening = opening_apart(self.cell)
+        n_letters = n_stem - len(old_opening)
+        if new[: len(old)].lower() == old.lower():  # `so` becomes `So,`
+            return len(opening) + len(old)
+        if new[:n_letters].lower() == old[:n_letters].lower() and not n_closers:  # the cell has a mark: `so.`
+            return len(opening) + n_letters
+        # the user's spelling, or closing quotes, which marks stand inside: only a dash gets a row
+        return len(text.partition(DASH_APART)[0])
 
 
 def read_ctm(lines: Iterable[str], alphabet: Alphabet | None = None) -> Iterator[Item]:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from t5punct.batch.jobs import Current, Job, OutputConfig, plan_jobs
+from t5punct.batch.jobs import Freshness, Job, OutputConfig, plan_jobs
 from t5punct.errors import InputError
 from t5punct.text.io.files import open_writer
 from t5punct.transcripts.formats import read_transcript
@@ -112,18 +112,18 @@ def test_a_name_of_a_format_that_is_not_read_is_refused(tree: Path, suffix: str)
 
 def test_an_output_is_up_to_date_until_its_input_or_the_settings_change(tree: Path) -> None:
     job = into_out("in/a.txt")[0]
-    assert not Current.of(Path("out"), "one").is_current(job)
+    assert not Freshness.start(Path("out"), "one").is_current(job)
     assert job.target is not None
     job.target.touch()
-    assert Current.of(Path("out"), "one").is_current(job)
+    assert Freshness.start(Path("out"), "one").is_current(job)
     later_ns = job.target.stat().st_mtime_ns + 10**9
     os.utime("in/a.txt", ns=(later_ns, later_ns))
-    assert not Current.of(Path("out"), "one").is_current(job)
+    assert not Freshness.start(Path("out"), "one").is_current(job)
     os.utime(job.target, ns=(later_ns, later_ns))
-    assert Current.of(Path("out"), "one").is_current(job)
+    assert Freshness.start(Path("out"), "one").is_current(job)
     os.utime(job.target, ns=(0, 0))
     os.utime("in/a.txt", ns=(0, 0))
-    assert not Current.of(Path("out"), "two").is_current(job), "made before the settings changed"
+    assert not Freshness.start(Path("out"), "two").is_current(job), "made before the settings changed"
 
 
 def test_outputs_below_the_inputs_are_no_inputs_and_what_a_killed_run_left_goes(tree: Path) -> None:
@@ -144,7 +144,7 @@ def test_outputs_below_the_inputs_are_no_inputs_and_what_a_killed_run_left_goes(
     giant = tree / "out" / f".t5punct-{platform.node()}-{10**30}-abc"
     for path in (dead, giant, alive, elsewhere):
         path.touch()
-    Current.of(tree / "out", "one")
+    Freshness.start(tree / "out", "one")
     assert [path.exists() for path in (dead, giant, alive, elsewhere)] == [False, False, True, True]
 
 

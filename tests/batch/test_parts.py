@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from t5punct.batch.distributed import LARGEST, Part, PartWorker, RayConfig, divide_into_parts, n_workers_in
-from t5punct.batch.jobs import Current, Job, Outcome
+from t5punct.batch.jobs import Freshness, Job, Outcome
 from t5punct.errors import ConfigError
 from t5punct.model import Model
 from t5punct.punctuator import Punctuator
@@ -54,7 +54,7 @@ def test_parts__a_file_that_ends_every_worker_is_given_up_alone() -> None:
 @pytest.fixture
 def worker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lively_model: Model) -> PartWorker:
     monkeypatch.chdir(tmp_path)
-    Current.of(Path("out"), "settings")
+    Freshness.start(Path("out"), "settings")
     for name in "abc":
         Path(f"{name}.txt").write_text(f"we know that {name}\n", encoding="utf-8")
     return PartWorker(partial(Punctuator, lively_model), Path("out"), cwd=str(tmp_path))

@@ -68,7 +68,7 @@ def test_labels_are_what_the_tagger_says_of_each_chunk_alone(teacher: Path, tiny
         states = model.encode(batch.input_ids, batch.attention_mask)
         marks, cases = model.tagger(states_at_words(states, batch.word_ends))
         wanted = torch.cat([codes_of(head[0].softmax(-1)) for head in (marks, cases)], -1)
-        read = torch.tensor([list(code) for code in stored.of_row(row)])
+        read = torch.tensor([list(code) for code in stored.of_chunk(row)])
         assert torch.all((read - wanted).abs() <= 1)  # a batch adds in another order
 
 
@@ -127,11 +127,11 @@ def test_of_words_that_noise_has_changed_the_teacher_says_nothing(teacher: Path,
     config = DataConfig(noise=NoiseConfig(1, {"substitute": 0.5, "insert": 0.3}))
     plain = ChunkExamples(rows_of(tiny_data), model.tokenizer, labels=Labels(labels))
     noisy = ChunkExamples(rows_of(tiny_data), model.tokenizer, config, labels=Labels(labels))
-    assert all(plain[row].teacher_codes == tuple(Labels(labels).of_row(row)) for row in range(5))
+    assert all(plain[row].teacher_codes == tuple(Labels(labels).of_chunk(row)) for row in range(5))
     taught = [bool(code) for row in range(20) for code in noisy[row].teacher_codes]
     assert 0.1 < sum(taught) / len(taught) < 0.7
     for row in range(20):
-        known = set(Labels(labels).of_row(row))
+        known = set(Labels(labels).of_chunk(row))
         assert all(code in known for code in noisy[row].teacher_codes if code)
 
 
@@ -164,8 +164,8 @@ def test_a_pupil_with_fewer_marks_reads_their_columns(labels: Path) -> None:
     whole, part = Labels(labels), Labels(labels, ("", "?"))
     classes = whole.info.classes
     columns = [0, classes.index("?"), *range(len(classes), len(classes) + 3)]
-    wanted = [bytes(code[column] for column in columns) for code in whole.of_row(3)]
-    assert part.of_row(3) == wanted and len(classes) > 2
+    wanted = [bytes(code[column] for column in columns) for code in whole.of_chunk(3)]
+    assert part.of_chunk(3) == wanted and len(classes) > 2
 
 
 def test_a_bundled_teacher_says_nothing_of_other_languages(tmp_path: Path) -> None:
@@ -174,7 +174,7 @@ def test_a_bundled_teacher_says_nothing_of_other_languages(tmp_path: Path) -> No
     rows = [{"source": text, "target": text, "style": "talk", "n_words": len(text.split())} for text in texts]
     DatasetDict({"train": Dataset.from_list(rows)}).save_to_disk(str(tmp_path))
     stored = Labels(label(str(tmp_path), "small"))
-    english, german = stored.of_row(0), stored.of_row(1)
+    english, german = stored.of_chunk(0), stored.of_chunk(1)
     assert all(english) and len(english) == 12
     assert german == [b""] * 12
 

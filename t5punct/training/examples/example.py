@@ -93,7 +93,7 @@ class ChunkExamples(Dataset[Example]):
     def __getitem__(self, index: int) -> Example:
         row = self.rows[self.chunks[index]]
         rng = random.Random(f"example {self.seed} {self.epoch} {index}")
-        words = self._words(row, None if self.labels is None else self.labels.of_row(self.chunks[index]))
+        words = self._words(row, None if self.labels is None else self.labels.of_chunk(self.chunks[index]))
         if any(word.pause for word in words) and rng.random() < self.config.silent_share:
             words = [replace(word, pause=0) for word in words]
         if rng.random() < self.config.noise.share:
