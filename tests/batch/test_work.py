@@ -17,7 +17,7 @@ from proportion import peak_bytes
 
 from t5punct import model as models
 from t5punct.batch import work
-from t5punct.batch.jobs import Current, Job, OutputConfig, plan_jobs
+from t5punct.batch.jobs import Freshness, Job, OutputConfig, plan_jobs
 from t5punct.batch.work import Work, punctuate_files
 from t5punct.errors import ModelError
 from t5punct.model import Model
@@ -236,7 +236,7 @@ def test_a_killed_batch_goes_on_where_it_was(punctuator: Punctuator, tmp_path: P
     punctuator, rng, n_killed = punctuator.with_config(decoding=small), random.Random(1), 0
 
     def waiting() -> list[Job]:
-        current = Current.of(tmp_path / "out", "settings")
+        current = Freshness.start(tmp_path / "out", "settings")
         return [job for job in jobs if not current.is_current(job)]
 
     for _ in range(8):
