@@ -42,6 +42,5 @@ if __name__ == "__main__":
     if len(sys.argv) < 4:
         sys.exit(f"usage: python {sys.argv[0]} MODEL OTHER TEXT ..\n\n{__doc__}")
     folder, other, *paths = sys.argv[1:]
-    own = read_table(Path(folder))
     names = product_names(read_table(Path(other)), chain.from_iterable(map(read_lines, paths)))
-    write_table(names.including(own), Path(folder))
+    write_table(names.including(read_table(Path(folder))), Path(folder))

@@ -100,7 +100,8 @@ class Draft:
     @property
     def open_sites(self) -> list[Site]:
         """The sites that the next pass decides: one at least."""
-        return [site for site in self._sites[len(self._rows) :] if site.position < self._pass_stop]
+        stop = self._pass_stop
+        return [site for site in self._sites[len(self._rows) :] if site.position < stop]
 
     @property
     def open_tokens(self) -> list[int]:

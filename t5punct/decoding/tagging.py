@@ -39,6 +39,7 @@ from .paired_marks import Pairs, WordScores, pair_marks
 
 _log = logging.getLogger(__name__)
 _UNMARKED = {NO_MARKS: 1.0}
+_CASE_NAMES = tuple(case.value for case in TAGGED_CASES)  # read once: an enum's values are slow
 # chosen on dev2012 (docs/results/large.md)
 _NEAR_WORDS = 3
 _MOST_OF_ONE = 1.1  # the sum of chances up to which two ends are one; those that exclude each other add up to 1
@@ -305,4 +306,5 @@ def restrict_case(allowed: Collection[Case], chances: Sequence[float]) -> Distri
     """
     if len(allowed) == 1:
         return {case.value: 1.0 for case in allowed}
-    return normalise({case.value: p for case, p in zip(TAGGED_CASES, chances, strict=True) if case in allowed})
+    cases = zip(TAGGED_CASES, _CASE_NAMES, chances, strict=True)
+    return normalise({name: chance for case, name, chance in cases if case in allowed})

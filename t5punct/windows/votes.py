@@ -114,7 +114,6 @@ def begins_next(begins: bool | None, word: Word, marks: str, alphabet: Alphabet 
     begins: whether a sentence begins with this word.
     """
     ends = word.ends_sentence(marks, alphabet)
-    hands_on = is_clitic(word.core) or not is_spoken(word.text)  # as a dash or an emoji does
-    if ends is False and hands_on:
+    if ends is False and (not is_spoken(word.text) or is_clitic(word.core)):  # it hands its capital on
         return begins
     return ends
