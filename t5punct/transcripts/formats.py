@@ -24,11 +24,11 @@ from ..text.render import AnnotatedWord
 from ..text.words import Word
 from .heads import Heads, label_of
 from .items import Item, Kept, SpokenWord, WrittenItem, WrittenWord, iter_pieces, numbered_texts, written_items
-from .recogniser.recording import RecogniserJson, write_json
+from .recogniser.recording import RecogniserJson
 from .review import review_page
 from .speech import join_same_speakers, read_plain, read_utterances
 from .subtitles import TIMING, WrittenCue, read_ass, read_srt, read_vtt, write_ass, write_srt, write_vtt
-from .tables import are_ctm, read_csv, read_ctm, read_table, write_cells, write_csv, write_ctm, write_tsv
+from .tables import are_ctm, read_csv, read_ctm, read_table, write_cells, write_csv, write_ctm, write_json, write_tsv
 
 _SRT_OPENING = re.compile(rf"(\d+\s*\n)?{TIMING.pattern}[ \t]*(\r|\n|$|\w+:)")  # `position:50%`
 _ASS_OPENING = re.compile(r"\[Script Info\]", re.IGNORECASE)

@@ -3,8 +3,8 @@
 In: json in which the words of a recording stand, mostly several times: in one text, in segments, one by one with times.
 Out: the words once, with their times; and the json with marks and capitals wherever these words stand.
 
-Strings that hold words are grouped by their path (`segments[].text`).  The words are those of one group.  Every other
-group is aligned with it, so that its words get their marks, too.  Strings that say something else stay as they are.
+The words are those of one group of strings.  Every other group is aligned with it, so that its words get their marks,
+too.  Strings that say something else stay as they are.
 
 >>> recording = RecogniserJson.read('{"text": "so what", "words": [{"word": "so", "end": 0.4}, {"word": "what"}]}')
 >>> words = [item for item in recording.items if isinstance(item, SpokenWord)]
@@ -18,26 +18,14 @@ group is aligned with it, so that its words get their marks, too.  Strings that 
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from ...errors import InputError
 from ...text.marks import Alphabet
-from ..items import (
-    BESIDE_MS,
-    Cue,
-    Item,
-    Kept,
-    SpokenWord,
-    WrittenItem,
-    WrittenWord,
-    leave_out_removed,
-    seconds,
-    speaker_label,
-)
-from .groups import Group, Place, align, find_places, says_nothing
+from ..items import BESIDE_MS, Cue, Item, Kept, SpokenWord, WrittenWord, speaker_label
+from .groups import MARK_TYPE, WORD_TYPE, Group, Place, align, find_places, says_nothing
 from .spelling import NewItems, Spelling, write_items, write_line
 from .values import parse_json, written_json
 
@@ -45,8 +33,6 @@ _COMPLETE = 0.99  # a complete group has this share of the letters of the longes
 _REPEATS = 1 / 3  # a group with a smaller share of the source's letters only quotes the recording
 _FIELD = re.compile(r'"([^"\\]{1,30})"\s*:')
 _SEARCHED_CHARS, _NAMED_FIELDS = 10_000, 6  # for the message on a json without words: a misspelt field is seen there
-
-_dumps = json.JSONEncoder(ensure_ascii=False).encode
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +70,11 @@ class RecogniserJson:
                 fix="convert it to text, or name its --format",
             )
         source = _source_of(groups)
-        timed_source = replace(source, words=_with_times(source, _most_timed(groups, source)))
+        # of the groups with the most times, one with the words of the source, in its order, is best
+        n_timed = max(group.n_timed_lines for group in groups)
+        timed = [group for group in groups if group.n_timed_lines == n_timed]
+        best_timed = next((group for group in timed if group.letters == source.letters), timed[0])
+        timed_source = replace(source, words=_with_times(source, best_timed))
         groups = [timed_source if group is source else group for group in groups]
         return cls(text, groups, timed_source, [*_items(timed_source)])
 
@@ -95,8 +85,15 @@ class RecogniserJson:
         values = [value for _, value in documents]  # changed below
         new_items: NewItems = {}
         for group in self.groups:
-            new = self._spellings_in(group, spellings)
-            items_of_group = new_items if group.has_mark_items else None
+            new: list[Spelling | None] = [None] * len(group.words)  # None: the source has no such word
+            if group is self.source:
+                new = [*spellings]
+            elif self.source and group.n_letters >= _REPEATS * self.source.n_letters:
+                for ours, theirs in align(self.source, group):
+                    new[theirs] = spellings[ours]
+            # where marks are items of their own, a word without a mark has no such item behind it
+            types = {place.type for line in group.lines for place in line.places}
+            items_of_group = new_items if types & {WORD_TYPE, MARK_TYPE} else None
             begin = 0
             for line in group.lines:
                 end = begin + len(line.words)
@@ -107,16 +104,6 @@ class RecogniserJson:
         write_items(new_items, values, self.text)
         for text, value in documents:
             yield written_json(text, value)
-
-    def _spellings_in(self, group: Group, spellings: Sequence[Spelling]) -> Sequence[Spelling | None]:
-        """Return the spellings of a group's words by those of the source's; None: the source has no such word."""
-        if group is self.source:
-            return spellings
-        new: list[Spelling | None] = [None] * len(group.words)
-        if self.source and group.n_letters >= _REPEATS * self.source.n_letters:
-            for ours, theirs in align(self.source, group):
-                new[theirs] = spellings[ours]
-        return new
 
 
 def _source_of(groups: Sequence[Group]) -> Group:
@@ -129,13 +116,6 @@ def _source_of(groups: Sequence[Group]) -> Group:
         return group.lines[0].places[0].is_text, -n_pieces, group.n_timed_lines, len(group.lines)
 
     return max(complete, key=merits)
-
-
-def _most_timed(groups: Sequence[Group], source: Group) -> Group:
-    """Return the group with the most times.  Of several, one with the words of the source, in its order, is best."""
-    n_timed = max(group.n_timed_lines for group in groups)
-    timed = [group for group in groups if group.n_timed_lines == n_timed]
-    return next((group for group in timed if group.letters == source.letters), timed[0])
 
 
 def _with_times(source: Group, timed: Group) -> list[SpokenWord]:
@@ -183,29 +163,3 @@ def _items(group: Group) -> Iterator[Item]:
                 before = channel, speaker
             last_of_channels[channel] = speaker, word.end_ms
             yield replace(word, cue=cue)
-
-
-def write_json(written: Sequence[WrittenItem], source: str) -> Iterator[str]:
-    """Write a transcript as a line of json, in pieces.
-
-    start, end: seconds, if the input has times.  start_char, end_char: where the word stands in the output that
-    `punctuate` writes in the input's own format (of json: in the text of its words).  removed: the words that were
-    removed, if there are any.
-    """
-    yield f'{{"source": {_dumps(source)}, "words": ['
-    begin, comma = 0, ""
-    for item in leave_out_removed(written):
-        if isinstance(item, Kept):
-            begin += len(item.text)
-            continue
-        end = begin + len(item.in_file)
-        chars = {"start_char": begin, "end_char": end - len(item.spoken.after)}
-        times = seconds(item.spoken.start_ms, item.spoken.end_ms)
-        yield comma + _dumps({**item.annotated.as_dict(), **times, **chars})
-        begin, comma = end, ", "
-    removed = [
-        _dumps({"word": item.annotated.word, **seconds(item.spoken.start_ms, item.spoken.end_ms)})
-        for item in written
-        if isinstance(item, WrittenWord) and item.is_removed
-    ]
-    yield f'], "removed": [{", ".join(removed)}]}}\n' if removed else "]}\n"

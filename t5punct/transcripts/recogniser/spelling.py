@@ -2,9 +2,7 @@
 
 In: a word as the model read it, and as it is written now; a line of strings in which it stands.  Out: changed json.
 
-Where marks are items of their own, as in AWS Transcribe's list of items, new marks go into the item behind the word.
-If there is none, a new item is made; if there are no marks, the item is removed.  So `so` `.` `what`, written anew as
-`so` and `what?`, is `so` `what` `?`.
+Where marks are items of their own, as in AWS Transcribe's list, `so` `.` `what` becomes `so` `what` `?`.
 
 >>> from ...text.words import split
 >>> here, there = (split(text).words[0] for text in ("(so?)", '"so"'))
@@ -40,8 +38,8 @@ _MARK_KEYS = ("id", TYPE, GUESSES, "confidence", "speaker", "speaker_label")  # 
 class Spelling:
     """A word as it is written now.
 
-    letters: without quotes, brackets and marks.  marks: those behind it.  opening: the mark before it.  Where letters
-    or opening are None, each place keeps its own.  ends_quote: the marks stand inside the quotes behind the word.
+    letters: without quotes, brackets and marks.  opening: the mark before it.  Where one of these is None, each place
+    keeps its own.  ends_quote: the marks stand inside the quotes behind the word.
     """
 
     letters: str | None
@@ -52,7 +50,6 @@ class Spelling:
 
     @classmethod
     def of(cls, word: Word, annotated: AnnotatedWord) -> Spelling:
-        """Compare a word as it was read with how it is written now."""
         if annotated.is_removed or not word.has_slot:
             return cls(None, is_removed=annotated.is_removed)
         text, opening = opening_apart(annotated.text)
@@ -90,7 +87,8 @@ class Spelling:
 def write_line(line: Line, new: Sequence[Spelling | None], values: Sequence[Any], new_items: NewItems | None) -> None:
     """Change a line's strings in json values: its words are written as `new`; None: the word stays.
 
-    new_items: is filled with the items to add or to remove, for `write_items`; None: marks have no items here.
+    New marks go into the item behind the word; what items are to be added or removed is put into `new_items`, for
+    `write_items`.  None: marks have no items here.
     """
     first, *others = line.places
     if new_items is None or not first.type:
@@ -121,7 +119,9 @@ def _rewrite(line: Line, new: Sequence[Spelling | None], starts: Sequence[int]) 
     starts: where the second of the old strings begins in the line's text, and so on.  Each piece of a word keeps its
     letters, unless a user spells the word with others.  Marks replace marks, or stand behind the last piece.
     """
-    text, new_starts, begin = "", [0], 0  # begin: of the item in the old text
+    text = ""
+    new_starts = [0]
+    begin = 0  # of the item in the old text
     spellings = iter(new)
     for item in line.items:
         spelling = None if isinstance(item, Kept) else next(spellings)
@@ -162,9 +162,9 @@ def _mark_item(word: Mapping[str, Any], key: str, marks: str) -> dict[str, Any]:
 
 
 def write_items(items: NewItems, values: Sequence[Any], source: str) -> None:
-    """Replace items in json values.  An added item gets an id that `source`, the json, does not have yet.
+    """Replace items in json values, and their ids in the lists of AWS's segments.
 
-    The lists of ids that segments have (AWS) are changed with the items.
+    An added item gets an id that `source`, the json, does not have yet.
     """
     next_id = count(1 + max(map(int, _ID.findall(source)), default=0))
     new_ids_of = dict[str, list[Number]]()  # an item's id -> the ids of the items that replace it
@@ -182,7 +182,6 @@ def write_items(items: NewItems, values: Sequence[Any], source: str) -> None:
 
 
 def _lists_of_ids(value: Any) -> Iterator[list[Number]]:
-    """Yield the lists of ids in which AWS's segments name their items."""
     for key, member in value.items() if isinstance(value, dict) else enumerate(value):
         if key == "items" and isinstance(member, list) and all(isinstance(element, Number) for element in member):
             yield member
