@@ -21,7 +21,7 @@ from pathlib import PurePath
 
 from ..errors import InputError
 from ..text.marks import DASH, DASH_APART, Alphabet
-from ..text.words import ALL_MARKS, opening_apart, words_of
+from ..text.words import ALL_MARKS, Word, opening_apart, words_of
 from .items import (
     Cue,
     Item,
@@ -81,9 +81,11 @@ class TableRow:
 class MarkRows:
     """A word whose marks have rows of their own behind it.  New marks are written into the first; the others go.
 
-    cell, rest: the word, and what follows it in its row.  rows: before each mark, the mark, and behind it.
+    word: has these marks.  cell, rest: the word without them, and what follows it in its row.  rows: what stands before
+    each mark, the mark, and what stands behind it.
     """
 
+    word: Word
     cell: str
     rest: str
     rows: tuple[tuple[str, str, str], ...]
@@ -92,24 +94,21 @@ class MarkRows:
     def raw(self) -> str:
         return self.cell + self.rest + "".join(map("".join, self.rows))
 
-    @property
-    def marks(self) -> str:
-        return "".join(mark for _, mark, _ in self.rows)
-
-    def rewrite(self, text: str, n_stem: int, n_closers: int) -> str:
-        """Return the rows of the word: itself in its cell, its marks in their first row (see `WordMarkup`)."""
+    def rewrite(self, text: str) -> str:
+        """Return the rows of the word, written as `text`: itself in its cell, its marks in their first row."""
+        read = self.word.closing_as(text)
         new, opening = opening_apart(text)  # `¿` may come or go, so letters are compared without it
         old, old_opening = opening_apart(self.cell)
-        n_letters = n_stem - len(old_opening)
+        n_letters = read.n_stem - len(old_opening)
         if new[: len(old)].lower() == old.lower():  # `so` becomes `So,`
             n_word = len(opening) + len(old)
-        elif new[:n_letters].lower() == old[:n_letters].lower() and not n_closers:  # the cell has a mark: `so.`
+        elif new[:n_letters].lower() == old[:n_letters].lower() and not read.n_closers:  # the cell has a mark: `so.`
             n_word = len(opening) + n_letters
         else:  # the user's spelling, or closing quotes, which marks stand inside: only a dash gets a row
             n_word = len(text.partition(DASH_APART)[0])
         word = without_spaces(text[:n_word])
         marks = "".join(text[n_word:].split())
-        if marks == self.marks:
+        if marks == "".join(mark for _, mark, _ in self.rows):
             return word + self.raw[len(self.cell) :]
         lead, _, after = self.rows[0]
         return word + self.rest + (lead + marks + after if marks else "")
@@ -386,15 +385,16 @@ def _with_mark(held: Sequence[Item], row: TableRow, alphabet: Alphabet) -> list[
     begin = row.begin + row.text.index(mark)
     mark_row = (row.line[:begin], mark, row.line[begin + len(mark) :])
     if isinstance(spoken.markup, MarkRows):
-        rows = replace(spoken.markup, rows=(*spoken.markup.rows, mark_row))
+        cell, rest, rows = spoken.markup.cell, spoken.markup.rest, (*spoken.markup.rows, mark_row)
     else:
         rest = spoken.after + "".join(item.text for item in held[place + 1 :] if isinstance(item, Kept))
-        rows = MarkRows(spoken.raw, rest, (mark_row,))
-    marks = _DASHES.sub(DASH_APART, rows.marks)  # a dash that touches the word would be a part of it
-    words_with_marks = list(words_of(rows.cell + marks, alphabet, opens_line=False))
+        cell, rows = spoken.raw, (mark_row,)
+    marks = _DASHES.sub(DASH_APART, "".join(mark for _, mark, _ in rows))  # a dash that touches a word is a part of it
+    words_with_marks = list(words_of(cell + marks, alphabet, opens_line=False))
     if len(words_with_marks) > 1:  # the mark cannot stand behind this word
         return None
-    return [*held[:place], replace(spoken, word=words_with_marks[0], after="", markup=rows)]
+    (word,) = words_with_marks
+    return [*held[:place], replace(spoken, word=word, after="", markup=MarkRows(word, cell, rest, rows))]
 
 
 def _is_marks(text: str, alphabet: Alphabet = ALL_MARKS) -> bool:

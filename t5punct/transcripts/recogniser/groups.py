@@ -340,7 +340,7 @@ def _read_line(places: Sequence[Place], number: int, alphabet: Alphabet | None, 
 
 
 def _letters(word: Word) -> str:
-    """Return a word without what differs between places: case, marks, quotes, full stops; of a control token nothing."""
+    """Return a word without its case, marks, quotes and full stops; empty for what nobody says."""
     if _CONTROL_TOKEN.fullmatch(word.text) or not word.text.strip(_QUOTES + "."):
         return ""
     return word.normal.replace(".", "").strip(APOSTROPHES) or word.normal
