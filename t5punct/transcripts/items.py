@@ -21,7 +21,7 @@ from ..text.words import Word
 class Cue:
     """A cue of subtitles, a segment or a line: what is shown together.
 
-    stream: of the texts that a file has beside each other, such as ASS's dialogue and signs, the one of this cue.
+    stream: one of the texts that a file has beside each other, such as dialogue and signs, or channels.
     """
 
     number: int
@@ -59,16 +59,12 @@ class Kept:
 
     @property
     def shown(self) -> str:
-        """The text that readers see in other formats, too: a label or a direction; empty for layout."""
+        """The text that readers see in other formats: a label or a direction; empty for layout."""
         return "" if self.role is Role.LAYOUT else (self.bare or self.text).strip()
 
 
 def speaker_label(speaker: str, cue: Cue | None = None) -> Kept:
-    """Make a label where a file names a speaker elsewhere, as in a column: other formats show it, the file does not.
-
-    >>> speaker_label("Ann").shown, speaker_label("0").shown, speaker_label("").shown
-    ('Ann:', 'Speaker 0:', '')
-    """
+    """Make a label where a file names a speaker elsewhere, as in a column: other formats show it, the file does not."""
     if not speaker:
         return Kept("", breaks=True)
     name = f"Speaker {speaker}" if len(speaker) == 1 or speaker.isdecimal() else speaker
@@ -125,11 +121,7 @@ ECHOED_WORDS = 1000  # the most words of a cue before that are echoed
 
 
 def without_spaces(text: str) -> str:
-    """Return a written word for a field without white space; a dash that stands apart is left out.
-
-    >>> without_spaces("so -"), without_spaces("going to,")
-    ('so', 'going_to,')
-    """
+    """Return a written word for a field without white space; a dash that stands apart is left out."""
     return text.replace(DASH_APART, "").replace(" ", "_")
 
 
@@ -283,9 +275,5 @@ def add_pauses(items: Sequence[Item], pauses_ms: Sequence[int]) -> list[Item]:
 
 
 def pause_of(silence_ms: int, pauses_ms: Sequence[int]) -> int:
-    """Return the value of `Word.pause`: how many of the lengths `pauses_ms` a silence reaches.
-
-    >>> [pause_of(silence_ms, (280, 900)) for silence_ms in (100, 280, 2000)]
-    [0, 1, 2]
-    """
+    """Return the value of `Word.pause`: how many of the lengths `pauses_ms` a silence reaches."""
     return sum(silence_ms >= least_ms for least_ms in pauses_ms)

@@ -121,7 +121,7 @@ def read_line(
     text = line if bare is None else bare.text
 
     def in_line(index: int) -> int:  # of a character of `text`
-        return index if bare is None else bare.raw_index(index)
+        return index if bare is None else bare.starts[index]
 
     label = label_of(text, known_labels) if labels else None
     if label is None and dashes:
@@ -198,16 +198,15 @@ def set_cue_times(items: Iterable[Item], cue: Cue) -> list[Item]:
 
 @dataclass(frozen=True, slots=True)
 class BareText:
-    """Text without its tags: character i stands at `starts[i]:ends[i]` of `raw`, which may be an entity there."""
+    """Text without its tags: character i stands at `starts[i]:ends[i]` of `raw`, which may be an entity there.
+
+    The last one of `starts` is the end of `raw`.
+    """
 
     text: str
     raw: str
     starts: Sequence[int]
     ends: Sequence[int]
-
-    def raw_index(self, index: int) -> int:
-        """Return the index in `raw` of a character of the text, or of its end."""
-        return self.starts[index] if index < len(self.text) else len(self.raw)
 
 
 @dataclass(frozen=True, slots=True)
@@ -278,6 +277,6 @@ def remove_tags(raw: str, pattern: re.Pattern[str]) -> BareText:
             starts.append(match.start())
             ends.append(match.end())
         begin = match.end()
-    starts.extend(range(begin, len(raw)))
+    starts.extend(range(begin, len(raw) + 1))
     ends.extend(range(begin + 1, len(raw) + 1))
     return BareText("".join(pieces) + raw[begin:], raw, starts, ends)

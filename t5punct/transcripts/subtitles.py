@@ -1,4 +1,4 @@
-"""SubRip (SRT), WebVTT and ASS: the words of their cues; all else is kept as it is.  And any transcript as cues.
+"""SubRip (SRT), WebVTT and ASS: the words of their cues.  And any transcript as cues.
 
 In: the lines of a file, with their ends.  Out: items, cue by cue.
 In: the written items of any transcript.  Out: the cues that it has.  (`resegment` makes new cues, of sentences.)
@@ -308,10 +308,7 @@ def own_cues(written: Iterable[WrittenItem], name: str) -> list[WrittenCue]:
 
 
 def _visible_pieces(written: Iterable[WrittenItem]) -> Iterator[tuple[Cue | None, str, bool]]:
-    """Yield words, labels and directions: the cue, the text with the space behind it, and whether it is a word.
-
-    The space is a newline if a line of the file (`\\N` in ASS) ends before the next piece.
-    """
+    """Yield words, labels and directions: the cue, the text with a space or a line's end behind it, is it a word."""
     waiting: tuple[Cue | None, str, bool] | None = None  # for what stands behind it
     ends_line = False  # whether a line ended since
     for item in written:

@@ -120,11 +120,7 @@ def read_ctm(lines: Iterable[str], alphabet: Alphabet | None = None) -> Iterator
 
 
 def are_ctm(lines: Iterable[str]) -> bool:
-    """Return whether all lines are rows of CTM: file, channel, two times, a word, and maybe a confidence.
-
-    >>> are_ctm(["talk 1 0.5 0.2 so\\n", "talk 1 0.7 0.1 what 0.9\\n"]), are_ctm(["we met 3 4 times\\n", "so\\n"])
-    (True, False)
-    """
+    """Return whether all lines are rows of CTM: file, channel, two times, a word, and maybe a confidence."""
     rows = [line.split() for line in lines if not line.isspace() and not line.startswith(";;")]
     for row in rows:
         if len(row) not in (_CTM_FIELDS, _CTM_FIELDS + 1):
@@ -193,11 +189,8 @@ def read_csv(lines: Iterable[str], alphabet: Alphabet | None = None) -> Iterator
 
 
 def write_cells(written: Iterable[WrittenItem]) -> Iterator[str]:
-    """Write a csv from its items, with quotes around cells that have commas now.
-
-    A cell without quotes stands between two `CellEdge`s, so it is held back until the second one.
-    """
-    cell: list[str] | None = None  # the pieces of such a cell so far; None: outside of one
+    """Write a csv from its items, with quotes around cells that have commas now."""
+    cell: list[str] | None = None  # the pieces since the first `CellEdge` of a cell; None: outside of one
     for item in written:
         piece = item.text if isinstance(item, Kept) else item.in_file
         if not isinstance(item, CellEdge):
@@ -402,11 +395,7 @@ def _is_marks(text: str, alphabet: Alphabet = ALL_MARKS) -> bool:
 
 
 def _parse_ms(text: str, unit_ms: int = _SECOND_MS) -> int | None:
-    """Parse a time: a number of units, or a clock's; None: it is neither.
-
-    >>> _parse_ms("1.5"), _parse_ms("1500", unit_ms=1), _parse_ms("01:02.5"), _parse_ms("so")
-    (1500, 1500, 62500, None)
-    """
+    """Parse a time: a number of units, or a clock's (`01:02.5`); None: it is neither."""
     clock = _CLOCK.fullmatch(text)
     if clock:
         minutes = 60 * int(clock[1] or 0) + int(clock[2])

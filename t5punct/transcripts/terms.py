@@ -27,9 +27,9 @@ _POSSESSIVE = ("'s", "’s")
 
 @dataclass(frozen=True)
 class Terms:
-    """A user's terms.  spellings: a term's words, in lower case -> how each of them is written."""
+    """A user's terms."""
 
-    spellings: Mapping[tuple[str, ...], tuple[str, ...]]
+    spellings: Mapping[tuple[str, ...], tuple[str, ...]]  # a term's words, in lower case -> how each of them is written
 
     @classmethod
     def of(cls, lines: Iterable[str], name: str = "terms") -> Terms:

@@ -77,13 +77,7 @@ class Place:
 
 
 def find_places(values: Sequence[Any]) -> list[Place]:
-    """Find the strings that hold words, in the order of the file: by their keys, or else in lists.
-
-    >>> [place.text for place in find_places([["how are you", "yes"]])]
-    ['how are you', 'yes']
-    >>> [place.text for place in find_places([{"n": ["x1"], "tokens": [{"t": "how", "id": "a1"}, {"t": "are"}]}])]
-    ['how', 'are']
-    """
+    """Find the strings that hold words, in the order of the file: by their keys, or else in lists."""
     places = [*_walk_all(values)]
     if not places and not says_nothing(values):
         return _find_in_lists(values)
