@@ -1,11 +1,8 @@
 """The table of formats: their names, how they are read and written; and which of them a file has.
 
-In: a file's lines and its name, or a format's.  Out: its `Transcript`.  `writers` makes a file of it again, with its
-words as a punctuator writes them.  A new format needs a module with its reader and writer, and a row of `FORMATS`; the
-help of `punctuate` and the page's `accept` name it to people.
-
->>> format_of("talk.en.vtt.gz"), format_of("talk.md"), format_of("-")
-('vtt', 'text', 'text')
+In: a file's lines and its name, or a format's.  Out: its `Transcript`, of which `writers` makes a file again.  A new
+format needs a module with its reader and writer, a row of `FORMATS`, and its name in the help of `punctuate` and in the
+page's `accept`.
 """
 
 from __future__ import annotations

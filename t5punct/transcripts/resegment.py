@@ -1,14 +1,6 @@
 """New cues for a punctuated transcript: sentences, split where they are too long and joined where they are short.
 
-In: the written items of a transcript whose words or cues have times.  Out: cues, as `cues` writes them.
-
->>> from ..text.render import AnnotatedWord
->>> from ..text.words import Word
->>> from .items import *
->>> so = AnnotatedWord("so", "So.", ".", "capitalised", 1, 1)
->>> words = [WrittenWord(SpokenWord(Word("so"), " ", start_ms=at, end_ms=at + 500), so) for at in (0, 9000)]
->>> [(cue.start_ms, cue.text) for cue in sentence_cues(words, ResegmentConfig())]
-[(0, 'So.'), (9000, 'So.')]
+In: the written items of a transcript whose words or cues have times.  Out: cues, which `subtitles` writes.
 """
 
 from __future__ import annotations

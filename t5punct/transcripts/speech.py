@@ -15,6 +15,7 @@ from array import array
 from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import chain
 
 from rapidfuzz.distance import Indel
 
@@ -131,7 +132,15 @@ def read_line(
         begin = in_line(label.end())
         yield Kept(line[:begin], True, Role.SPEAKER, label[0], cue)
     opens_line = not label  # whether the next words are the line's first: there `1.` is an item of a list
-    for match in _directions(text, label.end() if label else 0, is_behind_label=label is not None):
+    # known words in brackets are a direction anywhere.  At the begin of speech any words in brackets are one: behind a
+    # label, or if they alone are in capitals, as in `(DOOR SLAMS) who is it`
+    begin_of_speech = label.end() if label else 0
+    opening = _IN_BRACKETS.match(text, begin_of_speech)
+    if opening and not label:
+        is_loud = opening[0].isupper() and len(opening[0].split()) > 1 and not text[opening.end() :].isupper()
+        opening = opening if is_loud else None
+    others = _DIRECTION.finditer(text, opening.end() if opening else begin_of_speech)
+    for match in chain([opening] if opening else [], others):
         start = in_line(match.start())
         stop = in_line(match.end())
         yield from _words(line[begin:start], alphabet, cue, markup, opens_line)
@@ -142,21 +151,6 @@ def read_line(
         begin = stop
         opens_line = opens_line and role is Role.LAYOUT and not line[:start].strip()
     yield from _words(line[begin:], alphabet, cue, markup, opens_line)
-
-
-def _directions(text: str, begin: int, *, is_behind_label: bool) -> Iterator[re.Match[str]]:
-    """Match the stage directions and times in a line's speech, which begins at `begin`.
-
-    Known words in brackets are a direction anywhere.  At the begin, any words in brackets are one: behind a label, or
-    if they alone are in capitals, as in `(DOOR SLAMS) who is it`.
-    """
-    opening = _IN_BRACKETS.match(text, begin)
-    if opening:
-        is_loud = opening[0].isupper() and len(opening[0].split()) > 1 and not text[opening.end() :].isupper()
-        if is_behind_label or is_loud:
-            yield opening
-            begin = opening.end()
-    yield from _DIRECTION.finditer(text, begin)
 
 
 def _words(

@@ -168,21 +168,17 @@ def _items_of_cue(lines: list[list[Item]], cue: Cue | None, rolling: Rolling) ->
     if cue is None:
         yield from chain.from_iterable(lines)
         return
-    is_built_up = any(_INLINE_TIME.search(_behind_word(item)) for line in lines for item in line)
+    between_words = (item.text if isinstance(item, Kept) else item.after for line in lines for item in line)
+    is_built_up = any(map(_INLINE_TIME.search, between_words))
     before = ""  # what stands between the last word and the next one
     for item in set_cue_times(rolling.read_cue(lines, cue, is_built_up=is_built_up), cue):
-        if not isinstance(item, SpokenWord):
-            before += _behind_word(item)
+        if isinstance(item, Kept):
+            before += item.text
             yield item
             continue
         times = _INLINE_TIME.findall(before)
         before = item.after
         yield replace(item, start_ms=_ms(*times[-1])) if times else item
-
-
-def _behind_word(item: Item) -> str:
-    """Return the part of an item that is no word: all of it, or what follows its word."""
-    return item.text if isinstance(item, Kept) else item.after
 
 
 def _has_arrow(line: str) -> bool:

@@ -1,12 +1,6 @@
 """A user's own spellings: `pytorch=PyTorch`, `asr=ASR`, `new york=New York`, `gonna=going to`.
 
 In: a file of terms, and the items of a transcript.  Out: the items, in which the words of terms have their spelling.
-
->>> terms = Terms.of(["pytorch=PyTorch", "ASR  # the letters are enough", "new york=New York"])
->>> from .speech import read_plain
->>> items = apply_terms(read_plain(["pytorch's asr in new york"]), terms)
->>> [item.word.spelled for item in items if isinstance(item, SpokenWord)]
-["PyTorch's", 'ASR', '', 'New', 'York']
 """
 
 from __future__ import annotations

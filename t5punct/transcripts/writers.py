@@ -23,9 +23,6 @@ def format_named_by(output: Path | None) -> str | None:
     """Return the format that an output's name shows; None if it shows none.
 
     Raises InputError if the name shows a format that is not written.
-
-    >>> format_named_by(Path("talk.srt")), format_named_by(Path("page.html")), format_named_by(Path("talk"))
-    ('srt', 'html', None)
     """
     suffix = "" if output is None else output.suffix.lower()
     named = next((format.name for format in FORMATS.values() if suffix in format.suffixes), None)

@@ -1,6 +1,5 @@
 """New cues: of whole sentences, within their limits, with times in order, and what they hold reads as text."""
 
-import json
 from itertools import groupby, pairwise
 
 import pytest
@@ -178,18 +177,3 @@ def test_what_looks_like_a_tag_in_a_cue_is_read_again_as_the_text_that_it_is(for
     text = f"a {' '.join(text.split())} b"
     read = reading(write_cues([WrittenCue(1000, 2000, text)], format), format)
     assert "".join(item.word.text + item.word.marks for item in spoken(read.items)) == text.replace(" ", "")
-
-
-@pytest.mark.parametrize("format", ["json", "ctm"])
-def test_words_with_times_and_without_lines_get_new_cues(format: str) -> None:
-    times = [(word, 0.5 * place, 0.5 * place + 0.4) for place, word in enumerate("so what. and you?".split())]
-    if format == "json":
-        words = [{"word": word, "start": start, "end": end} for word, start, end in times]
-        source = json.dumps({"words": words})
-    else:
-        source = "".join(f"talk 1 {start:.2f} {end - start:.2f} {word}\n" for word, start, end in times)
-    new = converted(source, format, WriterConfig("srt"))
-    assert new == converted(source, format, WriterConfig("srt", resegment=ResegmentConfig()))
-    assert "so what." in new.lower()
-    one_a_cue = "1\n00:00:00,000 --> 00:00:00,400\nso\n\n2\n00:00:00,500 --> 00:00:00,900\nwhat.\n"
-    assert converted(one_a_cue, "srt", WriterConfig("vtt")).count("-->") == 2, "cues of subtitles stay"

@@ -192,9 +192,8 @@ def test_keys_that_come_again_and_lists_that_begin_with_a_full_stop() -> None:
 @pytest.mark.parametrize("text", [
     '{"text": "", "segments": []}', '{"text": "[Music]", "segments": [{"text": "[Music]"}]}',
     '{"transcription": [{"offsets": {"from": 0, "to": 10}, "text": " [BLANK_AUDIO]"}]}',
-    '{"results": {"transcripts": [{"transcript": ""}], "items": []}}',
     '{"results": {"channels": [{"alternatives": [{"transcript": "", "words": []}]}]}}',
-    '{"segments": []}\n', '\ufeff{"results": {"channels": []}}', '{"text": null}',
+    '\ufeff{"results": {"channels": []}}', '{"text": null}',
 ])  # fmt: skip
 def test_a_recording_in_which_nothing_was_said_comes_out_as_it_is(text: str, caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.WARNING):
@@ -254,11 +253,8 @@ def test_words_have_recognisers_times(source: str, expected: list[tuple[str, int
     # words in pieces, as tokens of Whisper, a space before which says that a word begins
     ("it costs 1,000 u.s.", " it| costs| 1|,000| u|.s.", "It|costs|1,000.|U.S.", " It| costs| 1|,000.| U|.S."),
     ("so 1,000", " so| 1|,|000", "So|1,000,", " So| 1|,|000,"),
-    ("so 1,000 we", " so| 1|,|000| we", "So|1,000,|we", " So| 1|,|000,| we"),
     ("so 10:30 we", " so| 10|:|30| we", "So|10:30,|we", " So| 10|:|30,| we"),
-    ("so C++", " so| C|++", "So|C++,", " So| C|++,"),
     ("by 50% we", " by| 50|%| we", "By|50%.|We", " By| 50|%.| We"),
-    ("by 50%", " by| 50|%", "By|50%.", " By| 50|%."),
     ("so http://a.b/c?d we", " so| http|://|a|.b|/c|?|d| we", "So|http://a.b/c?d,|we",
      " So| http|://|a|.b|/c|?|d,| we"),
     ("the U.S. at a.b.com", " the| U|.|S|.| at| a|.b|.|com", "The|U.S.,|at|a.b.com?",
@@ -272,12 +268,8 @@ def test_words_have_recognisers_times(source: str, expected: list[tuple[str, int
     ("he said hello.", 'he|said|("hello.")', "He|said -|hello!", 'He|said -|("hello!")'),
     ('a "b" c', ' a| "|b|"| c', 'A|"B",|c.', ' A| "|B|",| c.'),
     ('he "hello"', 'he| "|hel|lo|"', 'He|"Hello",', 'He| "|Hel|lo|",'),
-    ("he 'hello'", "he| '|hel|lo|'", "He|'Hello',", "He| '|Hel|lo|',"),
-    ("he (hello)", "he| (|hel|lo|)", "He|(Hello),", "He| (|Hel|lo|),"),
-    ("'quote me'", "quote| me", "'Quote|me'.", "Quote| me."),
     ("'quote me'", " '|quo|te| me|'", "'Quote|me'.", " '|Quo|te| me|'."),
     ("quote me", " '|quo|te| me|'", "Quote|me.", " '|Quo|te| me|'."),
-    ("'quote me'", "quo|te| me", "'Quote|me'.", "Quo|te| me."),
     ("o'clock dogs'", "o|'|clock| dogs", "O'clock|dogs'.", "O|'|clock| dogs."),
     ('he ("so.") we', ' he| ("|so|.|"|)| we', 'He|("So?")|we', ' He| ("|So|?|"|)| we'),
     ("the U.S we", "the|U.S.|we", "The|U.S,|we", "The|U.S.,|we"),
@@ -286,7 +278,6 @@ def test_words_have_recognisers_times(source: str, expected: list[tuple[str, int
     # a mark with a place of its own is no word
     ("so, what -", "so|,|what| -", "so?|what", "so|?|what|"), ("so, what -", "so|,|what| -", "so|what!", "so||what|!"),
     ("so, what -", "so|,|what| -", "so -|what, -", "so| -|what|, -"),
-    ("so - we", "so|-|we", "So|we", "So||we"), ("so - we", "so|-|we", "So -|we", "So|-|we"),
     ("so-. we", " so|-|.| we", "So-|we", " So|-|| we"), ("so-. we", " so|-|.| we", "So- -|we", " So|-| -| we"),
     ("so-. we", " so|-|.| we", "So-?|we", " So|-|?| we"), ("etc.! so", "etc.|!|so", "etc.?!|so", "etc.|?!|so"),
 ])  # fmt: skip
@@ -381,15 +372,6 @@ def test_where_the_case_stays_each_place_keeps_its_own_letters() -> None:
     assert json.loads(new) == {"text": "nasa, is,", "words": [{"word": "NASA,"}, {"word": "is,"}]}
 
 
-@pytest.mark.parametrize("key", ["text", "transcript", "word", "punctuated_word", "content"])
-def test_a_new_mark_has_an_item_whatever_the_key_of_words_is(key: str) -> None:
-    text = json.dumps({"items": [{"type": "pronunciation", key: word, "n": [1, {}]} for word in ("so", "what")]})
-    assert json.loads(written(text, ["So,", "what?"]))["items"] == [
-        {"type": "pronunciation", key: "So", "n": [1, {}]}, {"type": "punctuation", key: ","},
-        {"type": "pronunciation", key: "what", "n": [1, {}]}, {"type": "punctuation", key: "?"},
-    ]  # fmt: skip
-
-
 def test_a_mark_is_not_joined_with_a_word_of_another_list_or_an_object_in_none() -> None:
     lists = [["so", "what"], [",", "it"], ["is", "."]]
     items = [[_item(text) for text in texts] for texts in lists]
@@ -403,16 +385,6 @@ def test_a_mark_is_not_joined_with_a_word_of_another_list_or_an_object_in_none()
 
 def _item(text: str) -> dict[str, Any]:
     return {"type": "pronunciation" if text.isalpha() else "punctuation", "content": text}
-
-
-@pytest.mark.parametrize(("word", "mark"), [("etc", "."), ("J", "."), ("U.S", "."), ("what", "?"), ("3", ".")])
-def test_the_letters_of_an_item_stay_where_its_mark_has_its_own(word: str, mark: str) -> None:
-    text = aws([("so", ""), (word, mark), ("now", "")])
-    assert written(text) == text
-    for seed in range(20):
-        results = json.loads(by_chance(text, seed)[0])["results"]
-        spoken = [item["alternatives"][0]["content"] for item in results["items"] if item["type"] == "pronunciation"]
-        assert [text.lower() for text in spoken] == ["so", word.lower(), "now"]
 
 
 def test_of_two_items_of_marks_none_stays_that_is_gone_and_a_spoken_one_stays() -> None:

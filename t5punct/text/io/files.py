@@ -145,16 +145,17 @@ def writable(path: str | Path, *, make: bool = False) -> Path:
         raise InputError(f"{path} is a folder", expected="a file to write", fix="name a file in it")
     if _is_special(path):
         return path
+    nearest = next(folder for folder in path.absolute().parents if os.path.lexists(folder))
+    if make and not nearest.is_dir():  # a file, or a link that leads nowhere
+        raise InputError(f"{nearest} is no folder", expected="one, or nothing of this name", fix="name another folder")
     path = Path(os.path.realpath(path))
     if path.is_symlink():  # realpath cannot follow a circle of links
         raise InputError(f"{path} is a link to itself", expected="a file to write", fix="name another")
     if not make and not path.parent.is_dir():
         raise InputError(f"no folder {path.parent}", expected="an existing folder", fix="create it first")
-    nearest = next(folder for folder in path.parents if os.path.lexists(folder))
-    if not nearest.is_dir():
-        raise InputError(f"{nearest} is no folder", expected="one, or nothing of this name", fix="name another folder")
-    if not os.access(nearest, os.W_OK):
-        raise InputError(f"folder {nearest} is read-only", expected="one to write in", fix="name another folder")
+    folder = path.parent if path.parent.is_dir() else nearest
+    if not os.access(folder, os.W_OK):
+        raise InputError(f"folder {folder} is read-only", expected="one to write in", fix="name another folder")
     return path
 
 
@@ -264,9 +265,9 @@ def remove_leftovers(folder: Path) -> None:
         process = path.name.removeprefix(begin).partition("-")[0]
         try:
             os.kill(int(process), 0)
-        except ProcessLookupError:
+        except (ProcessLookupError, OverflowError):  # Overflow: a number that no process can have
             path.unlink(missing_ok=True)
-        except (ValueError, OverflowError, PermissionError):  # no number of a process; another user's process
+        except (ValueError, PermissionError):  # no number; another user's process
             pass
 
 

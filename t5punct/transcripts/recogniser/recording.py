@@ -1,15 +1,11 @@
 """The json of speech recognisers: Whisper, faster-whisper, whisperX, Deepgram, AWS Transcribe, or any list of words.
 
 In: json in which the words of a recording stand, mostly several times: in one text, in segments, one by one with times.
-Out: the words once, with their times; and the json with marks and capitals wherever these words stand.
-
-The words are those of one group of strings.  Every other group is aligned with it, so that its words get their marks,
-too.  Strings that say something else stay as they are.
+Out: the words once, those of one group of strings, with their times; and the json with marks and capitals wherever
+these words stand, as every other group is aligned with it.
 
 >>> recording = RecogniserJson.read('{"text": "so what", "words": [{"word": "so", "end": 0.4}, {"word": "what"}]}')
 >>> words = [item for item in recording.items if isinstance(item, SpokenWord)]
->>> [(word.raw, word.start_ms, word.end_ms) for word in words]
-[('so', None, 400), ('what', None, None)]
 >>> from ...text.render import AnnotatedWord
 >>> new = [AnnotatedWord("so", "So", "", "capitalised", 1, 1), AnnotatedWord("what", "what?", "?", "lower", 1, 1)]
 >>> "".join(recording.pieces(map(WrittenWord, words, new)))
