@@ -126,31 +126,6 @@ def test_channels_without_a_text_of_their_own_are_aligned_by_time(is_by_channel:
     assert " ".join(together) == new["transcripts"][0]["transcript"].replace(" -", "-")
 
 
-def test_channels_that_speak_at_once_are_streams_of_their_own() -> None:
-    """As AWS writes two channels: one text, and items that say which channel they are of, in order of time."""
-    said = [  # times in tenths of seconds; the first channel goes on while the other one speaks, and answers it later
-        ("so", 0, 0), ("we", 5, 0), ("yes", 6, 1), ("know", 10, 0), ("right", 11, 1), ("it", 15, 0), ("no", 20, 1),
-        ("good", 40, 0), ("bye", 45, 0), ("bye", 50, 1),
-    ]  # fmt: skip
-    items = [
-        {"type": "pronunciation", "start_time": f"{start / 10}", "end_time": f"{start / 10 + 0.4}",
-         "alternatives": [{"content": word}], "channel_label": f"ch_{channel}"}
-        for word, start, channel in said
-    ]  # fmt: skip
-    channels = [
-        {"channel_label": f"ch_{n}", "items": [items[i] for i, row in enumerate(said) if row[2] == n]} for n in (0, 1)
-    ]
-    text = " ".join(word for word, _, _ in said)
-    results = {"transcripts": [{"transcript": text}], "channel_labels": {"channels": channels}, "items": items}
-    texts = reading(json.dumps({"results": results}), "json").texts
-    assert [" ".join(word.text for word in words) for words in texts] == [
-        "so we know it",
-        "yes right no",
-        "good bye",
-        "bye",
-    ]
-
-
 def _text_of(items: list[dict[str, Any]]) -> list[str]:
     """Words with the marks behind them."""
     words = list[str]()

@@ -1,3 +1,3 @@
-"""The json of speech recognisers: values (parsed and written), groups (where words stand), recording (the words once,
-and the json with marks), spelling (how a word and its marks are written in each place).
+"""The json of speech recognisers: values (parsed and written), groups (where words stand, and what their times are),
+recording (the words once; the json with marks in each of these places).
 """
