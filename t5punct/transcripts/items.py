@@ -117,7 +117,6 @@ class Echo(Kept):
 
 Item = Kept | SpokenWord
 BESIDE_MS = 500  # after so short a gap a stream's sentence goes on, even if another stream began between
-ECHOED_WORDS = 1000  # the most words of a cue before that are echoed
 
 
 def without_spaces(text: str) -> str:

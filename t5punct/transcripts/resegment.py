@@ -184,13 +184,11 @@ def _tokens(written: Iterable[WrittenItem]) -> Iterator[_Token]:
         cue = word.spoken.cue if word else None
         following = after.spoken.cue if after else None
         visible = [part for part in between if part.shown]
-        # a direction has a cue of its own if no word is in its cue
-        with_own_cue = [
-            part
-            for part in visible
-            if not (word or after)
-            or (part.role is Role.DIRECTION and part.breaks and _has_times(part) and part.cue not in (cue, following))
-        ]
+        with_own_cue = list[Kept]()  # directions in whose cue no word is
+        for part in visible:
+            is_apart = part.cue is not None and part.cue.has_times and part.cue not in (cue, following)
+            if (part.role is Role.DIRECTION and part.breaks and is_apart) or not (word or after):
+                with_own_cue.append(part)
         beside = [part for part in visible if part not in with_own_cue]
         n_behind = 0
         if word:
@@ -204,10 +202,6 @@ def _tokens(written: Iterable[WrittenItem]) -> Iterator[_Token]:
                 spoken = SpokenWord(Word(text), cue=own_cue, start_ms=own_cue.start_ms, end_ms=own_cue.end_ms)
                 yield _Token(text, NO_MARKS, True, spoken)
         lead = [part.shown for part in beside[n_behind:]]
-
-
-def _has_times(part: Kept) -> bool:
-    return part.cue is not None and part.cue.has_times
 
 
 def _n_behind(kept: Sequence[Kept], cue: Cue | None, following: Cue | None) -> int:

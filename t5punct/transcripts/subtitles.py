@@ -14,14 +14,14 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import chain, groupby
 
 from ..errors import InputError
 from ..text.marks import Alphabet
 from .heads import labels_of
-from .items import BESIDE_MS, ECHOED_WORDS, Cue, Echo, Item, Kept, SpokenWord, WrittenItem, speaker_label
+from .items import BESIDE_MS, Cue, Echo, Item, Kept, SpokenWord, WrittenItem, speaker_label
 from .speech import OVERRIDES, TAGS, read_line, remove_tags, set_cue_times
 
 _TIME = r"(?:(\d{1,9}):)?(\d{1,2}):(\d{1,2})(?:(?:[.,]|:(?=\d{3}))(\d{1,3}))?"  # some write `00:00:01:500`
@@ -204,6 +204,7 @@ def _is_id(line: str, before: str, unread: Sequence[str], *, is_vtt: bool) -> bo
     return is_twice or (_has_arrow(next_filled) and not _has_arrow(before))
 
 
+@dataclass(slots=True)
 class Rolling:
     """Tells which lines of a cue repeat the cue before, as in YouTube's automatic captions.
 
@@ -212,12 +213,11 @@ class Rolling:
     there is no cue of 10 ms, so their words are not taken for a repetition.
     """
 
-    def __init__(self) -> None:
-        self._n_words = 0  # of the file so far
-        # of the cue before: its lines, each with the numbers of its words in the file; its end; whether it was short
-        self._lines_before: list[tuple[str, range]] = []
-        self._end_ms: int | None = None
-        self._was_short = False
+    n_words: int = 0  # of the file so far
+    # of the cue before: its lines, each with the numbers of its words in the file; its end; whether it was short
+    lines_before: list[tuple[str, range]] = field(default_factory=list)
+    end_ms: int | None = None
+    was_short: bool = False
 
     def read_cue(self, lines: Sequence[Sequence[Item]], cue: Cue, *, is_built_up: bool) -> list[Item]:
         """Return the items of the next cue, in which words that the cue before has shown are `Echo`es.
@@ -226,32 +226,34 @@ class Rolling:
         must be short, or the cue is built up (`is_built_up`: it has times of words) below the lines that it repeats.
         """
         is_short = cue.start_ms is not None and cue.end_ms is not None and cue.end_ms - cue.start_ms <= _SHORT_MS
-        texts = [_comparable(line) for line in lines]
+        texts = list[str]()  # of each line what readers see, in lower case; empty: nothing
+        for line in lines:
+            seen = (item.shown if isinstance(item, Kept) else item.word.text.lower() for item in line)
+            texts.append(" ".join(filter(None, seen)))
         filled = [text for text in texts if text]
-        before = [text for text, _ in self._lines_before]
+        before = [text for text, _ in self.lines_before]
         most = min(len(filled), len(before))
         n_repeated = next((n_lines for n_lines in range(most, 0, -1) if filled[:n_lines] == before[-n_lines:]), 0)
         is_all = n_repeated == len(filled)
-        is_rolling = self._was_short or (is_short and is_all) or (is_built_up and not is_all)
-        is_far = self._end_ms is None or cue.start_ms is None or abs(cue.start_ms - self._end_ms) > _GAP_MS
-        n_words_before = sum(len(numbers) for _, numbers in self._lines_before)
-        if is_far or not is_rolling or n_words_before >= ECHOED_WORDS:
+        is_rolling = self.was_short or (is_short and is_all) or (is_built_up and not is_all)
+        is_far = self.end_ms is None or cue.start_ms is None or abs(cue.start_ms - self.end_ms) > _GAP_MS
+        if is_far or not is_rolling:
             n_repeated = 0
-        repeated = self._lines_before[len(self._lines_before) - n_repeated :]
-        self._lines_before = []
-        self._end_ms = cue.end_ms
-        self._was_short = is_short
+        repeated = self.lines_before[len(self.lines_before) - n_repeated :]
+        self.lines_before = []
+        self.end_ms = cue.end_ms
+        self.was_short = is_short
         items = list[Item]()
         for line, text in zip(lines, texts, strict=True):
-            is_echo = text != "" and len(self._lines_before) < len(repeated)
+            is_echo = text != "" and len(self.lines_before) < len(repeated)
             n_words = sum(isinstance(item, SpokenWord) for item in line)
-            numbers = range(self._n_words, self._n_words + n_words)  # of the line's words in the file
+            numbers = range(self.n_words, self.n_words + n_words)  # of the line's words in the file
             if is_echo:
-                _, numbers = repeated[len(self._lines_before)]
+                _, numbers = repeated[len(self.lines_before)]
             else:
-                self._n_words += n_words
+                self.n_words += n_words
             if text:
-                self._lines_before.append((text, numbers))
+                self.lines_before.append((text, numbers))
             unused = iter(numbers)
             for item in line:
                 if not is_echo:
@@ -261,12 +263,6 @@ class Rolling:
                 else:
                     items.append(Echo(item.raw + item.after, spoken=item, place=next(unused)))
         return items
-
-
-def _comparable(line: Sequence[Item]) -> str:
-    """Return what readers see of a line, in lower case, to be compared with another line; empty: they see nothing."""
-    pieces = (item.shown if isinstance(item, Kept) else item.word.text.lower() for item in line)
-    return " ".join(piece for piece in pieces if piece)
 
 
 def _ms(hours: str | None, minutes: str, seconds: str, fraction: str | None) -> int:

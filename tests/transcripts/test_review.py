@@ -217,8 +217,6 @@ def test_a_page_for_many_files_or_over_an_output_is_refused(tmp_path: Path) -> N
         Path(source).write_text("so")
     with pytest.raises(InputError, match="--to html --output-dir"):
         plan_jobs(sources, OutputConfig(review=tmp_path / "x.html"))
-    with pytest.raises(InputError, match="two files"):
-        plan_jobs(sources[:1], OutputConfig(file=tmp_path / "x.html", review=tmp_path / "x.html"))
     with pytest.raises(InputError, match="is an input"):
         plan_jobs(sources[:1], OutputConfig(review=tmp_path / "a.txt"))
     with pytest.raises(ConfigError, match="one of text, srt, vtt, ass, ctm, tsv, csv, json, html"):

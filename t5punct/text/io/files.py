@@ -240,7 +240,10 @@ def take_place(whole: Path, place: Path, mode: int | None = None) -> None:
 
 def _sync(path: Path) -> None:
     """Wait until the disk has what was written to a file, or the names that were changed in a folder."""
-    descriptor = os.open(path, os.O_RDONLY)
+    is_windows = os.name == "nt"
+    if is_windows and path.is_dir():  # Windows cannot open folders
+        return
+    descriptor = os.open(path, os.O_RDWR if is_windows else os.O_RDONLY)
     try:
         os.fsync(descriptor)
     except OSError as error:
@@ -301,20 +304,17 @@ def check_targets(targets: Iterable[Path], sources: Iterable[str], *, make: bool
     make: the targets' folders will be made.  Then a read-only target is not refused here: it may be up to date, else
     its writer refuses it.
     """
-    sources_by_id = {_file_id(Path(source)): source for source in sources if Path(source).exists()}
-    sources_around = dict[Path, str | None]()  # of each folder of targets, a source that is this folder or above it
+    real_sources = {Path(source).resolve(): source for source in sources if Path(source).exists()}
     for target in targets:
         path = writable(target, make=make)
         if not make:
             check_replaceable(path)
-        if path.is_file() and _file_id(path) in sources_by_id:
+        if path in real_sources:
             raise InputError(f"{target} is an input", expected="another place to write to", fix="name another")
-        if path.parent not in sources_around:
-            ids_above = [_file_id(folder) for folder in path.absolute().parents if folder.exists()]
-            sources_around[path.parent] = next(filter(None, map(sources_by_id.get, ids_above)), None)
-        source = sources_around[path.parent]
-        if source:
-            raise InputError(f"{target} is in {source}, which is read", expected="another folder", fix="name another")
+        for folder in path.parents:
+            if folder in real_sources:
+                mistake = f"{target} is in {real_sources[folder]}, which is read"
+                raise InputError(mistake, expected="another folder", fix="name another")
 
 
 def named_place(name: str | Path) -> Path:
@@ -322,12 +322,6 @@ def named_place(name: str | Path) -> Path:
     if not str(name):
         raise InputError("an output without a name", expected="a file or a folder", fix="name one; `.` is this folder")
     return Path(name)
-
-
-def _file_id(path: Path) -> tuple[int, int]:
-    """Return a key that is equal for all names of one file."""
-    status = path.stat()
-    return status.st_dev, status.st_ino
 
 
 @contextmanager
