@@ -244,9 +244,11 @@ def _check_opening(lines: Sequence[str], name: str) -> None:
     if opening.startswith("TITLE:"):  # of a speech, or an edit list: see `_EDL`
         opening += "".join(lines[n_lines : n_lines + 2])
     source = "standard input" if name == STANDARD else name
-    fixes = {what: (pattern, "export its words, as text or SRT") for pattern, what in _OTHER_OPENINGS.items()}
-    fixes |= {format.name: (format.opening, f"use --format {format.name}") for format in FORMATS.values()}
-    for what, (pattern, fix) in fixes.items():
-        if pattern and pattern.match(opening):
+    openings = [(pattern, what, "export its words, as text or SRT") for pattern, what in _OTHER_OPENINGS.items()]
+    for format in FORMATS.values():
+        if format.opening:
+            openings.append((format.opening, format.name, f"use --format {format.name}"))
+    for pattern, what, fix in openings:
+        if pattern.match(opening):
             all_the_same = "or --format text if it is text all the same"
             raise InputError(f"{what} in {source}", expected="text", fix=f"{fix}, {all_the_same}")
