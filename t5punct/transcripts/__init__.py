@@ -2,7 +2,6 @@
 
 What it is: items (words, what is between, silences), formats (the table of them all, and which a file has).
 Readers: speech (also of plain text; tags), heads (what opens lines), markup (Markdown, HTML), subtitles, tables;
-recogniser/ (json).
-From list to list: terms, resegment.
-Writers: writers (any format; paragraphs), subtitles, tables, recogniser/ (words as json), review (a page).
+recogniser/ (json).  From list to list: terms, resegment.
+Writers: writers (any format; paragraphs), subtitles, tables (also words as json), review (a page).
 """

@@ -1,11 +1,8 @@
 """The table of formats: their names, how they are read and written; and which of them a file has.
 
-In: a file's lines and its name, or a format's.  Out: its `Transcript`.  `writers` makes a file of it again, with its
-words as a punctuator writes them.  A new format needs a module with its reader and writer, and a row of `FORMATS`; the
-help of `punctuate` and the page's `accept` name it to people.
-
->>> format_of("talk.en.vtt.gz"), format_of("talk.md"), format_of("-")
-('vtt', 'text', 'text')
+In: a file's lines and its name, or a format's.  Out: its `Transcript`, of which `writers` makes a file again.  A new
+format needs a module with its reader and writer, a row of `FORMATS`, and its name in the help of `punctuate` and in the
+page's `accept`.
 """
 
 from __future__ import annotations
@@ -14,7 +11,7 @@ import logging
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain, islice
+from itertools import chain
 from pathlib import Path
 
 from ..errors import ConfigError, InputError
@@ -24,11 +21,11 @@ from ..text.render import AnnotatedWord
 from ..text.words import Word
 from .heads import Heads, label_of
 from .items import Item, Kept, SpokenWord, WrittenItem, WrittenWord, iter_pieces, numbered_texts, written_items
-from .recogniser.recording import RecogniserJson, write_json
+from .recogniser.recording import RecogniserJson
 from .review import review_page
 from .speech import join_same_speakers, read_plain, read_utterances
 from .subtitles import TIMING, WrittenCue, read_ass, read_srt, read_vtt, write_ass, write_srt, write_vtt
-from .tables import are_ctm, read_csv, read_ctm, read_table, write_cells, write_csv, write_ctm, write_tsv
+from .tables import are_ctm, read_csv, read_ctm, read_table, write_cells, write_csv, write_ctm, write_json, write_tsv
 
 _SRT_OPENING = re.compile(rf"(\d+\s*\n)?{TIMING.pattern}[ \t]*(\r|\n|$|\w+:)")  # `position:50%`
 _ASS_OPENING = re.compile(r"\[Script Info\]", re.IGNORECASE)
@@ -43,9 +40,9 @@ class Format:
     """A kind of file.
 
     suffixes: of its files' names.  mimes: its content types; the first one is written.  reader: of lines; json_reader:
-    of json, as a whole.  writer: of any transcript's items, with the name of its file; cue_writer: of cues.  A format
-    without readers, or without writers, is not read or written.  rewriter: of the items of a file of this format.
-    opening: matches the begin of its files, by which they are known if their name says that they are text.
+    of json, as a whole.  writer: of any transcript's items, with the name of its file; cue_writer: of cues.  rewriter:
+    of the items of a file of this format.  opening: matches the begin of its files, by which they are known if their
+    name says that they are text.
     """
 
     name: str
@@ -106,22 +103,12 @@ OTHER_SUFFIXES = {  # of formats that are not read: if they were read as text, t
     **dict.fromkeys((".docx", ".doc", ".odt", ".rtf", ".pdf", ".pptx", ".epub"), _DOCUMENT),
 }
 _EDL = re.compile(r"(?:TITLE:.*\s+)?(?:FCM:|\d{3,6}\s+\w+\s+\w+\s+[CDWK]\b.*\d\d:\d\d:\d\d[:;]\d\d)")  # CMX 3600
-_AS_TEXT = ", or say --format text if it is text all the same"
-_OTHER_OPENINGS = {  # how files that are named as text must not begin -> what they are, and what to do with them
-    re.compile(r"@(?:UTF8|Begin|Loc:|Window:|Font:)"): (
-        "CHAT in {}, whose codes stand inside words",
-        "export it as plain text (CLAN's flo does)" + _AS_TEXT,
-    ),
-    _EDL: ("an edit list (EDL) in {}", "export the words, as text or SRT"),
-    re.compile(r'File type = "ooTextFile'): (
-        "a TextGrid of Praat in {}",
-        "export its words, as text or a table" + _AS_TEXT,
-    ),
-    re.compile(r"(?:<\?xml|<tt\b|<SAMI\b)", re.IGNORECASE): ("XML in {}", "convert subtitles to SRT" + _AS_TEXT),
-    re.compile(r"\{\d+\}\{\d+\}"): (
-        "MicroDVD subtitles in {}, whose times are frames",
-        "convert them to SRT" + _AS_TEXT,
-    ),
+_OTHER_OPENINGS = {  # how files that are named as text must not begin -> what they are
+    re.compile(r"@(?:UTF8|Begin|Loc:|Window:|Font:)"): "CHAT, whose codes stand inside words",
+    _EDL: "an edit list (EDL)",
+    re.compile(r'File type = "ooTextFile'): "a TextGrid of Praat",
+    re.compile(r"(?:<\?xml|<tt\b|<SAMI\b)", re.IGNORECASE): "XML",
+    re.compile(r"\{\d+\}\{\d+\}"): "MicroDVD, whose times are frames",
 }
 _TELLS_NOTHING = re.compile(r"[\s{\[]*|\d+\s*")  # a line that several formats may begin with
 _MAX_OPENING_LINES = 20
@@ -133,8 +120,7 @@ _log = logging.getLogger(__name__)
 class Transcript:
     """A file as a value: its words and what stands between them.
 
-    json: of a recogniser, where its words stand; None: the file is its items, one after the other.  line_end: of the
-    first line.
+    json: where the words of a recogniser's file stand; None: the file is its items, one after the other.
     """
 
     items: Sequence[Item]
@@ -198,14 +184,15 @@ def transcript_of(
 ) -> Transcript:
     """Read a transcript from lines with their ends.
 
-    Without a format, the name of the file shows it; of a file that is named as text, the lines show whether it is a
-    table.  Raises ConfigError for an unknown format.  Raises InputError for lines that cannot be read in the format,
-    for a name as `format_of` does, and for a file that is named as text but begins as another format does.
+    Without a format, the name of the file shows it; of a text, the lines show whether it is a table.  Raises
+    ConfigError for an unknown format.  Raises InputError as `format_of` does, for lines that cannot be read in the
+    format, and for a file that is named as text but begins as another format does.
     """
     if format is None:
         format = format_of(name)
         if format == "text":
-            lines = [*_check_opening(lines, name)]
+            lines = [*lines]
+            _check_opening(lines, name)
             if are_ctm(lines):
                 format = "ctm"
             elif _are_table(lines):
@@ -248,26 +235,20 @@ def _are_table(lines: Sequence[str]) -> bool:
     return True
 
 
-def _check_opening(lines: Iterable[str], name: str) -> Iterator[str]:
-    """Yield the lines of a text.  Raises InputError if they begin as those of another format do."""
-    lines = iter(lines)
-    first = list[str]()
-    for line in islice(lines, _MAX_OPENING_LINES):
-        first.append(line)
-        if not _TELLS_NOTHING.fullmatch(line.removeprefix(BOM)):
-            break
-    if "".join(first).removeprefix(BOM).lstrip().startswith("TITLE:"):  # of a speech, or an edit list: see `_EDL`
-        first += islice(lines, 2)
-    opening = "".join(first).removeprefix(BOM).lstrip()
+def _check_opening(lines: Sequence[str], name: str) -> None:
+    """Raise InputError if the lines of a text begin as those of another format do."""
+    first = lines[:_MAX_OPENING_LINES]
+    tells = [not _TELLS_NOTHING.fullmatch(line.removeprefix(BOM)) for line in first]
+    n_lines = tells.index(True) + 1 if True in tells else len(first)
+    opening = "".join(first[:n_lines]).removeprefix(BOM).lstrip()
+    if opening.startswith("TITLE:"):  # of a speech, or an edit list: see `_EDL`
+        opening += "".join(lines[n_lines : n_lines + 2])
     source = "standard input" if name == STANDARD else name
-    for pattern, (what, fix) in _OTHER_OPENINGS.items():
-        if pattern.match(opening):
-            raise InputError(what.format(source), expected="text", fix=fix)
+    openings = [(pattern, what, "export its words, as text or SRT") for pattern, what in _OTHER_OPENINGS.items()]
     for format in FORMATS.values():
-        if format.opening and format.opening.match(opening):
-            raise InputError(
-                f"{format.name} in {source}",
-                expected="text",
-                fix=f"use --format {format.name}, or --format text if it is one all the same",
-            )
-    yield from chain(first, lines)
+        if format.opening:
+            openings.append((format.opening, format.name, f"use --format {format.name}"))
+    for pattern, what, fix in openings:
+        if pattern.match(opening):
+            all_the_same = "or --format text if it is text all the same"
+            raise InputError(f"{what} in {source}", expected="text", fix=f"{fix}, {all_the_same}")

@@ -1,7 +1,6 @@
 """What opens a line and is not said: its id, its time, who speaks.
 
-In: the lines of a file.  Out: `Heads`, which finds the head of a line (id, number, time) and knows the file's labels;
-`label_of` finds the label behind the head, and `speaker_of` the speaker's name in a label.
+In: the lines of a file.  Out: `Heads`, which finds the head of a line (id, number, time) and knows the file's labels.
 
 Some heads are certain from one line (`00:00:01;12 - 00:00:04;02`, `Jane Doe:`).  Others take the whole file: `maria:`
 is a label if it comes back, or if most lines have a label.  `utt-0001` is an id if every line has one.
@@ -9,8 +8,6 @@ is a label if it comes back, or if most lines have a label.  `utt-0001` is an id
 >>> heads = Heads.of(["utt-01 maria: so what", "utt-02 tom: i see", "utt-03 maria: and"])
 >>> heads.head_of("utt-02 tom: i see").n_chars, sorted(heads.labels)
 (7, ['maria', 'tom'])
->>> speaker_of("[Maria] (00:02): "), speaker_of(">> ")
-('maria', '')
 """
 
 from __future__ import annotations
@@ -126,10 +123,7 @@ class Head:
 
 @dataclass(frozen=True)
 class Heads:
-    """Which kinds of heads the lines of a file have.
-
-    A number, an id or a time may be said, so such a head counts only if other lines have one, too.
-    """
+    """Which kinds of heads the lines of a file have: one that may be said counts only if other lines have one, too."""
 
     labels: frozenset[str] = frozenset()  # speakers, in lower case; not those of labels that are certain by themselves
     has_ids: bool = False  # `utt-0001 so what`
@@ -148,7 +142,7 @@ class Heads:
         list_numbers = map(int, _first_groups(map(_LIST_NUMBER.match, openings)))
         heads = cls(
             has_ids=_have_ids(_first_groups(map(_ID.match, openings)), len(openings)),
-            has_times=_are_most(n_times, len(openings)),
+            has_times=n_times > max(1, len(openings) // 2),
             is_stm=_are_stm(openings),
             has_numbers=_are_counted(openings),
             has_list=(1, 2) in pairwise(list_numbers),
@@ -189,27 +183,17 @@ def _first_groups(matches: Iterable[re.Match[str] | None]) -> list[str]:
     return [match[1] for match in matches if match]
 
 
-def _are_most(n_lines: int, n_all: int) -> bool:
-    """Return whether lines are more than half of all, and more than one."""
-    return n_lines > max(1, n_all // 2)
-
-
 def labels_of(lines: Iterable[str]) -> frozenset[str]:
     """Find the speakers whose labels open lines.
 
     Words before a colon are a label if they come back, or if most lines have such words.  Labels without a colon, such
     as `(tom)`, must be many, as they look like `(loudly)`.
-
-    >>> sorted(labels_of(["maria: so", "remember this: we know", "and", "that", "which", "maria: yes"]))
-    ['maria']
-    >>> sorted(labels_of(["maria: so", "guest 2: what"])), sorted(labels_of(["remember: so", "what"]))
-    (['guest 2', 'maria'], [])
     """
     openings = [line[:_OPENING_CHARS] for line in lines]
     n_lines = sum(any(map(str.isalpha, line)) for line in openings)
     before_colons = [match[0] for match in map(_ANY_LABEL.match, openings) if match]
     counts = Counter(speaker_of(label) for label in before_colons if not _is_clause(label))
-    have_most_labels = _are_most(counts.total(), n_lines)
+    have_most_labels = counts.total() > max(1, n_lines // 2)
     labels = {name for name, n_times in counts.items() if have_most_labels or n_times > 1}
     without_colons = Counter(_first_groups(map(_UNMARKED_LABEL.match, openings)))
     if without_colons.keys() >= _QUESTIONS:
@@ -227,8 +211,7 @@ def labels_of(lines: Iterable[str]) -> frozenset[str]:
 def label_of(text: str, known: Container[str] = ()) -> re.Match[str] | None:
     """Match the label at the start of a line.
 
-    Some labels are certain by themselves: `Jane Doe:`, `>>`, `[Speaker 1]`.  Others must name one of the speakers
-    `known` in the file, which are those of `labels_of`.
+    Some labels are certain by themselves: `Jane Doe:`, `>>`.  Others must name a speaker whom `labels_of` has found.
     """
     sure = _SURE_LABEL.match(text)
     if sure or not known:
@@ -241,18 +224,18 @@ def label_of(text: str, known: Container[str] = ()) -> re.Match[str] | None:
 
 
 def speaker_of(label: str) -> str:
-    """Return the name in a label, in lower case; empty for `>>` and a dash, which name nobody."""
+    """Return the name in a label, in lower case; empty for `>>` and a dash, which name nobody.
+
+    >>> speaker_of("[Maria] (00:02): "), speaker_of(">> ")
+    ('maria', '')
+    """
     if label.lstrip().startswith(">"):
         return ""
     return re.sub(rf"^\s*{_SOUND}|{BRACKETED}|{TIME}|[\[\]():<>]", "", label).strip(" \t\r\n\u00a0\u202f-–—|").lower()
 
 
 def _is_clause(label: str) -> bool:
-    """Return whether the words before a colon are a clause and no name: `the question is this:`.
-
-    >>> [label for label in ("the chair:", "here is the thing:", "i:", "zum beispiel:") if _is_clause(label)]
-    ['here is the thing:', 'zum beispiel:']
-    """
+    """Return whether the words before a colon are a clause and no name: `the question is this:`."""
     words = re.findall(r"[\w']+", _EMAIL.sub("", speaker_of(label)).replace("’", "'"))
     is_long = len(words) > _MOST_UNCAPITALISED and label.islower()
     # a name with a role, `Ann Lee, Head of Sales and Design:`, has capitals but in small words
@@ -264,7 +247,6 @@ def _is_clause(label: str) -> bool:
 
 
 def _id_behind(line: str) -> re.Match[str] | None:
-    """Match the id in brackets at the end of a line."""
     return _ID_BEHIND.match(line, max(0, line.rfind("(")))
 
 

@@ -1,6 +1,4 @@
-"""A transcript as a sequence of items: words, and what the file has between them.
-
-In: nothing; every reader returns items, and every writer takes them.
+"""A transcript as a sequence of items: words, and what the file has between them.  Readers return it, writers take it.
 
 A line of a subtitle, `<i>how are</i> you`, is `Kept("<i>")`, `SpokenWord("how")`, `SpokenWord("are", after="</i> ")`,
 `SpokenWord("you")`.  Written one after the other, items are the file, character for character.
@@ -23,7 +21,7 @@ from ..text.words import Word
 class Cue:
     """A cue of subtitles, a segment or a line: what is shown together.
 
-    stream: of the texts that a file has beside each other, such as ASS's dialogue and signs, the one of this cue.
+    stream: one of the texts that a file has beside each other, such as dialogue and signs, or channels.
     """
 
     number: int
@@ -49,7 +47,7 @@ class Role(Enum):
 class Kept:
     """Text that is no word, and is written as it was read.
 
-    breaks: it ends a sentence, as a speaker's name does.  bare: the text without its tags, or empty if it has none.
+    breaks: it ends a sentence, as a speaker's name does.  bare: the text of a label or a direction without its tags.
     cue: the one in which it is shown; None: it is not shown, or the file has no cues.
     """
 
@@ -61,16 +59,12 @@ class Kept:
 
     @property
     def shown(self) -> str:
-        """The text that readers see in other formats, too: a label or a direction; empty for layout."""
+        """The text that readers see in other formats: a label or a direction; empty for layout."""
         return "" if self.role is Role.LAYOUT else (self.bare or self.text).strip()
 
 
 def speaker_label(speaker: str, cue: Cue | None = None) -> Kept:
-    """Make a label where a file names a speaker elsewhere, as in a column: other formats show it, the file does not.
-
-    >>> speaker_label("Ann").shown, speaker_label("0").shown, speaker_label("").shown
-    ('Ann:', 'Speaker 0:', '')
-    """
+    """Make a label where a file names a speaker elsewhere, as in a column: other formats show it, the file does not."""
     if not speaker:
         return Kept("", breaks=True)
     name = f"Speaker {speaker}" if len(speaker) == 1 or speaker.isdecimal() else speaker
@@ -78,18 +72,16 @@ def speaker_label(speaker: str, cue: Cue | None = None) -> Kept:
 
 
 class WordMarkup(Protocol):
-    """What a file has inside a word, or between it and its marks: tags (`Markup`), or rows of a table (`MarkRows`)."""
+    """What a file has inside a word, or between it and its marks: tags (`Markup`), or rows of a table (`MarkRows`).
+
+    raw: the word and its marks as the file has them.
+    """
 
     @property
-    def raw(self) -> str:
-        """The word and its marks as the file has them."""
+    def raw(self) -> str: ...
 
-    def rewrite(self, text: str, n_stem: int, n_closers: int) -> str:
-        """Return the word with its markup, written as `text`.
-
-        n_stem: how many characters the word, as it was read, has before its marks.  n_closers: how many quotes or
-        brackets stand behind the marks.
-        """
+    def rewrite(self, text: str) -> str:
+        """Return the word with its markup, written as `text`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,14 +98,12 @@ class SpokenWord:
 
     @property
     def raw(self) -> str:
-        """The word and its marks as the file has them."""
         return self.word.raw if self.markup is None else self.markup.raw
 
     def with_text(self, text: str) -> str:
         """Return what the file has for the word if it is written as `text`: with its tags, and what follows it."""
         if self.markup is not None:
-            word = self.word.closing_as(text)
-            return self.markup.rewrite(text, word.n_stem, word.n_closers) + self.after
+            return self.markup.rewrite(text) + self.after
         return (without_spaces(text) if self.in_field else text) + self.after
 
 
@@ -127,26 +117,17 @@ class Echo(Kept):
 
 Item = Kept | SpokenWord
 BESIDE_MS = 500  # after so short a gap a stream's sentence goes on, even if another stream began between
-ECHOED_WORDS = 1000  # the most words of a cue before that are echoed
 
 
 def without_spaces(text: str) -> str:
-    """Return a written word for a field without white space; a dash that stands apart is left out.
-
-    >>> without_spaces("so -"), without_spaces("going to,")
-    ('so', 'going_to,')
-    """
+    """Return a written word for a field without white space; a dash that stands apart is left out."""
     return text.replace(DASH_APART, "").replace(" ", "_")
 
 
 def numbered_texts(items: Iterable[Item]) -> list[list[tuple[int, SpokenWord]]]:
-    """Cut the words into texts, which end at breaks.  Return the words of each, with their numbers in the file.
+    """Return the words of each text, with their numbers in the file.
 
-    A break ends only the text of its own stream, as a file may show signs between two lines of speech.
-
-    >>> two = [Kept("JOHN: ", breaks=True), SpokenWord(Word("yes"), "\\n"), Kept("ANN: ", breaks=True)]
-    >>> [[(number, item.word.text) for number, item in text] for text in numbered_texts([*two, SpokenWord(Word("no"))])]
-    [[(0, 'yes')], [(1, 'no')]]
+    A text ends at a break of its own stream: a file may show signs between two lines of speech.
     """
     texts = list[list[tuple[int, SpokenWord]]]()
     open_texts = dict[str, list[tuple[int, SpokenWord]]]()  # of each stream: the text that has not ended
@@ -165,13 +146,7 @@ def numbered_texts(items: Iterable[Item]) -> list[list[tuple[int, SpokenWord]]]:
 
 
 def in_file_order(items: Sequence[Item], words: Iterable[AnnotatedWord]) -> Iterator[AnnotatedWord]:
-    """Return words in the order of the file.  `words` are in the order of `numbered_texts`: text after text.
-
-    >>> [one, two] = (Cue(0, stream=name) for name in ("talk", "sign"))
-    >>> items = [SpokenWord(Word(text), cue=cue) for text, cue in (("so", one), ("bank", two), ("what", one))]
-    >>> list(in_file_order(items, "abc"))
-    ['a', 'c', 'b']
-    """
+    """Return words in the order of the file.  `words` are in the order of `numbered_texts`: text after text."""
     if len({item.cue.stream for item in items if isinstance(item, SpokenWord) and item.cue}) < 2:
         return iter(words)
     numbers = [number for text in numbered_texts(items) for number, _ in text]
@@ -193,7 +168,7 @@ class WrittenWord:
 
     @property
     def in_file(self) -> str:
-        """The word as its file has it, with its tags, and what follows it."""
+        """What its file has for the word, with what follows it."""
         return self.spoken.with_text(self.annotated.text)
 
     @property
@@ -249,10 +224,7 @@ def iter_pieces(written: Iterable[WrittenItem]) -> Iterator[str]:
 
 
 def leave_out_removed(written: Iterable[WrittenItem]) -> list[WrittenItem]:
-    """Return the items without the words that are to be removed.
-
-    The tags and the white space behind a removed word are appended to the item before it.
-    """
+    """Return the items without the words that are to be removed; what stood behind one goes to the item before it."""
     remaining = list[WrittenItem]()
     for item in written:
         if isinstance(item, Kept) or not item.is_removed:
@@ -274,12 +246,8 @@ def join_around_removed(before: str, left: str) -> str:
 
     Of the white space on both sides, the one with more line ends stays.  So no line is left empty but the first.
 
-    >>> [join_around_removed("we ", left) for left in (" ", "\\n", "")]
-    ['we ', 'we\\n', 'we']
-    >>> join_around_removed("we\\n", "\\n"), join_around_removed("", " ")
-    ('we\\n', '')
-    >>> join_around_removed("00:02,000\\n", "<i> "), join_around_removed("we ", " <i>")
-    ('00:02,000\\n<i>', 'we <i>')
+    >>> [join_around_removed(before, left) for before, left in (("we ", "\\n"), ("we\\n", "<i> "), ("we ", " <i>"))]
+    ['we\\n', 'we\\n<i>', 'we <i>']
     """
     body = before.rstrip()
     rest = left.rstrip()
@@ -295,25 +263,16 @@ def join_around_removed(before: str, left: str) -> str:
 
 
 def add_pauses(items: Sequence[Item], pauses_ms: Sequence[int]) -> list[Item]:
-    """Return items whose words have pauses: how many of the lengths `pauses_ms` the silence behind the word reaches.
-
-    >>> items = [SpokenWord(Word("so"), end_ms=1000), SpokenWord(Word("what"), start_ms=1800)]
-    >>> [item.word.pause for item in add_pauses(items, [500, 2000]) if isinstance(item, SpokenWord)]
-    [1, 0]
-    """
+    """Return items whose words have the pauses of the silences behind them (see `pause_of`)."""
     paused = list(items)
-    words = [(place, item) for place, item in enumerate(items) if isinstance(item, SpokenWord)]
-    for (place, word), (_, following) in pairwise(words):
+    words = [(index, item) for index, item in enumerate(items) if isinstance(item, SpokenWord)]
+    for (index, word), (_, following) in pairwise(words):
         if word.end_ms is not None and following.start_ms is not None:
             pause = pause_of(following.start_ms - word.end_ms, pauses_ms)
-            paused[place] = replace(word, word=replace(word.word, pause=pause))
+            paused[index] = replace(word, word=replace(word.word, pause=pause))
     return paused
 
 
 def pause_of(silence_ms: int, pauses_ms: Sequence[int]) -> int:
-    """Return the value of `Word.pause`: how many of the lengths `pauses_ms` a silence reaches.
-
-    >>> [pause_of(silence_ms, (280, 900)) for silence_ms in (100, 280, 2000)]
-    [0, 1, 2]
-    """
+    """Return the value of `Word.pause`: how many of the lengths `pauses_ms` a silence reaches."""
     return sum(silence_ms >= least_ms for least_ms in pauses_ms)

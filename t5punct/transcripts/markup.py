@@ -39,8 +39,7 @@ def has_html(lines: Iterable[str]) -> bool:
 def layout_lines(lines: Sequence[str]) -> frozenset[int]:
     """Return the indices of the lines that are no speech at all.
 
-    In Markdown these are headings, rules, tables, fenced code, targets of links and settings before the text; in HTML,
-    comments of whole lines.  A fence or a comment that is not closed does not count, so that no speech is lost.
+    A fence or a comment that is not closed does not count, so that no speech is lost.
     """
     layout = set[int]()
     for index, line in enumerate(lines):

@@ -1,14 +1,6 @@
 """New cues for a punctuated transcript: sentences, split where they are too long and joined where they are short.
 
-In: the written items of a transcript whose words or cues have times.  Out: cues, as `cues` writes them.
-
->>> from ..text.render import AnnotatedWord
->>> from ..text.words import Word
->>> from .items import *
->>> so = AnnotatedWord("so", "So.", ".", "capitalised", 1, 1)
->>> words = [WrittenWord(SpokenWord(Word("so"), " ", start_ms=at, end_ms=at + 500), so) for at in (0, 9000)]
->>> [(cue.start_ms, cue.text) for cue in sentence_cues(words, ResegmentConfig())]
-[(0, 'So.'), (9000, 'So.')]
+In: the written items of a transcript whose words or cues have times.  Out: cues, which `subtitles` writes.
 """
 
 from __future__ import annotations
@@ -69,8 +61,8 @@ class ResegmentConfig:
 class _Token:
     """A written word with the labels and directions beside it, `JOHN: How`; or a direction with a cue of its own.
 
-    marks: those that separate it from the next word.  begins_turn: a speaker begins with it, so a cue begins, too.
-    spoken: the word as it was read.  start_ms, end_ms: set by `_with_times`.
+    marks: those that separate it from the next word.  begins_turn: a speaker begins with it.  start_ms, end_ms: set by
+    `_with_times`.
     """
 
     text: str
@@ -92,8 +84,11 @@ def sentence_cues(written: Iterable[WrittenItem], config: ResegmentConfig) -> li
     cues = list[_Cue]()
     for sentence in _sentences(_with_times(_tokens(written)), config):
         for part in _parts(sentence, config):
-            if cues and _can_join(cues[-1], part, config):
-                cues[-1] = cues[-1] + part
+            before = cues[-1] if cues else []
+            is_short = min(len(_join(before)), len(_join(part))) < config.min_chars
+            is_next = bool(before) and not part[0].begins_turn and _follows_closely(before[-1], part[0], config)
+            if is_short and is_next and _fits(before + part, config):
+                cues[-1] = before + part
             else:
                 cues.append(part)
     new_cues = list[WrittenCue]()
@@ -153,10 +148,7 @@ def _show_longer(cues: Sequence[WrittenCue], config: ResegmentConfig) -> list[Wr
 
 
 def _borrow_time(cues: list[WrittenCue], number: int, config: ResegmentConfig) -> None:
-    """Begin a brief cue earlier or end it later, in the silence before it or in the time of a neighbour that has more.
-
-    `_show_longer` has used up the silence behind it.
-    """
+    """Begin a brief cue earlier or end it later: in the silence before it, or in time that a neighbour can spare."""
     cue = cues[number]
     least_ms = config.least_ms
     missing_ms = least_ms - (cue.end_ms - cue.start_ms)
@@ -180,11 +172,23 @@ def _tokens(written: Iterable[WrittenItem]) -> Iterator[_Token]:
     """Yield words with the labels and stage directions beside them, and directions that have their own cues."""
     lead = list[str]()  # the labels and directions before the next word
     begins_turn = True
-    for word, between, after in _gaps(written):
+    words: list[WrittenWord | None] = [None]
+    gaps = [list[Kept]()]  # what stands behind each word; the first one: before all words
+    for item in written:
+        if isinstance(item, Kept):
+            gaps[-1].append(item)
+        else:
+            words.append(item)
+            gaps.append([])
+    for word, between, after in zip(words, gaps, [*words[1:], None], strict=True):
         cue = word.spoken.cue if word else None
         following = after.spoken.cue if after else None
         visible = [part for part in between if part.shown]
-        with_own_cue = [part for part in visible if _has_own_cue(part, cue, following) or not (word or after)]
+        with_own_cue = list[Kept]()  # directions in whose cue no word is
+        for part in visible:
+            is_apart = part.cue is not None and part.cue.has_times and part.cue not in (cue, following)
+            if (part.role is Role.DIRECTION and part.breaks and is_apart) or not (word or after):
+                with_own_cue.append(part)
         beside = [part for part in visible if part not in with_own_cue]
         n_behind = 0
         if word:
@@ -200,32 +204,10 @@ def _tokens(written: Iterable[WrittenItem]) -> Iterator[_Token]:
         lead = [part.shown for part in beside[n_behind:]]
 
 
-def _gaps(written: Iterable[WrittenItem]) -> Iterator[tuple[WrittenWord | None, list[Kept], WrittenWord | None]]:
-    """Yield the gaps around words: the word before, what stands between, and the word after; None: there is none."""
-    before: WrittenWord | None = None
-    between = list[Kept]()
-    for item in written:
-        if isinstance(item, Kept):
-            between.append(item)
-        else:
-            yield before, between, item
-            before, between = item, []
-    yield before, between, None
-
-
-def _has_own_cue(part: Kept, cue: Cue | None, following: Cue | None) -> bool:
-    """Return whether a stage direction has a cue of its own, in which no word is.
-
-    cue, following: of the words before and after it; None: there is no word, or it has no cue.
-    """
-    has_other_cue = part.cue is not None and part.cue.has_times and part.cue not in (cue, following)
-    return part.role is Role.DIRECTION and part.breaks and has_other_cue
-
-
 def _n_behind(kept: Sequence[Kept], cue: Cue | None, following: Cue | None) -> int:
     """Return how many of the first parts between two words are shown with the word before them.
 
-    They are stage directions at the end of its cue or of a line.  From the first label on, parts go with the next word.
+    These are stage directions at the end of its cue or of a line.
     """
     for n_behind, part in enumerate(kept):
         ends_cue = part.cue is not None and part.cue == cue and cue != following
@@ -308,13 +290,6 @@ def _parts(sentence: _Cue, config: ResegmentConfig) -> Iterator[_Cue]:
             end = marked[-1] + 1 if marked else end
         yield sentence[begin:end]
         begin = end
-
-
-def _can_join(before: _Cue, part: _Cue, config: ResegmentConfig) -> bool:
-    """Return whether a part should go into the cue before it: one of them is short, and both fit."""
-    is_short = min(len(_join(before)), len(_join(part))) < config.min_chars
-    is_next = _follows_closely(before[-1], part[0], config) and not part[0].begins_turn
-    return is_short and is_next and _fits(before + part, config)
 
 
 def _follows_closely(before: _Token, token: _Token, config: ResegmentConfig) -> bool:

@@ -1,9 +1,7 @@
 """A punctuated transcript as a page for review, which any browser opens without a network.
 
-In: the written items of a text, and its name.  Out: HTML with its styles and script inside, in pieces.
-
-The page's `main` holds the text, character for character.  The attributes of a word's span hold the model's
-probabilities and alternatives, which `review_page/page.js` reads.
+In: the written items of a text, and its name.  Out: HTML with its styles and script inside, in pieces.  The page's
+`main` holds the text, character for character.  The attributes of a word's span are for `review_page/page.js`.
 
 >>> from ..text.render import Alternative, AnnotatedWord
 >>> from .items import *
@@ -35,7 +33,7 @@ _PART_MS = 15_000  # a text with times has one in its margin about so often, whe
 
 
 def review_page(written: Iterable[WrittenItem], name: str) -> Iterator[str]:
-    """Yield the pieces of the page.  `written`: the items of the text.  `name`: of the input."""
+    """Yield the pieces of the page.  `name`: of the input."""
     title = "standard input" if name == STANDARD else PurePath(name).name
     stem = "transcript" if name == STANDARD else PurePath(unpacked_name(name)).stem
     values = {"title": _escaped(title), "save": _escaped(f"{stem}.txt")}

@@ -15,9 +15,12 @@ from array import array
 from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import chain
 
-from ..text.marks import DASH_APART, OPENING, Alphabet
-from ..text.words import ALL_MARKS, OPENERS, lead_of, opening_apart, words_of
+from rapidfuzz.distance import Indel
+
+from ..text.marks import Alphabet
+from ..text.words import ALL_MARKS, lead_of, words_of
 from .heads import BRACKETED, Heads, label_of, speaker_of
 from .items import Cue, Item, Kept, Role, SpokenWord
 from .markup import HTML_BLOCKS, HTML_TAGS, has_html, layout_lines
@@ -42,9 +45,8 @@ _IS_UNHEARD = re.compile(rf"[\[(](?:{_UNHEARD})\b", re.IGNORECASE)
 def read_plain(lines: Iterable[str], alphabet: Alphabet | None = None, *, are_apart: bool = False) -> Iterator[Item]:
     """Read plain text; line ends and empty lines are white space between words.
 
-    Heads of lines, such as ids, times and labels (`heads.py`), are kept, and so are headings, tables, code and tags
-    (`markup.py`).  All lines are read first, as many of these are known only from the whole file.  `are_apart`: each
-    line is a text of its own.
+    Heads of lines (`heads.py`), headings, tables, code and tags (`markup.py`) are kept.  All lines are read first, as
+    many of these are known only from the whole file.  are_apart: each line is a text of its own.
     """
     unread = [*lines]
     layout = layout_lines(unread)
@@ -86,10 +88,7 @@ def join_same_speakers(items: Iterable[Item]) -> Iterator[Item]:
 
     A label without a name (`>>`) is always another speaker.
 
-    >>> lines = ["Ann: so\\n", "Ann: what\\n", "Tom: yes\\n"]
-    >>> [item.breaks for line in lines for item in join_same_speakers(read_line(line)) if isinstance(item, Kept)]
-    [True, True, True]
-    >>> [item.breaks for item in read_plain(lines) if isinstance(item, Kept)]
+    >>> [item.breaks for item in read_plain(["Ann: so\\n", "Ann: what\\n", "Tom: yes\\n"]) if isinstance(item, Kept)]
     [True, False, True]
     """
     speaker = ""
@@ -116,17 +115,14 @@ def read_line(
     """Yield the items of one line.
 
     markup: the pattern of tags, such as `TAGS`; labels and directions are looked for in the text without them.
-    dashes: a dash that opens the line is another speaker, as in subtitles.  labels: look for speakers' labels.
-    known_labels: those of the file, which are not certain by themselves.
+    dashes: a dash that opens the line is another speaker, as in subtitles.  known_labels: those of the file, which are
+    not certain by themselves.
     """
     bare = remove_tags(line, markup) if markup is not None and markup.search(line) else None
     text = line if bare is None else bare.text
 
     def in_line(index: int) -> int:  # of a character of `text`
-        return index if bare is None else bare.raw_index(index)
-
-    def bare_if_other(bare_part: str, part: str) -> str:  # `Kept.bare` is empty if there are no tags
-        return "" if bare_part == part else bare_part
+        return index if bare is None else bare.starts[index]
 
     label = label_of(text, known_labels) if labels else None
     if label is None and dashes:
@@ -134,34 +130,27 @@ def read_line(
     begin = 0  # of what is not yielded yet
     if label:
         begin = in_line(label.end())
-        yield Kept(line[:begin], True, Role.SPEAKER, bare_if_other(label[0], line[:begin]), cue)
+        yield Kept(line[:begin], True, Role.SPEAKER, label[0], cue)
     opens_line = not label  # whether the next words are the line's first: there `1.` is an item of a list
-    for match in _directions(text, label.end() if label else 0, is_behind_label=label is not None):
+    # known words in brackets are a direction anywhere.  At the begin of speech any words in brackets are one: behind a
+    # label, or if they alone are in capitals, as in `(DOOR SLAMS) who is it`
+    begin_of_speech = label.end() if label else 0
+    opening = _IN_BRACKETS.match(text, begin_of_speech)
+    if opening and not label:
+        is_loud = opening[0].isupper() and len(opening[0].split()) > 1 and not text[opening.end() :].isupper()
+        opening = opening if is_loud else None
+    others = _DIRECTION.finditer(text, opening.end() if opening else begin_of_speech)
+    for match in chain([opening] if opening else [], others):
         start = in_line(match.start())
         stop = in_line(match.end())
         yield from _words(line[begin:start], alphabet, cue, markup, opens_line)
         role = Role.LAYOUT if match["time"] else Role.DIRECTION
         # `[inaudible]` stands for words, so it is part of a sentence
         breaks = role is Role.DIRECTION and _IS_UNHEARD.match(match[0]) is None
-        yield Kept(line[start:stop], breaks, role, bare_if_other(match[0], line[start:stop]), cue)
+        yield Kept(line[start:stop], breaks, role, match[0], cue)
         begin = stop
         opens_line = opens_line and role is Role.LAYOUT and not line[:start].strip()
     yield from _words(line[begin:], alphabet, cue, markup, opens_line)
-
-
-def _directions(text: str, begin: int, *, is_behind_label: bool) -> Iterator[re.Match[str]]:
-    """Match the stage directions and times in a line's speech, which begins at `begin`.
-
-    Known words in brackets are a direction anywhere.  At the begin, any words in brackets are one: behind a label, or
-    if they alone are in capitals, as in `(DOOR SLAMS) who is it`.
-    """
-    opening = _IN_BRACKETS.match(text, begin)
-    if opening:
-        is_loud = opening[0].isupper() and len(opening[0].split()) > 1 and not text[opening.end() :].isupper()
-        if is_behind_label or is_loud:
-            yield opening
-            begin = opening.end()
-    yield from _DIRECTION.finditer(text, begin)
 
 
 def _words(
@@ -203,19 +192,15 @@ def set_cue_times(items: Iterable[Item], cue: Cue) -> list[Item]:
 
 @dataclass(frozen=True, slots=True)
 class BareText:
-    """Text without its tags.
+    """Text without its tags: character i stands at `starts[i]:ends[i]` of `raw`, which may be an entity there.
 
-    Character i of `text` stands at `starts[i]:ends[i]` of `raw`, the text with tags: as one character, or as an entity.
+    The last one of `starts` is the end of `raw`.
     """
 
     text: str
     raw: str
     starts: Sequence[int]
     ends: Sequence[int]
-
-    def raw_index(self, index: int) -> int:
-        """Return the index in `raw` of a character of the text, behind the tags before it; of the end, of the end."""
-        return self.starts[index] if index < len(self.text) else len(self.raw)
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,66 +225,35 @@ class Markup:
 
     @property
     def raw(self) -> str:
-        """The word with its tags."""
         return "".join(tags + char for tags, char in zip(self.tags, self.spelled, strict=True))
 
-    def rewrite(self, text: str, n_stem: int, n_closers: int) -> str:
-        """Return the word with its tags, written as `text`: a stem, then marks, then closers (as in `WordMarkup`)."""
-        new, opening = opening_apart(text)  # `¿` may come or go, so letters are compared without it
-        old, old_opening = opening_apart(self.bare)
-        n_letters = n_stem - len(old_opening)
-        has_same_letters = new[:n_letters].lower() == old[:n_letters].lower()
-        if text[:n_stem] != self.bare[:n_stem] and opening != old_opening and has_same_letters:
-            return self._with_opening(opening).rewrite(new, n_letters, n_closers)
-        if text[:n_stem].lower() != self.bare[:n_stem].lower():  # a user's spelling, with other letters
-            return text + "".join(self.tags)
-        # a character that is as it was keeps the file's spelling: `&amp;`
-        chars = zip(self.tags, self.spelled, text[:n_stem], self.bare, strict=False)
-        stem = "".join(tags + (spelled if char == old_char else char) for tags, spelled, char, old_char in chars)
-        return stem + self._rewrite_tail(text[n_stem:], n_stem, n_closers)
+    def rewrite(self, text: str) -> str:
+        """Return the word with its tags, written as `text`.
 
-    def _with_opening(self, opening: str) -> Markup:
-        """Return the markup with another opening mark, behind the opening quotes, in place of the old one.
-
-        The new mark counts as a tag before the first letter, so `rewrite` writes it with the tags.
+        A character that stays keeps the file's spelling, such as `&amp;`.  A new one stands before the tags of the next
+        one, as marks before `</i>`; but an opening mark stands behind them.
         """
-        n_head = len(self.bare) - len(self.bare.lstrip(OPENERS))  # quotes, brackets and opening marks
-        bare = ""
-        spelled_chars = list[str]()
-        all_tags = list[str]()
-        tags_before = ""  # the next character that stays, also from before a mark that goes
-        for index, (char, spelled, tags) in enumerate(zip(self.bare, self.spelled, self.tags, strict=True)):
-            tags_before += tags
-            if index == n_head:
-                tags_before += opening
-            if index >= n_head or char not in OPENING:
-                bare += char
-                spelled_chars.append(spelled)
-                all_tags.append(tags_before)
-                tags_before = ""
-        return Markup(bare, tuple(spelled_chars), tuple(all_tags))
-
-    def _rewrite_tail(self, text: str, n_stem: int, n_closers: int) -> str:
-        """Return new marks and old closers (`text`), with all tags and closers in their old order."""
-        old = [*zip(self.tags, self.spelled, self.bare, strict=True)][n_stem:]
-        if text == self.bare[n_stem:]:
-            return "".join(tags + spelled for tags, spelled, _ in old)
-        # closers stand behind the new marks, but before a dash that stands apart: `" -`
-        closers_end = len(text.partition(DASH_APART)[0] if n_closers else text)
-        next_closer = closers_end - n_closers  # its index
-        pieces = [text[:next_closer]]
-        for tags, spelled, char in old:  # old marks, which may stand on both sides of closers, are left out
-            pieces.append(tags)
-            if next_closer < closers_end and text[next_closer] == char:
-                pieces.append(spelled)
-                next_closer += 1
-        return "".join(pieces) + text[next_closer:]
+        tags = [*self.tags, ""]
+        chars = [*self.spelled, ""]
+        new_marks = [""] * len(tags)  # before each tag
+        for step in Indel.opcodes([char.lower() for char in self.bare], [char.lower() for char in text]):
+            begin = step.src_start
+            new = text[step.dest_start : step.dest_end]
+            if step.tag == "equal":
+                for index, char in enumerate(new, start=begin):
+                    chars[index] = self.spelled[index] if char == self.bare[index] else char
+            elif step.tag == "insert" and self.bare[begin : begin + 1].isalnum():
+                tags[begin] += new
+            else:
+                new_marks[begin] += new
+                chars[begin : step.src_end] = [""] * (step.src_end - begin)
+        return "".join(map("".join, zip(new_marks, tags, chars, strict=True)))
 
 
 def remove_tags(raw: str, pattern: re.Pattern[str]) -> BareText:
-    """Remove the tags from a text, and replace entities with their characters.
+    """Remove the tags from a text, and replace entities with their characters: HTML's (`&amp;`), or `""` of a csv.
 
-    `pattern` has the groups `tag` and `entity`.  An entity is HTML's (`&amp;`), or `""`, a quote in a cell of a csv.
+    pattern: has the groups `tag` and `entity`.
     """
     pieces = list[str]()
     starts = array("q")  # a line may have millions of characters, too many for a list of int
@@ -317,6 +271,6 @@ def remove_tags(raw: str, pattern: re.Pattern[str]) -> BareText:
             starts.append(match.start())
             ends.append(match.end())
         begin = match.end()
-    starts.extend(range(begin, len(raw)))
+    starts.extend(range(begin, len(raw) + 1))
     ends.extend(range(begin + 1, len(raw) + 1))
     return BareText("".join(pieces) + raw[begin:], raw, starts, ends)

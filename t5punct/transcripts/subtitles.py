@@ -1,4 +1,4 @@
-"""SubRip (SRT), WebVTT and ASS: the words of their cues; all else is kept as it is.  And any transcript as cues.
+"""SubRip (SRT), WebVTT and ASS: the words of their cues.  And any transcript as cues.
 
 In: the lines of a file, with their ends.  Out: items, cue by cue.
 In: the written items of any transcript.  Out: the cues that it has.  (`resegment` makes new cues, of sentences.)
@@ -14,14 +14,14 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
-from itertools import chain, groupby, pairwise
+from itertools import chain, groupby
 
 from ..errors import InputError
 from ..text.marks import Alphabet
 from .heads import labels_of
-from .items import BESIDE_MS, ECHOED_WORDS, Cue, Echo, Item, Kept, SpokenWord, WrittenItem, speaker_label
+from .items import BESIDE_MS, Cue, Echo, Item, Kept, SpokenWord, WrittenItem, speaker_label
 from .speech import OVERRIDES, TAGS, read_line, remove_tags, set_cue_times
 
 _TIME = r"(?:(\d{1,9}):)?(\d{1,2}):(\d{1,2})(?:(?:[.,]|:(?=\d{3}))(\d{1,3}))?"  # some write `00:00:01:500`
@@ -47,8 +47,8 @@ _DRAWING = re.compile(r"\{[^{}]*\\p[1-9]")  # [^{}]: a search from every brace t
 def read_ass(lines: Iterable[str], alphabet: Alphabet | None = None) -> Iterator[Item]:
     """Read Advanced SubStation Alpha: the text of its `Dialogue` lines.
 
-    A file may show speech and signs beside each other, so each actor of each style is a stream (`Cue.stream`).  A
-    sentence of a stream ends if another actor of its style has spoken since, unless the stream goes on at once.
+    Speech and signs may stand beside each other, so each actor of each style is a stream.  A sentence of a stream ends
+    if another actor of its style has spoken since, unless the stream goes on at once.
     """
     # the fields of an event, unless a line `Format` names others
     names = ["layer", "start", "end", "style", "name", "marginl", "marginr", "marginv", "effect", "text"]
@@ -66,8 +66,8 @@ def read_ass(lines: Iterable[str], alphabet: Alphabet | None = None) -> Iterator
         values = {name: field.strip() for name, field in zip(names, fields, strict=True)}
         name = values.get("name", "")  # the actor
         style = values.get("style", "")
-        start_ms = _event_ms(values.get("start", ""))
-        end_ms = _event_ms(values.get("end", ""))
+        times = [re.fullmatch(_TIME, values.get(name, "")) for name in ("start", "end")]
+        start_ms, end_ms = (_ms(*match.groups()) if match else None for match in times)
         stream = f"{style},{name}"
         last_end_ms = ends_ms.get(stream)
         is_near = last_end_ms is not None and start_ms is not None and start_ms - last_end_ms <= BESIDE_MS
@@ -88,17 +88,12 @@ def read_ass(lines: Iterable[str], alphabet: Alphabet | None = None) -> Iterator
         yield from set_cue_times(items, cue)
 
 
-def _event_ms(time: str) -> int | None:
-    match = re.fullmatch(_TIME, time)
-    return _ms(*match.groups()) if match else None
-
-
 def _read_cues(lines: Iterable[str], alphabet: Alphabet | None = None, *, is_vtt: bool) -> Iterator[Item]:
     """Read SubRip or WebVTT.
 
     A line of times is no speech, even if they are damaged, nor is a cue's number before them.  A cue of SubRip ends at
-    the next line of times, one of WebVTT (`is_vtt`) at an empty line.  All lines are read first: labels such as
-    `maria:` are known from the whole file.
+    the next line of times, one of WebVTT at an empty line; its notes, styles, regions and settings are kept.  All lines
+    are read first: labels such as `maria:` are known from the whole file.
     """
     cue: Cue | None = None  # None: before the first one, and between those of WebVTT
     held = list[list[Item]]()  # the lines of the cue so far, or since the cue before; each line as its items
@@ -110,7 +105,9 @@ def _read_cues(lines: Iterable[str], alphabet: Alphabet | None = None, *, is_vtt
     labels = labels_of(remove_tags(line[:_OPENING_CHARS], TAGS).text for line in unread)
     is_teams = any(_TEAMS_TIME.match(line) for line in unread)  # below the times, a line says who speaks
     unread.reverse()  # lines are taken off the end, so that no line is held twice
-    for line, following, next_filled in _with_next_lines(unread.pop() for _ in range(len(unread))):
+    while unread:
+        line = unread.pop()
+        following = unread[-1] if unread else ""
         if _has_arrow(line):
             new_cue = _cue_of_times(line, n_cues, speaker)
             if new_cue:
@@ -126,7 +123,7 @@ def _read_cues(lines: Iterable[str], alphabet: Alphabet | None = None, *, is_vtt
                 yield from _items_of_cue(held, cue, rolling)
                 held = []
                 cue = None
-        elif cue is None or _is_id(line, line_before, following, next_filled, is_vtt=is_vtt):
+        elif cue is None or _is_id(line, line_before, unread, is_vtt=is_vtt):
             held.append([Kept(line)])
         elif is_teams and _has_arrow(line_before) and following.strip():  # who speaks; the next line is what is said
             is_new = line.strip() != speaker
@@ -144,9 +141,7 @@ def _read_cues(lines: Iterable[str], alphabet: Alphabet | None = None, *, is_vtt
     yield from _items_of_cue(held, cue, rolling)
 
 
-# a text behind an empty line belongs to the cue before it
 read_srt = partial(_read_cues, is_vtt=False)
-# notes, styles, regions and settings of cues are kept
 read_vtt = partial(_read_cues, is_vtt=True)
 
 
@@ -168,17 +163,17 @@ def _cue_of_times(line: str, number: int, speaker: str) -> Cue | None:
 def _items_of_cue(lines: list[list[Item]], cue: Cue | None, rolling: Rolling) -> Iterator[Item]:
     """Yield the items of the lines of a cue, or of what stands between cues (`cue` None).
 
-    A word behind a time, `<00:00:01.500>`, begins then.  YouTube's cues with such times build a line up word by word.
+    A word behind a time, `<00:00:01.500>`, begins then.
     """
     if cue is None:
         yield from chain.from_iterable(lines)
         return
-    is_built_up = any(_INLINE_TIME.search(_behind_word(item)) for line in lines for item in line)
+    between_words = (item.text if isinstance(item, Kept) else item.after for line in lines for item in line)
+    is_built_up = any(map(_INLINE_TIME.search, between_words))
     before = ""  # what stands between the last word and the next one
-    lines_with_echoes = rolling.read_cue(lines, cue, is_built_up=is_built_up)
-    for item in set_cue_times(chain.from_iterable(lines_with_echoes), cue):
-        if not isinstance(item, SpokenWord):
-            before += _behind_word(item)
+    for item in set_cue_times(rolling.read_cue(lines, cue, is_built_up=is_built_up), cue):
+        if isinstance(item, Kept):
+            before += item.text
             yield item
             continue
         times = _INLINE_TIME.findall(before)
@@ -186,50 +181,30 @@ def _items_of_cue(lines: list[list[Item]], cue: Cue | None, rolling: Rolling) ->
         yield replace(item, start_ms=_ms(*times[-1])) if times else item
 
 
-def _behind_word(item: Item) -> str:
-    """Return the part of an item that is no word: all of it, or what follows its word."""
-    return item.text if isinstance(item, Kept) else item.after
-
-
-def _with_next_lines(lines: Iterable[str]) -> Iterator[tuple[str, str, str]]:
-    """Yield each line with the next one, and with the next one that is not empty; `""` if there is none.
-
-    >>> list(_with_next_lines(["1", "", "so"]))
-    [('1', '', 'so'), ('', 'so', 'so'), ('so', '', '')]
-    """
-    waiting = list[str]()  # the last line that is not empty, and the empty ones behind it
-    for line in lines:
-        if line.strip():
-            for before, following in pairwise([*waiting, line]):
-                yield before, following, line
-            waiting = []
-        waiting.append(line)
-    for before, following in pairwise([*waiting, ""]):
-        yield before, following, ""
-
-
 def _has_arrow(line: str) -> bool:
     """Return whether a line has `-->`, or two times with another arrow (`->`, `–`): then it is no speech."""
     return _ARROW in line or _OTHER_ARROW.fullmatch(line) is not None
 
 
-def _is_id(line: str, before: str, following: str, next_filled: str, *, is_vtt: bool) -> bool:
+def _is_id(line: str, before: str, unread: Sequence[str], *, is_vtt: bool) -> bool:
     """Return whether a line is the name or the number of the cue whose times follow.
 
-    before, following: the lines beside it.  next_filled: the next line that is not empty.  Damaged files of SubRip have
-    a number twice, or empty lines behind it.  A number that follows times is speech.
+    unread: the lines behind it, the next one last.  Damaged files of SubRip have a number twice, or empty lines behind
+    it.  A number that follows times is speech.
     """
     is_number = line.strip().isdecimal()
     opens_cue = not before.strip()
+    following = unread[-1] if unread else ""
     if _has_arrow(following):
         return is_number or opens_cue
     if is_vtt or not is_number:
         return False
     is_twice = opens_cue and line.strip() == following.strip()
-    has_times_behind = _has_arrow(next_filled) and not _has_arrow(before)
-    return is_twice or has_times_behind
+    next_filled = next((line for line in reversed(unread) if line.strip()), "")
+    return is_twice or (_has_arrow(next_filled) and not _has_arrow(before))
 
 
+@dataclass(slots=True)
 class Rolling:
     """Tells which lines of a cue repeat the cue before, as in YouTube's automatic captions.
 
@@ -238,76 +213,56 @@ class Rolling:
     there is no cue of 10 ms, so their words are not taken for a repetition.
     """
 
-    def __init__(self) -> None:
-        self._n_words = 0  # of the file so far
-        # of the cue before: its lines, each with the numbers of its words in the file; its end; whether it was short
-        self._lines_before: list[tuple[str, range]] = []
-        self._end_ms: int | None = None
-        self._was_short = False
+    n_words: int = 0  # of the file so far
+    # of the cue before: its lines, each with the numbers of its words in the file; its end; whether it was short
+    lines_before: list[tuple[str, range]] = field(default_factory=list)
+    end_ms: int | None = None
+    was_short: bool = False
 
-    def read_cue(self, lines: Sequence[Sequence[Item]], cue: Cue, *, is_built_up: bool = False) -> list[list[Item]]:
-        """Return the lines of the next cue, in which words that the cue before has shown are `Echo`es.
+    def read_cue(self, lines: Sequence[Sequence[Item]], cue: Cue, *, is_built_up: bool) -> list[Item]:
+        """Return the items of the next cue, in which words that the cue before has shown are `Echo`es.
 
         A cue repeats lines if it follows the cue before at once and begins with the last lines of it.  One of the two
         must be short, or the cue is built up (`is_built_up`: it has times of words) below the lines that it repeats.
-
-        >>> rolling, line = Rolling(), list(read_line("so"))
-        >>> cues = Cue(0, 0, 1990), Cue(1, 1990, 2000)
-        >>> [type(item).__name__ for cue in cues for item in rolling.read_cue([line], cue)[0]]
-        ['SpokenWord', 'Echo']
         """
         is_short = cue.start_ms is not None and cue.end_ms is not None and cue.end_ms - cue.start_ms <= _SHORT_MS
-        texts = [_comparable(line) for line in lines]
-        n_repeated = _n_repeated([text for text in texts if text], [text for text, _ in self._lines_before])
-        is_all = n_repeated == sum(map(bool, texts))
-        is_rolling = self._was_short or (is_short and is_all) or (is_built_up and not is_all)
-        is_far = self._end_ms is None or cue.start_ms is None or abs(cue.start_ms - self._end_ms) > _GAP_MS
-        n_words_before = sum(len(numbers) for _, numbers in self._lines_before)
-        if is_far or not is_rolling or n_words_before >= ECHOED_WORDS:
+        texts = list[str]()  # of each line what readers see, in lower case; empty: nothing
+        for line in lines:
+            seen = (item.shown if isinstance(item, Kept) else item.word.text.lower() for item in line)
+            texts.append(" ".join(filter(None, seen)))
+        filled = [text for text in texts if text]
+        before = [text for text, _ in self.lines_before]
+        most = min(len(filled), len(before))
+        n_repeated = next((n_lines for n_lines in range(most, 0, -1) if filled[:n_lines] == before[-n_lines:]), 0)
+        is_all = n_repeated == len(filled)
+        is_rolling = self.was_short or (is_short and is_all) or (is_built_up and not is_all)
+        is_far = self.end_ms is None or cue.start_ms is None or abs(cue.start_ms - self.end_ms) > _GAP_MS
+        if is_far or not is_rolling:
             n_repeated = 0
-        texts_now = self._lines_before[len(self._lines_before) - n_repeated :]
-        n_unread = n_repeated  # lines that are still to be echoed
-        with_echoes = list[list[Item]]()
+        repeated = self.lines_before[len(self.lines_before) - n_repeated :]
+        self.lines_before = []
+        self.end_ms = cue.end_ms
+        self.was_short = is_short
+        items = list[Item]()
         for line, text in zip(lines, texts, strict=True):
-            if text and n_unread:
-                _, numbers = texts_now[n_repeated - n_unread]
-                n_unread -= 1
-                with_echoes.append(_echoes(line, numbers))
-                continue
-            with_echoes.append([*line])
+            is_echo = text != "" and len(self.lines_before) < len(repeated)
+            n_words = sum(isinstance(item, SpokenWord) for item in line)
+            numbers = range(self.n_words, self.n_words + n_words)  # of the line's words in the file
+            if is_echo:
+                _, numbers = repeated[len(self.lines_before)]
+            else:
+                self.n_words += n_words
             if text:
-                begin = self._n_words
-                self._n_words += sum(isinstance(item, SpokenWord) for item in line)
-                texts_now.append((text, range(begin, self._n_words)))
-        self._lines_before = texts_now
-        self._end_ms = cue.end_ms
-        self._was_short = is_short
-        return with_echoes
-
-
-def _comparable(line: Sequence[Item]) -> str:
-    """Return what readers see of a line, in lower case, to be compared with another line; empty: they see nothing."""
-    pieces = (item.shown if isinstance(item, Kept) else item.word.text.lower() for item in line)
-    return " ".join(piece for piece in pieces if piece)
-
-
-def _n_repeated(texts: Sequence[str], before: Sequence[str]) -> int:
-    """Return how many lines the cue before ends with and this one begins with: 1 of `a b` and `b c`."""
-    for n_lines in range(min(len(texts), len(before)), 0, -1):
-        if texts[:n_lines] == before[-n_lines:]:
-            return n_lines
-    return 0
-
-
-def _echoes(line: Sequence[Item], numbers: Iterable[int]) -> list[Item]:
-    """Return the items of a repeated line; `numbers`: of its words in the file, when it was shown first."""
-    unused = iter(numbers)
-    return [
-        Kept(item.text)  # a label that is shown again ends no sentence
-        if isinstance(item, Kept)
-        else Echo(item.raw + item.after, spoken=item, place=next(unused))
-        for item in line
-    ]
+                self.lines_before.append((text, numbers))
+            unused = iter(numbers)
+            for item in line:
+                if not is_echo:
+                    items.append(item)
+                elif isinstance(item, Kept):
+                    items.append(Kept(item.text))  # a label that is shown again ends no sentence
+                else:
+                    items.append(Echo(item.raw + item.after, spoken=item, place=next(unused)))
+        return items
 
 
 def _ms(hours: str | None, minutes: str, seconds: str, fraction: str | None) -> int:
@@ -325,9 +280,9 @@ class WrittenCue:
 
 
 def own_cues(written: Iterable[WrittenItem], name: str) -> list[WrittenCue]:
-    """Return the cues that a transcript has.  `name`: of its file, for messages.
+    """Return the cues that a transcript has; one in which the speaker changes stays one cue.
 
-    A cue in which the speaker changes stays one cue.  Raises InputError for words in no cue, or in one without times.
+    name: of its file, for messages.  Raises InputError for words in no cue, or in one without times.
     """
     cues = list[WrittenCue]()
     for cue, group in groupby(_visible_pieces(written), key=lambda piece: piece[0] and replace(piece[0], speaker="")):
@@ -345,10 +300,7 @@ def own_cues(written: Iterable[WrittenItem], name: str) -> list[WrittenCue]:
 
 
 def _visible_pieces(written: Iterable[WrittenItem]) -> Iterator[tuple[Cue | None, str, bool]]:
-    """Yield words, labels and directions: the cue, the text with the space behind it, and whether it is a word.
-
-    The space is a newline if a line of the file (`\\N` in ASS) ends before the next piece.
-    """
+    """Yield words, labels and directions: the cue, the text with a space or a line's end behind it, is it a word."""
     waiting: tuple[Cue | None, str, bool] | None = None  # for what stands behind it
     ends_line = False  # whether a line ended since
     for item in written:
@@ -371,10 +323,7 @@ def _visible_pieces(written: Iterable[WrittenItem]) -> Iterator[tuple[Cue | None
 
 
 def write_srt(cues: Sequence[WrittenCue]) -> str:
-    """Write new cues as SubRip.  A text in which something would be read as a tag or an entity is escaped.
-
-    A file that is SubRip already is written from its items, with all that it had.
-    """
+    """Write cues as SubRip.  A text in which something would be read as a tag or an entity is escaped."""
     texts = (
         html.escape(cue.text, quote=False).replace("{", "&#123;") if TAGS.search(cue.text) else cue.text for cue in cues
     )
@@ -388,7 +337,7 @@ def write_vtt(cues: Sequence[WrittenCue]) -> str:
 
 
 def _blocks(cues: Sequence[WrittenCue], texts: Iterable[str], point: str) -> str:
-    """Return the blocks of cues that SRT and WebVTT have; pysubs2 would read `{x}` and `C:\\New` as codes of ASS."""
+    """Return the blocks of cues that SRT and WebVTT have.  (pysubs2 would read `{x}` and `C:\\New` as codes of ASS.)"""
     return "".join(
         f"{number}\n{_clock(cue.start_ms, point)} --> {_clock(cue.end_ms, point)}\n{text}\n\n"
         for number, (cue, text) in enumerate(zip(cues, texts, strict=True), start=1)

@@ -1,7 +1,7 @@
 """Tables of words or segments: NIST's CTM, and values separated by tabs or by commas.
 
 In: the lines of a file, with their ends.  Out: items, of which only the words of a row are not `Kept`.
-In: the written items of any transcript.  Out: the rows of a new table.
+In: the written items of any transcript.  Out: its words as a new table, or as a list in json.
 
 >>> rows = ["talk 1 0.5 0.2 so\\n", "talk 1 0.7 0.1 ,\\n", "talk 1 0.9 0.3 what\\n"]
 >>> words = [item for item in read_ctm(rows) if isinstance(item, SpokenWord)]
@@ -13,6 +13,7 @@ In: the written items of any transcript.  Out: the rows of a new table.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -20,8 +21,20 @@ from pathlib import PurePath
 
 from ..errors import InputError
 from ..text.marks import DASH, DASH_APART, Alphabet
-from ..text.words import ALL_MARKS, opening_apart, words_of
-from .items import Cue, Item, Kept, Role, SpokenWord, WrittenItem, WrittenWord, speaker_label, without_spaces
+from ..text.words import ALL_MARKS, Word, opening_apart, words_of
+from .items import (
+    Cue,
+    Item,
+    Kept,
+    Role,
+    SpokenWord,
+    WrittenItem,
+    WrittenWord,
+    leave_out_removed,
+    seconds,
+    speaker_label,
+    without_spaces,
+)
 from .speech import DOUBLED_QUOTES, read_line, set_cue_times
 
 _FIELD = re.compile(r"\S+")
@@ -39,6 +52,7 @@ _CLOCK = re.compile(r"(?:(\d{1,9}):)?(\d{1,2}):(\d\d(?:\.\d{1,9})?)")  # `00:01`
 _BLANK = ("", "na", "none", "-")  # cells in a column of times
 _DASHES = re.compile(f"{DASH}+")
 _SECOND_MS = 1000
+_dumps = json.JSONEncoder(ensure_ascii=False).encode
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +60,7 @@ class TableRow:
     """A line of a table.
 
     begin, end: where the words stand in the line.  cue: of a segment; None: the row is one word.  source: recording and
-    channel; no sentence goes on from one to another.  speaker: empty if the table names none.
+    channel; no sentence goes on from one to another.
     """
 
     line: str
@@ -67,46 +81,37 @@ class TableRow:
 class MarkRows:
     """A word whose marks have rows of their own behind it.  New marks are written into the first; the others go.
 
-    cell, rest: the word, and what follows it in its row.  rows: before each mark, the mark, and behind it.
+    word: has these marks.  cell, rest: the word without them, and what follows it in its row.  rows: what stands before
+    each mark, the mark, and what stands behind it.
     """
 
+    word: Word
     cell: str
     rest: str
     rows: tuple[tuple[str, str, str], ...]
 
     @property
     def raw(self) -> str:
-        """The rows as the file has them."""
         return self.cell + self.rest + "".join(map("".join, self.rows))
 
-    @property
-    def marks(self) -> str:
-        return "".join(mark for _, mark, _ in self.rows)
-
-    def rewrite(self, text: str, n_stem: int, n_closers: int) -> str:
-        """Return the rows of the word as it is written now, `text`: itself in its cell, its marks in their first row.
-
-        n_stem: how many characters of the cell stand before marks; n_closers: its closing quotes behind them.
-        """
-        n_word = self._n_in_cell(text, n_stem, n_closers)
+    def rewrite(self, text: str) -> str:
+        """Return the rows of the word, written as `text`: itself in its cell, its marks in their first row."""
+        read = self.word.closing_as(text)
+        new, opening = opening_apart(text)  # `¿` may come or go, so letters are compared without it
+        old, old_opening = opening_apart(self.cell)
+        n_letters = read.n_stem - len(old_opening)
+        if new[: len(old)].lower() == old.lower():  # `so` becomes `So,`
+            n_word = len(opening) + len(old)
+        elif new[:n_letters].lower() == old[:n_letters].lower() and not read.n_closers:  # the cell has a mark: `so.`
+            n_word = len(opening) + n_letters
+        else:  # the user's spelling, or closing quotes, which marks stand inside: only a dash gets a row
+            n_word = len(text.partition(DASH_APART)[0])
         word = without_spaces(text[:n_word])
         marks = "".join(text[n_word:].split())
-        if marks == self.marks:
+        if marks == "".join(mark for _, mark, _ in self.rows):
             return word + self.raw[len(self.cell) :]
         lead, _, after = self.rows[0]
         return word + self.rest + (lead + marks + after if marks else "")
-
-    def _n_in_cell(self, text: str, n_stem: int, n_closers: int) -> int:
-        """Count the characters of `text` that stand in the word's cell."""
-        new, opening = opening_apart(text)  # `¿` may come or go, so letters are compared without it
-        old, old_opening = opening_apart(self.cell)
-        n_letters = n_stem - len(old_opening)
-        if new[: len(old)].lower() == old.lower():  # `so` becomes `So,`
-            return len(opening) + len(old)
-        if new[:n_letters].lower() == old[:n_letters].lower() and not n_closers:  # the cell has a mark: `so.`
-            return len(opening) + n_letters
-        # the user's spelling, or closing quotes, which marks stand inside: only a dash gets a row
-        return len(text.partition(DASH_APART)[0])
 
 
 def read_ctm(lines: Iterable[str], alphabet: Alphabet | None = None) -> Iterator[Item]:
@@ -115,11 +120,7 @@ def read_ctm(lines: Iterable[str], alphabet: Alphabet | None = None) -> Iterator
 
 
 def are_ctm(lines: Iterable[str]) -> bool:
-    """Return whether all lines are rows of CTM: file, channel, two times, a word, and maybe a confidence.
-
-    >>> are_ctm(["talk 1 0.5 0.2 so\\n", "talk 1 0.7 0.1 what 0.9\\n"]), are_ctm(["we met 3 4 times\\n", "so\\n"])
-    (True, False)
-    """
+    """Return whether all lines are rows of CTM: file, channel, two times, a word, and maybe a confidence."""
     rows = [line.split() for line in lines if not line.isspace() and not line.startswith(";;")]
     for row in rows:
         if len(row) not in (_CTM_FIELDS, _CTM_FIELDS + 1):
@@ -131,7 +132,7 @@ def are_ctm(lines: Iterable[str]) -> bool:
 
 
 def _ctm_row(line: str) -> TableRow | str:
-    """Parse a line.  A comment, or a line that is not CTM, is returned as it is."""
+    """Parse a line.  A line that is not CTM is returned as it is."""
     fields = list(_FIELD.finditer(line))
     if line.startswith(";;") or len(fields) < _CTM_FIELDS:
         return line
@@ -188,11 +189,8 @@ def read_csv(lines: Iterable[str], alphabet: Alphabet | None = None) -> Iterator
 
 
 def write_cells(written: Iterable[WrittenItem]) -> Iterator[str]:
-    """Write a csv from its items, with quotes around cells that have commas now.
-
-    A cell without quotes stands between two `CellEdge`s, so it is held back until the second one.
-    """
-    cell: list[str] | None = None  # the pieces of such a cell so far; None: outside of one
+    """Write a csv from its items, with quotes around cells that have commas now."""
+    cell: list[str] | None = None  # the pieces since the first `CellEdge` of a cell; None: outside of one
     for item in written:
         piece = item.text if isinstance(item, Kept) else item.in_file
         if not isinstance(item, CellEdge):
@@ -249,32 +247,26 @@ class _Columns:
 
 
 def _find_columns(rows: Sequence[Sequence[str]]) -> _Columns:
-    """Find the columns of a table.  Raises InputError if it is not clear which of them has the words."""
+    """Find the columns of a table.  Raises InputError if it is not clear which of them has the words.
+
+    They have names in the first row; or only one column does not hold numbers: that of words (`so 0.5 0.7`), or of
+    segments (`0.5 2.5 so what`).
+    """
     word_rows = [row for row in rows if not any(map(_is_marks, row))]  # a row of a mark may have fewer cells
-    return _columns_by_header(rows, word_rows) or _columns_by_content(rows, word_rows)
-
-
-def _columns_by_header(rows: Sequence[Sequence[str]], word_rows: Sequence[Sequence[str]]) -> _Columns | None:
-    """Find the columns by the names in the first row; None: it names no column of words, so it is no header."""
     header = [name.lower() for name in rows[0]] if rows else []
     text_name = next((name for name in _TEXT_NAMES if name in header), None)
-    if text_name is None:
-        return None
-    # R writes a column of row names, for which its header has no name
-    has_row_names = {len(row) for row in word_rows if row is not rows[0]} == {len(header) + 1}
-    index = dict[str, int]()  # of equal names the first counts
-    for number, name in enumerate(header, start=1 if has_row_names else 0):
-        index.setdefault(name, number)
-    is_segment = text_name in _SEGMENT_NAMES
-    start = index.get("start")
-    end = index.get("end")
-    times = [row[column] for row in rows[1:] for column in (start, end) if column is not None and column < len(row)]
-    are_ms = is_segment and not any("." in time for time in times)
-    return _Columns(index[text_name], start, end, 1 if are_ms else _SECOND_MS, is_segment, True, index.get("speaker"))
-
-
-def _columns_by_content(rows: Sequence[Sequence[str]], word_rows: Sequence[Sequence[str]]) -> _Columns:
-    """Find the one column that holds no numbers: of words (`so 0.5 0.7`), or of segments (`0.5 2.5 so what`)."""
+    if text_name is not None:
+        # R writes a column of row names, for which its header has no name
+        has_row_names = {len(row) for row in word_rows if row is not rows[0]} == {len(header) + 1}
+        index = dict[str, int]()  # of equal names the first counts
+        for number, name in enumerate(header, start=1 if has_row_names else 0):
+            index.setdefault(name, number)
+        is_segment = text_name in _SEGMENT_NAMES
+        start = index.get("start")
+        end = index.get("end")
+        times = [row[column] for row in rows[1:] for column in (start, end) if column is not None and column < len(row)]
+        unit_ms = 1 if is_segment and not any("." in time for time in times) else _SECOND_MS
+        return _Columns(index[text_name], start, end, unit_ms, is_segment, True, index.get("speaker"))
     n_columns = max(map(len, word_rows), default=1)
     with_text = [number for number in range(n_columns) if not _are_numbers(row[number : number + 1] for row in rows)]
     cells = [_without_marks(row[0]) for row in rows if not _is_marks(row[0])]
@@ -294,7 +286,7 @@ def _columns_by_content(rows: Sequence[Sequence[str]], word_rows: Sequence[Seque
 
 
 def _are_numbers(cells: Iterable[Sequence[str]]) -> bool:
-    """Return whether a column has numbers alone.  cells: one of each row, or none if the row is short."""
+    """Return whether a column has numbers alone.  cells: of each row one, or none if the row is short."""
     filled = (cell[0] for cell in cells if cell and cell[0].lower() not in _BLANK and not _is_marks(cell[0]))
     return all(_parse_ms(_without_marks(cell)) is not None for cell in filled)
 
@@ -305,7 +297,7 @@ def _without_marks(cell: str) -> str:
 
 
 def _rows(lines: Sequence[tuple[str, Sequence[re.Match[str]]]]) -> Iterator[TableRow | str]:
-    """Yield the rows of lines, which are given with their cells; a line without words is yielded as it is."""
+    """Yield the rows of lines and their cells; a line without words is yielded as it is."""
     columns = _find_columns([[_plain(cell) for cell in cells] for _, cells in lines if cells])
     for number, (line, cells) in enumerate(lines):
         is_header = columns.has_header and not number
@@ -333,10 +325,7 @@ def _plain(cell: re.Match[str]) -> str:
 
 
 def _items_of_rows(rows: Iterable[TableRow | str], alphabet: Alphabet | None, *, in_field: bool) -> Iterator[Item]:
-    """Yield the items of rows; a row of a mark alone belongs to the word of the row before it.
-
-    in_field: as in `SpokenWord`.
-    """
+    """Yield the items of rows; a row of a mark alone belongs to the word of the row before it."""
     held = list[Item]()  # the items of the row before, held back as rows of marks may follow
     source_before: tuple[str, ...] | None = None
     speaker = ""
@@ -389,15 +378,16 @@ def _with_mark(held: Sequence[Item], row: TableRow, alphabet: Alphabet) -> list[
     begin = row.begin + row.text.index(mark)
     mark_row = (row.line[:begin], mark, row.line[begin + len(mark) :])
     if isinstance(spoken.markup, MarkRows):
-        rows = replace(spoken.markup, rows=(*spoken.markup.rows, mark_row))
+        cell, rest, rows = spoken.markup.cell, spoken.markup.rest, (*spoken.markup.rows, mark_row)
     else:
         rest = spoken.after + "".join(item.text for item in held[place + 1 :] if isinstance(item, Kept))
-        rows = MarkRows(spoken.raw, rest, (mark_row,))
-    marks = _DASHES.sub(DASH_APART, rows.marks)  # a dash that touches the word would be a part of it
-    words_with_marks = list(words_of(rows.cell + marks, alphabet, opens_line=False))
+        cell, rows = spoken.raw, (mark_row,)
+    marks = _DASHES.sub(DASH_APART, "".join(mark for _, mark, _ in rows))  # a dash that touches a word is a part of it
+    words_with_marks = list(words_of(cell + marks, alphabet, opens_line=False))
     if len(words_with_marks) > 1:  # the mark cannot stand behind this word
         return None
-    return [*held[:place], replace(spoken, word=words_with_marks[0], after="", markup=rows)]
+    (word,) = words_with_marks
+    return [*held[:place], replace(spoken, word=word, after="", markup=MarkRows(word, cell, rest, rows))]
 
 
 def _is_marks(text: str, alphabet: Alphabet = ALL_MARKS) -> bool:
@@ -405,11 +395,7 @@ def _is_marks(text: str, alphabet: Alphabet = ALL_MARKS) -> bool:
 
 
 def _parse_ms(text: str, unit_ms: int = _SECOND_MS) -> int | None:
-    """Parse a time: a number of units, or a clock's; None: it is neither.
-
-    >>> _parse_ms("1.5"), _parse_ms("1500", unit_ms=1), _parse_ms("01:02.5"), _parse_ms("so")
-    (1500, 1500, 62500, None)
-    """
+    """Parse a time: a number of units, or a clock's (`01:02.5`); None: it is neither."""
     clock = _CLOCK.fullmatch(text)
     if clock:
         minutes = 60 * int(clock[1] or 0) + int(clock[2])
@@ -447,6 +433,34 @@ def write_csv(written: Iterable[WrittenItem], source: str) -> Iterator[str]:
     for row in write_tsv(written, source):
         cells = row.rstrip("\n").split("\t")
         yield ",".join(_quoted(cell) if "," in cell or '"' in cell else cell for cell in cells) + "\n"
+
+
+def write_json(written: Sequence[WrittenItem], source: str) -> Iterator[str]:
+    """Write a transcript as a line of json, in pieces.
+
+    start, end: seconds, if the input has times.  start_char, end_char: where the word stands in the output that
+    `punctuate` writes in the input's own format (of json: in the text of its words).  removed: the words that were
+    removed, if there are any.
+    """
+    yield f'{{"source": {_dumps(source)}, "words": ['
+    begin = 0
+    comma = ""
+    for item in leave_out_removed(written):
+        if isinstance(item, Kept):
+            begin += len(item.text)
+            continue
+        end = begin + len(item.in_file)
+        chars = {"start_char": begin, "end_char": end - len(item.spoken.after)}
+        times = seconds(item.spoken.start_ms, item.spoken.end_ms)
+        yield comma + _dumps({**item.annotated.as_dict(), **times, **chars})
+        begin = end
+        comma = ", "
+    removed = [
+        _dumps({"word": item.annotated.word, **seconds(item.spoken.start_ms, item.spoken.end_ms)})
+        for item in _words(written)
+        if item.is_removed
+    ]
+    yield f'], "removed": [{", ".join(removed)}]}}\n' if removed else "]}\n"
 
 
 def _quoted(cell: str) -> str:

@@ -1,20 +1,13 @@
 """A user's own spellings: `pytorch=PyTorch`, `asr=ASR`, `new york=New York`, `gonna=going to`.
 
 In: a file of terms, and the items of a transcript.  Out: the items, in which the words of terms have their spelling.
-
->>> terms = Terms.of(["pytorch=PyTorch", "ASR  # the letters are enough", "new york=New York"])
->>> from .speech import read_plain
->>> items = apply_terms(read_plain(["pytorch's asr in new york"]), terms)
->>> [item.word.spelled for item in items if isinstance(item, SpokenWord)]
-["PyTorch's", 'ASR', '', 'New', 'York']
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
 from pathlib import Path
 
 from ..errors import InputError
@@ -28,9 +21,9 @@ _POSSESSIVE = ("'s", "’s")
 
 @dataclass(frozen=True)
 class Terms:
-    """A user's terms.  spellings: a term's words, in lower case -> how each of them is written."""
+    """A user's terms."""
 
-    spellings: Mapping[tuple[str, ...], tuple[str, ...]]
+    spellings: Mapping[tuple[str, ...], tuple[str, ...]]  # a term's words, in lower case -> how each of them is written
 
     @classmethod
     def of(cls, lines: Iterable[str], name: str = "terms") -> Terms:
@@ -60,27 +53,6 @@ class Terms:
     def from_file(cls, path: str | Path) -> Terms:
         return cls.of(read_lines(path), str(path))
 
-    @cached_property
-    def lengths(self) -> tuple[int, ...]:
-        """The numbers of words that terms have, the largest first."""
-        return tuple(sorted({len(words) for words in self.spellings}, reverse=True))
-
-    def match(self, words: Sequence[str], first: int) -> tuple[str, ...]:
-        """Return the spelling of the longest term that begins at index `first`, a word each; empty: no term does.
-
-        A term of one word also matches its possessive, `pytorch's`.
-        """
-        for n_words in self.lengths:
-            key = tuple(words[first : first + n_words])
-            if key in self.spellings:
-                return self.spellings[key]
-        word = words[first]
-        for suffix in _POSSESSIVE:
-            spelling = self.spellings.get((word.removesuffix(suffix),), ())
-            if word.endswith(suffix) and spelling:
-                return (spelling[0] + suffix,)
-        return ()
-
 
 def apply_terms(items: Iterable[Item], terms: Terms) -> list[Item]:
     """Set the spelling of words that are terms.  A term does not match over a break, such as a speaker's label."""
@@ -91,12 +63,19 @@ def apply_terms(items: Iterable[Item], terms: Terms) -> list[Item]:
             texts[-1].append((index, item))
         elif item.breaks:
             texts.append([])
+    lengths = sorted({len(words) for words in terms.spellings}, reverse=True)
     for text in texts:
         normals = [spoken.word.normal for _, spoken in text]
-        first = 0
-        while first < len(text):
-            spellings = terms.match(normals, first)
-            for (index, spoken), spelling in zip(text[first:][: len(spellings)], spellings, strict=True):
+        begin = 0
+        while begin < len(text):
+            # the longest term that begins here; a term of one word also matches its possessive, `pytorch's`
+            keys = (tuple(normals[begin : begin + n_words]) for n_words in lengths)
+            spellings = next((terms.spellings[key] for key in keys if key in terms.spellings), ())
+            for suffix in () if spellings else _POSSESSIVE:
+                stem = (normals[begin].removesuffix(suffix),)
+                if normals[begin].endswith(suffix) and stem in terms.spellings:
+                    spellings = (terms.spellings[stem][0] + suffix,)
+            for (index, spoken), spelling in zip(text[begin:][: len(spellings)], spellings, strict=True):
                 spelled_items[index] = replace(spoken, word=replace(spoken.word, spelled=spelling))
-            first += max(1, len(spellings))
+            begin += max(1, len(spellings))
     return spelled_items

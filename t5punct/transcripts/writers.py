@@ -1,8 +1,6 @@
 """A punctuated transcript as a file: in its own format, or in any other that can hold it.
 
 In: a transcript and its words as they are written now.  Out: the file, in pieces.
-
-An SRT file comes out as an SRT file in which nothing but marks and capitals has changed; as `text` it is its words.
 """
 
 from __future__ import annotations
@@ -25,9 +23,6 @@ def format_named_by(output: Path | None) -> str | None:
     """Return the format that an output's name shows; None if it shows none.
 
     Raises InputError if the name shows a format that is not written.
-
-    >>> format_named_by(Path("talk.srt")), format_named_by(Path("page.html")), format_named_by(Path("talk"))
-    ('srt', 'html', None)
     """
     suffix = "" if output is None else output.suffix.lower()
     named = next((format.name for format in FORMATS.values() if suffix in format.suffixes), None)
@@ -58,8 +53,7 @@ def written_pieces(
 ) -> Iterable[str]:
     """Return the pieces of a transcript's file; a line of text, or of the input's format, ends as in the input.
 
-    `name`: of the input, for messages and for formats that hold it.  Raises InputError if the format needs times that
-    the transcript does not have.
+    name: of the input.  Raises InputError if the format needs times that the transcript does not have.
     """
     is_subtitle = bool(FORMATS[transcript.format].cue_writer)
     if is_subtitle and config.format == transcript.format and not config.resegment:
@@ -101,8 +95,8 @@ def _needs_new_cues(transcript: Transcript) -> bool:
 def check_writable(transcript: Transcript, config: WriterConfig, name: str, *, removes: bool) -> None:
     """Raise InputError if a transcript cannot be written as `config` says.
 
-    Words may not be removed (`removes`) from a table that keeps its other columns.  A file of another format must not
-    be empty, which it would be if nothing was said and nothing else is shown.
+    Words may not be removed (`removes`) from a table that keeps its other columns.  A file of another format must show
+    something.
     """
     if removes and config.format is None and FORMATS[transcript.format].is_table:
         raise InputError(
@@ -112,18 +106,19 @@ def check_writable(transcript: Transcript, config: WriterConfig, name: str, *, r
         )
     if config.format in (None, "json", transcript.format):  # json says that there are no words
         return
-    if not any(isinstance(item, SpokenWord) or _shows(config.format, item) for item in transcript.items):
-        raise InputError(
-            f"{name}, in which nothing was said",
-            expected=f"words to write as {config.format}",
-            fix="leave it out, or leave out --to",
-        )
-
-
-def _shows(format: str, item: Kept) -> bool:
-    """Return whether a format shows a label or a direction such as `[Music]`; cues show only those with times."""
-    has_place = not FORMATS[format].cue_writer or (item.cue is not None and item.cue.has_times)
-    return bool(item.shown) and not FORMATS[format].is_table and has_place
+    is_table = FORMATS[config.format].is_table
+    is_subtitle = bool(FORMATS[config.format].cue_writer)
+    for item in transcript.items:
+        if isinstance(item, SpokenWord):
+            return
+        has_place = not is_subtitle or (item.cue is not None and item.cue.has_times)
+        if item.shown and not is_table and has_place:  # a label or a direction such as `[Music]`
+            return
+    raise InputError(
+        f"{name}, in which nothing was said",
+        expected=f"words to write as {config.format}",
+        fix="leave it out, or leave out --to",
+    )
 
 
 @dataclass(frozen=True)

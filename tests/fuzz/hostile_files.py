@@ -1,5 +1,6 @@
 """Files of every format by chance: as tools write them, as careless hands leave them, and garbage."""
 
+from collections.abc import Callable
 from random import Random
 
 from chosen import Draw, changed, draw, joined, repeated, texts
@@ -73,22 +74,16 @@ _text = repeated(joined((_line, _line, ("", "", "0:12", "# so", "-->")), _END), 
 _READERS = {"text": _text, "lines": _text, "srt": _srt, "vtt": _vtt, "ass": _ass, "ctm": _ctm, "tsv": _tsv}
 
 
-def _as_left_by(hand: str, text: str) -> str:
-    """A file as what wrote it last leaves it."""
-    match hand:
-        case "windows":
-            return text.replace("\n", "\r\n")
-        case "notepad":
-            return "\ufeff" + text
-        case "trimmer":
-            return text.rstrip("\n")
-        case _:
-            return text
+_HANDS: tuple[Callable[[str], str], ...] = (  # a file as what wrote it last leaves it
+    *(str, str, str),
+    lambda text: text.replace("\n", "\r\n"),
+    lambda text: "\ufeff" + text,
+    lambda text: text.rstrip("\n"),
+)
 
 
 def _left(file: Draw) -> Draw:
-    hands = ("", "", "", "windows", "notepad", "trimmer")
-    return lambda rng: _as_left_by(rng.choice(hands), draw(file, rng))
+    return lambda rng: rng.choice(_HANDS)(draw(file, rng))
 
 
 # files of a format, and anything that is said to be one

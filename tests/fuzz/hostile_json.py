@@ -1,4 +1,4 @@
-"""Recognisers' json by chance: seven layouts with odd words, in every spelling of json, and garbage."""
+"""Recognisers' json by chance: four layouts with odd words, in every spelling of json, and garbage."""
 
 import json
 from collections.abc import Callable
@@ -33,17 +33,6 @@ def whisper(parts: list[Words]) -> Any:
         for n, words in enumerate(parts)
     ]  # fmt: skip
     return {"text": "".join(segment["text"] for segment in segments), "segments": segments, "language": "en"}
-
-
-def whisperx(parts: list[Words]) -> Any:
-    segments = [
-        {
-            "start": 5.0 * n, "end": 5.0 * n + 4, "text": " ".join(words), "words": _timed(words, 5.0 * n, score=0.9),
-            "speaker": n % 2,
-        }
-        for n, words in enumerate(parts)
-    ]  # fmt: skip
-    return {"segments": segments, "word_segments": [word for segment in segments for word in segment["words"]]}
 
 
 def _pieces(words: Words) -> list[str]:
@@ -95,31 +84,7 @@ def aws(parts: list[Words]) -> Any:
     }
 
 
-def assemblyai(parts: list[Words]) -> Any:
-    words = [
-        [{"text": word, "start": 400 * n, "end": 400 * n + 300, "speaker": "A"} for n, word in enumerate(said)]
-        for said in parts
-    ]
-    utterances = [
-        {"text": " ".join(part), "start": 0, "speaker": "A", "words": said}
-        for part, said in zip(parts, words, strict=True)
-    ]
-    every = [word for said in words for word in said]
-    return {"id": "5551722", "text": " ".join(word["text"] for word in every), "words": every, "utterances": utterances,
-            "entities": [{"entity_type": "person_name", "text": "so", "start": 0}]}  # fmt: skip
-
-
-def google(parts: list[Words]) -> Any:
-    results = [
-        {"alternatives": [{"transcript": " ".join(words), "confidence": 0.9, "words": [
-            {"startTime": f"{n}s", "endTime": f"{n}.500s", "word": word} for n, word in enumerate(words)]}],
-         "resultEndTime": "9s", "languageCode": "en-us"}
-        for words in parts
-    ]  # fmt: skip
-    return {"results": results}
-
-
-LAYOUTS: tuple[Callable[[list[Words]], Any], ...] = (whisper, whisperx, whisper_cpp, deepgram, aws, assemblyai, google)
+LAYOUTS: tuple[Callable[[list[Words]], Any], ...] = (whisper, whisper_cpp, deepgram, aws)
 _KEYS = (
     *("text", "word", "words", "segments", "transcript", "items", "type", "content", "alternatives", "start"),
     *("channel", "id", "n"),

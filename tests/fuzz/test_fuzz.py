@@ -14,9 +14,7 @@ from t5punct.text.marks import Alphabet
 from t5punct.transcripts.formats import format_of, transcript_of
 
 FILES = {
-    "text": "how are you\n",
     "srt": "1\n00:00:01,000 --> 00:00:02,000\nhow are you\n",
-    "ctm": "a 1 0 1 how\na 1 1 1 you\n",
     "json": '{"text": "how are you", "words": [{"word": "how", "time": "1.5"}], "n": [1, 2]}',
 }
 
@@ -58,11 +56,5 @@ def test_a_hostile_file_keeps_what_is_promised(path: Path) -> None:
     text = path.read_bytes().decode()
     for seed in range(8):
         assert check(format_of(path), text, seed).is_refused == (path.name in REFUSED)
-
-
-@pytest.mark.parametrize("path", [path for path in CORPUS if path.name not in REFUSED], ids=lambda path: path.name)
-def test_a_hostile_file_that_is_not_changed_comes_out_as_it_was(path: Path) -> None:
-    text = path.read_bytes().decode()
-    transcript = transcript_of([*text.splitlines(keepends=True)], format_of(path), ALPHABET)
-    if transcript.json is None:
-        assert unchanged(transcript) == text
+    if path.name not in REFUSED and path.suffix != ".json":
+        assert unchanged(transcript_of([*text.splitlines(keepends=True)], format_of(path), ALPHABET)) == text

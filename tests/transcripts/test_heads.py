@@ -36,7 +36,6 @@ HEADS = {  # files whose lines open with what nobody says, and what is said
         ";; by hand\ntalk 1 ann 0.00 1.50 <o,f0,female> so what\ntalk 1 tom 1.50 2.25 <o,f0,male> yes\n",
         ["so what", "yes"],
     ),
-    "STM without labels": ("talk 1 ann 0.0 1.5 so what\ntalk 1 ann 1.5 3 yes\n", ["so what yes"]),
     "an editing program": (
         "00:00:01;12 - 00:00:04;02\nSpeaker 1\nso what\n\n00:00:04;10 - 00:00:06;20\nSpeaker 2\nyes\n",
         ["so what", "yes"],
@@ -45,14 +44,10 @@ HEADS = {  # files whose lines open with what nobody says, and what is said
     "times before lines": ("0:01 so what\n0:05 at 10:30 we\n0:09 know\n", ["so what at 10:30 we know"]),
     "times with hours": ("so\n00:01:02 what 00:01:05\n", ["so what 00:01:05"]),
     "a time that is said": ("10:30 is when\nwe meet\nor not\n", ["10:30 is when we meet or not"]),
-    "times and labels": ("00:00:01 Ann Lee: so\n00:00:03 Ann Lee: what\n00:00:05 tom: yes\n00:00:06 tom: we\n",
-                         ["so what", "yes we"]),
     "Zoom's captions": ("[Ann Lee] 10:02:11\nso what\n\n[Tom] 10:02:15\nyes\n", ["so what", "yes"]),
-    "times with colons": ("00:00:01:500 so what\n00:00:04:000 yes\n", ["so what yes"]),
     "MAXQDA and f4": (
         "#00:00:04-5# B1: so\n#00:00:06-1# I: what #00:00:07-1#\n#00:00:08-2#\nal: yes\n\nal: we #00:01:07-10# know\n",
         ["so", "what", "yes we know"]),
-    "a number between signs": ("so #12# what\n#4# yes\n", ["so #12# what #4# yes"]),
     "seconds with commas": ("0,5 1,2 so what\n1,2 2,45 yes\n", ["so what yes"]),
     "Markdown": (
         "# talk of may\n\nso what\n\n| name | role |\n| --- | :---: |\n| ann | boss |\n\nyes we\n"
@@ -78,22 +73,16 @@ HEADS = {  # files whose lines open with what nobody says, and what is said
         ["so what yes", "we know &amp; so"],
     ),
     "numbers that are said": ("3 people came\n4 people went\n", ["3 people came 4 people went"]),
-    "counted lines": ("1 so what\n2 yes\n3 people know\n", ["so what yes people know"]),
     "counted lines of two pages": ("1 so what\n2 yes\n3 people\n1 know\n2 it\n", ["so what yes people know it"]),
     "a court's": (
         "THE COURT: so\nBY MR. SMITH:\nQ. so what\nA. yes\nand so\nwe\nknow\nand so\non\nQ. when\n",
         ["so", "so what", "yes and so we know and so on", "when"],
     ),
-    "a name's first letter": ("so what says\nA. Smith\nyes\n", ["so what says A Smith yes"]),
     "a list": ("what we do\n1. so what\n2. yes\n", ["what we do", "so what", "yes"]),
-    "a list with brackets": ("1) so what\n2) yes\n", ["so what", "yes"]),
     "a list with hyphens": ("what we do\n\n- so what\n  we know\n- yes\n", ["what we do", "so what we know", "yes"]),
-    "a list with stars": ("* so what\n* yes\n", ["so what", "yes"]),
     "a list in a list": ("- so\n  - what\n  - yes\n", ["so", "what", "yes"]),
-    "dashes of a dialogue": ("– so what\n– yes\n", ["so what", "yes"]),
     "a dash that opens a line": ("so what\n- we know\nyes\n", ["so what - we know yes"]),
     "a number that is said": ("so what\n2. we know\n", ["so what 2 we know"]),
-    "file names": ("clips/a1.wav so what\nclips/a2.wav yes\n", ["so what yes"]),
     "LJSpeech": ("LJ001-0001|so what\nLJ001-0002|yes\n", ["so what yes"]),
     "a label that comes once among others": (
         "maria: so\nmaria: what\nguest 2: yes\nANN LEE, CEO: we\nknow\n", ["so what", "yes", "we know"]),
@@ -104,10 +93,8 @@ HEADS = {  # files whose lines open with what nobody says, and what is said
     "a clause of many words that comes back": (
         "Ann wants Tom to know something new: so\nyes\nAnn wants Tom to know something new: what\nyes\nyes\n",
         ["Ann wants Tom to know something new so yes Ann wants Tom to know something new what yes yes"]),
-    "labels that come once": ("interviewer: so what\nmaria: yes\n", ["so what", "yes"]),
     "a label and its time in a line": ("anna smith   0:03\nso what\n\ntom   1:00:10\nyes\n", ["so what", "yes"]),
     "a label and its time behind one space": ("Speaker 1 00:03\nso what\n\nTom 1:00:10\nyes\n", ["so what", "yes"]),
-    "a label and its time with ms": ("Anna 00:01:02.345\nso what\n\nTom 00:01:09.120\nyes\n", ["so what", "yes"]),
     "a label and its time behind a bar": ("Anna | 00:02\nso what\n\ntom | 12:02\nyes\n", ["so what", "yes"]),
     "labels and times that come back": (
         "ann 00:12\nso\n\nTom 9:58\nwhat\n\nTom 12:08\nyes\n\nann 00:12:12.3\nwe\n", ["so", "what yes", "we"]),
@@ -116,42 +103,31 @@ HEADS = {  # files whose lines open with what nobody says, and what is said
         ["we meet at 10:30 so come at 12:30 yes Lunch 12:30 we know"]),
     "faster-whisper": ("[0.00s -> 2.50s] so what\n[2.50s -> 4.00s] yes\n", ["so what yes"]),
     "seconds": ("0.00-2.50: so what\n2.50-4.00: yes\n", ["so what yes"]),
-    "seconds without more": ("0.00 2.50 so what\n2.50 4.00 yes\n", ["so what yes"]),
     "numbers with points that are said": ("1.5 2.5 so what\nyes\nwe\nknow\n", ["1.5 2.5 so what yes we know"]),
     "a chat": (
         "12/05/2024, 10:02 - Ann: so what\n12/05/2024, 10:03 - tom: yes\n", ["so what", "yes"]),
-    "a chat of WhatsApp's": (
-        "12/5/24, 10:02 AM - Ann: so what\n12/5/24, 1:03\u202fPM - tom: yes\n", ["so what", "yes"]),
     "a chat of WhatsApp's in brackets": (
         "[12/5/24, 10:02:11 AM] Ann: so what\n[12/5/24, 1:03:11\u202fPM] tom: yes\n", ["so what", "yes"]),
     "a chat of Discord's": ("ann — Today at 10:02\nso what\ntom — 12/05/2024 10:03 AM\nyes\n", ["so what", "yes"]),
     "a chat of Slack's": ("Ann Lee  10:02 AM\nso what\n\ntom  10:03 AM\nyes\n", ["so what", "yes"]),
-    "a time with its half of the day that is said": ("10:30 am is when\nwe meet\n", ["10:30 am is when we meet"]),
     "a log": ("2024-05-01 10:02:11 ann: so what\n2024-05-01 10:03:11 tom: yes\n", ["so what", "yes"]),
-    "a log in brackets": ("[2024-05-01 10:02:11] ann: so\n[2024-05-01 10:03:11] tom: yes\n", ["so", "yes"]),
     "YouTube's SubViewer": ("0:00:01.000,0:00:02.000\nso what\n\n0:00:02.000,0:00:03.000\nyes\n", ["so what yes"]),
     "brackets around who speaks": ("(tom) so what\n(ann lee) yes\n(tom) we\n", ["so what", "yes", "we"]),
     "IRC": ("<Anna> so what\n<tom> yes\n<tom> we know\n", ["so what", "yes we know"]),
-    "IRC with times": ("[10:02] <anna> so what\n[10:03] <tom> yes\n", ["so what", "yes"]),
     "capitals throughout": ("SO WHAT\nYES\nWE KNOW\n", ["SO WHAT YES WE KNOW"]),
     "a diariser's": ("SPEAKER_00 so what\nSPEAKER_00 yes\nSPEAKER_01 we\n", ["so what yes", "we"]),
-    "a diariser's in brackets": ("[SPEAKER_00] so what\n[SPEAKER_00] yes\n[SPEAKER_01] we\n", ["so what yes", "we"]),
     "Zoom's chat": (
         "10:02:11 From Ann Lee to Everyone:\n\tso what\n10:02:15 From tom to me (Direct Message) : yes\n",
         ["so what", "yes"],
     ),
     "a way that is said": ("from here to there: so\nyes\nwe\n", ["from here to there so yes we"]),
     "sclite": ("so what (ann-0001)\nyes (ann-0002)\nwe know (tom-0001)\n", ["so what yes", "we know"]),
-    "brackets that are said": ("so (what-1)\nyes\n", ["so (what-1) yes"]),
     "a bracket that opens a line": ("so\n(and this is it) yes\nwe\nknow\n", ["so (and this is it) yes we know"]),
     "names of things": ("r2d2 is here\nand so\n", ["r2d2 is here and so"]),
     "a clause twice": (
         "the question is this: so what\nand yes\nthe question is this: we\nknow\n",
         ["the question is this so what and yes the question is this we know"],
     ),
-    "clauses in most lines": ("he said: so what\nfor example: yes\n", ["he said so what for example yes"]),
-    "a clause twice in German": (
-        "zum beispiel: so\nwir\nwissen\nzum beispiel: das\n", ["zum beispiel so wir wissen zum beispiel das"]),
     "a clause twice without a small word": (
         "one last important thing: so\nwe\nknow\none last important thing: yes\n",
         ["one last important thing so we know one last important thing yes"],
@@ -224,10 +200,8 @@ def unnamed(text: str, name: str = "talk.txt") -> Transcript:
     ("word\tstart\tend\nso\t0.1\t0.2\nwhat\t0.2\t0.4\n", "tsv", ["so what"]),
     (";; by hand\ntalk 1 0.5 0.2 so\ntalk 1 0.7 0.1 what 0.9\n", "ctm", ["so what"]),
     ("we met 3 4 times\nso\n", "text", ["we met 3 4 times so"]),
-    ("utt-1\tso what\nutt-2\tyes\n", "text", ["so what yes"]),
+    ("utt-1\tso what\nutt-2\tyes\n", "text", ["so what yes"]), ("so\twhat\nyes\n", "text", ["so what yes"]),
     ("Ann:\tso what\nTom:\tyes\n", "text", ["so what", "yes"]),
-    ("\tso what\n\tyes\n", "text", ["so what yes"]), ("so\twhat\nyes\n", "text", ["so what yes"]),
-    ("so\twhat\n", "text", ["so what"]),
 ])  # fmt: skip
 def test_a_table_with_tabs_is_read_as_one_whatever_its_name(text: str, format: str, words: list[str]) -> None:
     transcript = unnamed(text)
@@ -237,14 +211,12 @@ def test_a_table_with_tabs_is_read_as_one_whatever_its_name(text: str, format: s
 
 @pytest.mark.parametrize(("text", "name", "message"), [
     ("ann\t12 may\tso what\ntom\t13 may\tyes\n", "talk.txt", "columns ann, 12 may, so what: it is not clear which of"),
-    ("@UTF8\n@Begin\n*MOT:\tso what ?\n@End\n", "talk.txt", "CHAT in talk.txt, whose codes stand inside words; exp"),
+    ("@UTF8\n@Begin\n*MOT:\tso what ?\n@End\n", "talk.txt", "CHAT, whose codes stand inside words in talk.txt; exp"),
     ('File type = "ooTextFile"\nObject class = "TextGrid"\n', "talk.txt", "a TextGrid of Praat in talk.txt; exp"),
     ('<?xml version="1.0"?>\n<tt xmlns="http://foo.com"><body>so</body></tt>\n', "talk.txt", "XML in talk.txt; exp"),
-    ("<tt>\n<body>so</body></tt>\n", "-", "XML in standard input; expected text; convert subtitles to SRT, or"),
-    ("{25}{100}so|what\n{110}{150}yes\n", "talk.txt", "MicroDVD subtitles in talk.txt, whose times are frames; exp"),
-    ("TITLE: CUT\nFCM: NON-DROP FRAME\n", "cut.txt", "an edit list (EDL) in cut.txt; expected text; export the words"),
+    ("<tt>\n<body>so</body></tt>\n", "-", "XML in standard input; expected text; export its words, as text or SRT, or"),
+    ("{25}{100}so|what\n{110}{150}yes\n", "talk.txt", "MicroDVD, whose times are frames in talk.txt; exp"),
     ("TITLE: CUT\n\n001  AX  V  C  00:00:00:00 00:00:05:00\n", "cut.txt", "an edit list (EDL) in cut.txt; expected"),
-    ("@Begin\n*MOT:\tso what ?\n", "-", "CHAT in standard input, whose codes stand inside words; expected text; exp"),
     ("so", "talk.docx", "document with layout (.docx); expected one of text, lines, srt"),
     ("so", "talk.pdf", "; save its text as .txt in the program that opens it"),
     ("*MOT:\tso what ?\n", "talk.cha", "talk.cha, whose name says that it is a transcript with times (.cha)"),
@@ -305,10 +277,8 @@ def _shown(items: Iterable[Item]) -> list[str]:
 
 
 @pytest.mark.parametrize(("line", "shown"), [
-    ("<i>MARY: so</i> it is", "[MARY:] so it is"), ("<i>MARY:</i> so", "[MARY:] so"), ("<b>MA</b>RY: so", "[MARY:] so"),
-    ("{\\an8}JOHN: so", "[JOHN:] so"), ("&gt;&gt; so", "[>>] so"), ("&gt;&gt;so", "[>>] so"),
-    (">>JOHN: so", "[>>JOHN:] so"), (">>so", "[>>] so"), ("<i>- no</i>", "[-] no"),
-    ("yes <i>[laughs]</i> no", "yes [[laughs]] no"), ("<i>[door opens]</i>", "[[door opens]]"),
+    ("<i>MARY: so</i> it is", "[MARY:] so it is"), ("<b>MA</b>RY: so", "[MARY:] so"), ("&gt;&gt;so", "[>>] so"),
+    (">>JOHN: so", "[>>JOHN:] so"), ("<i>- no</i>", "[-] no"), ("yes <i>[laughs]</i> no", "yes [[laughs]] no"),
     ("{\\an8}♪ so it goes ♪", "[♪] so it goes [♪]"), ("a <i>MARY: so</i>", "a MARY so"),
 ])  # fmt: skip
 def test_labels_and_directions_are_seen_behind_tags(line: str, shown: str) -> None:

@@ -126,31 +126,6 @@ def test_channels_without_a_text_of_their_own_are_aligned_by_time(is_by_channel:
     assert " ".join(together) == new["transcripts"][0]["transcript"].replace(" -", "-")
 
 
-def test_channels_that_speak_at_once_are_streams_of_their_own() -> None:
-    """As AWS writes two channels: one text, and items that say which channel they are of, in order of time."""
-    said = [  # times in tenths of seconds; the first channel goes on while the other one speaks, and answers it later
-        ("so", 0, 0), ("we", 5, 0), ("yes", 6, 1), ("know", 10, 0), ("right", 11, 1), ("it", 15, 0), ("no", 20, 1),
-        ("good", 40, 0), ("bye", 45, 0), ("bye", 50, 1),
-    ]  # fmt: skip
-    items = [
-        {"type": "pronunciation", "start_time": f"{start / 10}", "end_time": f"{start / 10 + 0.4}",
-         "alternatives": [{"content": word}], "channel_label": f"ch_{channel}"}
-        for word, start, channel in said
-    ]  # fmt: skip
-    channels = [
-        {"channel_label": f"ch_{n}", "items": [items[i] for i, row in enumerate(said) if row[2] == n]} for n in (0, 1)
-    ]
-    text = " ".join(word for word, _, _ in said)
-    results = {"transcripts": [{"transcript": text}], "channel_labels": {"channels": channels}, "items": items}
-    texts = reading(json.dumps({"results": results}), "json").texts
-    assert [" ".join(word.text for word in words) for words in texts] == [
-        "so we know it",
-        "yes right no",
-        "good bye",
-        "bye",
-    ]
-
-
 def _text_of(items: list[dict[str, Any]]) -> list[str]:
     """Words with the marks behind them."""
     words = list[str]()
@@ -192,9 +167,8 @@ def test_keys_that_come_again_and_lists_that_begin_with_a_full_stop() -> None:
 @pytest.mark.parametrize("text", [
     '{"text": "", "segments": []}', '{"text": "[Music]", "segments": [{"text": "[Music]"}]}',
     '{"transcription": [{"offsets": {"from": 0, "to": 10}, "text": " [BLANK_AUDIO]"}]}',
-    '{"results": {"transcripts": [{"transcript": ""}], "items": []}}',
     '{"results": {"channels": [{"alternatives": [{"transcript": "", "words": []}]}]}}',
-    '{"segments": []}\n', '\ufeff{"results": {"channels": []}}', '{"text": null}',
+    '\ufeff{"results": {"channels": []}}', '{"text": null}',
 ])  # fmt: skip
 def test_a_recording_in_which_nothing_was_said_comes_out_as_it_is(text: str, caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.WARNING):
@@ -254,11 +228,8 @@ def test_words_have_recognisers_times(source: str, expected: list[tuple[str, int
     # words in pieces, as tokens of Whisper, a space before which says that a word begins
     ("it costs 1,000 u.s.", " it| costs| 1|,000| u|.s.", "It|costs|1,000.|U.S.", " It| costs| 1|,000.| U|.S."),
     ("so 1,000", " so| 1|,|000", "So|1,000,", " So| 1|,|000,"),
-    ("so 1,000 we", " so| 1|,|000| we", "So|1,000,|we", " So| 1|,|000,| we"),
     ("so 10:30 we", " so| 10|:|30| we", "So|10:30,|we", " So| 10|:|30,| we"),
-    ("so C++", " so| C|++", "So|C++,", " So| C|++,"),
     ("by 50% we", " by| 50|%| we", "By|50%.|We", " By| 50|%.| We"),
-    ("by 50%", " by| 50|%", "By|50%.", " By| 50|%."),
     ("so http://a.b/c?d we", " so| http|://|a|.b|/c|?|d| we", "So|http://a.b/c?d,|we",
      " So| http|://|a|.b|/c|?|d,| we"),
     ("the U.S. at a.b.com", " the| U|.|S|.| at| a|.b|.|com", "The|U.S.,|at|a.b.com?",
@@ -272,12 +243,8 @@ def test_words_have_recognisers_times(source: str, expected: list[tuple[str, int
     ("he said hello.", 'he|said|("hello.")', "He|said -|hello!", 'He|said -|("hello!")'),
     ('a "b" c', ' a| "|b|"| c', 'A|"B",|c.', ' A| "|B|",| c.'),
     ('he "hello"', 'he| "|hel|lo|"', 'He|"Hello",', 'He| "|Hel|lo|",'),
-    ("he 'hello'", "he| '|hel|lo|'", "He|'Hello',", "He| '|Hel|lo|',"),
-    ("he (hello)", "he| (|hel|lo|)", "He|(Hello),", "He| (|Hel|lo|),"),
-    ("'quote me'", "quote| me", "'Quote|me'.", "Quote| me."),
     ("'quote me'", " '|quo|te| me|'", "'Quote|me'.", " '|Quo|te| me|'."),
     ("quote me", " '|quo|te| me|'", "Quote|me.", " '|Quo|te| me|'."),
-    ("'quote me'", "quo|te| me", "'Quote|me'.", "Quo|te| me."),
     ("o'clock dogs'", "o|'|clock| dogs", "O'clock|dogs'.", "O|'|clock| dogs."),
     ('he ("so.") we', ' he| ("|so|.|"|)| we', 'He|("So?")|we', ' He| ("|So|?|"|)| we'),
     ("the U.S we", "the|U.S.|we", "The|U.S,|we", "The|U.S.,|we"),
@@ -286,7 +253,6 @@ def test_words_have_recognisers_times(source: str, expected: list[tuple[str, int
     # a mark with a place of its own is no word
     ("so, what -", "so|,|what| -", "so?|what", "so|?|what|"), ("so, what -", "so|,|what| -", "so|what!", "so||what|!"),
     ("so, what -", "so|,|what| -", "so -|what, -", "so| -|what|, -"),
-    ("so - we", "so|-|we", "So|we", "So||we"), ("so - we", "so|-|we", "So -|we", "So|-|we"),
     ("so-. we", " so|-|.| we", "So-|we", " So|-|| we"), ("so-. we", " so|-|.| we", "So- -|we", " So|-| -| we"),
     ("so-. we", " so|-|.| we", "So-?|we", " So|-|?| we"), ("etc.! so", "etc.|!|so", "etc.?!|so", "etc.|?!|so"),
 ])  # fmt: skip
@@ -328,12 +294,8 @@ def aws(words: list[tuple[str, str]], **options: Any) -> str:
 HEARD = [("hello", ","), ("world", ""), ("how", "."), ("are", ""), ("you", "?")]
 
 
-LAYOUTS: list[dict[str, Any]] = [{}, {"indent": 2}, {"separators": (",", ":")}]
-
-
-@pytest.mark.parametrize("layout", LAYOUTS)
-def test_marks_have_items_of_their_own_and_none_stays_that_is_gone(layout: dict[str, Any]) -> None:
-    text = aws(HEARD, **layout)
+def test_marks_have_items_of_their_own_and_none_stays_that_is_gone() -> None:
+    text = aws(HEARD, indent=2)
     assert [(word.word.text, word.word.marks, word.start_ms) for word in words_of(text)] == [
         ("hello", ",", 0), ("world", "", 1000), ("how", ".", 2000), ("are", "", 3000), ("you", "?", 4000),
     ]  # fmt: skip
@@ -349,7 +311,7 @@ def test_marks_have_items_of_their_own_and_none_stays_that_is_gone(layout: dict[
     assert results["audio_segments"][0]["items"] == listed, "segments list the items that there are"
     assert len({*listed}) == len(listed)
     assert all("start_time" not in item for item in results["items"] if item["type"] == "punctuation")
-    bare = aws([(word, "") for word, _ in HEARD], **layout)
+    bare = aws([(word, "") for word, _ in HEARD], indent=2)
     assert written(text, [word for word, _ in HEARD]).count("\n") == bare.count("\n"), "same layout"
     assert written(bare, [word + mark for word, mark in HEARD]).count("\n") == text.count("\n")
 
@@ -381,15 +343,6 @@ def test_where_the_case_stays_each_place_keeps_its_own_letters() -> None:
     assert json.loads(new) == {"text": "nasa, is,", "words": [{"word": "NASA,"}, {"word": "is,"}]}
 
 
-@pytest.mark.parametrize("key", ["text", "transcript", "word", "punctuated_word", "content"])
-def test_a_new_mark_has_an_item_whatever_the_key_of_words_is(key: str) -> None:
-    text = json.dumps({"items": [{"type": "pronunciation", key: word, "n": [1, {}]} for word in ("so", "what")]})
-    assert json.loads(written(text, ["So,", "what?"]))["items"] == [
-        {"type": "pronunciation", key: "So", "n": [1, {}]}, {"type": "punctuation", key: ","},
-        {"type": "pronunciation", key: "what", "n": [1, {}]}, {"type": "punctuation", key: "?"},
-    ]  # fmt: skip
-
-
 def test_a_mark_is_not_joined_with_a_word_of_another_list_or_an_object_in_none() -> None:
     lists = [["so", "what"], [",", "it"], ["is", "."]]
     items = [[_item(text) for text in texts] for texts in lists]
@@ -403,16 +356,6 @@ def test_a_mark_is_not_joined_with_a_word_of_another_list_or_an_object_in_none()
 
 def _item(text: str) -> dict[str, Any]:
     return {"type": "pronunciation" if text.isalpha() else "punctuation", "content": text}
-
-
-@pytest.mark.parametrize(("word", "mark"), [("etc", "."), ("J", "."), ("U.S", "."), ("what", "?"), ("3", ".")])
-def test_the_letters_of_an_item_stay_where_its_mark_has_its_own(word: str, mark: str) -> None:
-    text = aws([("so", ""), (word, mark), ("now", "")])
-    assert written(text) == text
-    for seed in range(20):
-        results = json.loads(by_chance(text, seed)[0])["results"]
-        spoken = [item["alternatives"][0]["content"] for item in results["items"] if item["type"] == "pronunciation"]
-        assert [text.lower() for text in spoken] == ["so", word.lower(), "now"]
 
 
 def test_of_two_items_of_marks_none_stays_that_is_gone_and_a_spoken_one_stays() -> None:

@@ -3,7 +3,6 @@
 import base64
 import hashlib
 import io
-import json
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
@@ -13,7 +12,6 @@ from itertools import cycle, islice
 from pathlib import Path
 
 import pytest
-from command import Invoke
 from hypothesis import given
 from hypothesis import strategies as st
 from strategies import labels, texts
@@ -219,33 +217,7 @@ def test_a_page_for_many_files_or_over_an_output_is_refused(tmp_path: Path) -> N
         Path(source).write_text("so")
     with pytest.raises(InputError, match="--to html --output-dir"):
         plan_jobs(sources, OutputConfig(review=tmp_path / "x.html"))
-    with pytest.raises(InputError, match="two files"):
-        plan_jobs(sources[:1], OutputConfig(file=tmp_path / "x.html", review=tmp_path / "x.html"))
     with pytest.raises(InputError, match="is an input"):
         plan_jobs(sources[:1], OutputConfig(review=tmp_path / "a.txt"))
     with pytest.raises(ConfigError, match="one of text, srt, vtt, ass, ctm, tsv, csv, json, html"):
         WriterConfig("htm")
-
-
-def test_the_commands(lively_folder: str, tmp_path: Path, invoke: Invoke) -> None:
-    source = "we know that\n\n  this  is right\n"
-    (tmp_path / "a.txt").write_text(source)
-
-    def run(*arguments: object) -> str:
-        code, out, _ = invoke("punctuate", tmp_path / "a.txt", "--model", lively_folder, *arguments)
-        assert code == 0
-        return out
-
-    text = run("--html", tmp_path / "page.html")
-    page = (tmp_path / "page.html").read_text(encoding="utf-8")
-    assert Found(page).text == text
-    assert "data-a=" in page
-    assert run("--to", "html") == page
-    assert run("--to", "text") == text
-    assert re.sub(r"[^\w\s]", "", text).lower() == source, "as text it keeps its lines"
-    assert "data-a=" not in run("--to", "html", "alternatives=0")
-    words = json.loads(run("--json"))["words"]
-    assert all("alternatives" not in word for word in words)
-    offered = json.loads(run("--json", "alternatives=2"))["words"]
-    assert any(word.get("alternatives") for word in offered)
-    assert [{name: word[name] for name in words[0]} for word in offered] == words

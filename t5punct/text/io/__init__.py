@@ -1,6 +1,1 @@
-"""Files and pipes.
-
-files    reads text safely; writes files and folders whole or not at all; standard output
-live     words of a live source as they arrive
-iwslt    IWSLT's punctuation files
-"""
+"""Files and pipes: files (read safely, written whole or not at all), live (words as they arrive), iwslt."""

@@ -5,9 +5,6 @@ In: the path of an output, which is checked before any work is done.  Out: a han
 
 >>> with writing("out.txt") as handle:  # doctest: +SKIP
 ...     handle.write("appears only if the block ends without an error")
->>> with partial_folder(Path("models/mine")) as folder:  # doctest: +SKIP
-...     write_all(folder)  # to models/mine.partial, which is gone at the end of the block
-...     move(folder, Path("models/mine"))
 """
 
 from __future__ import annotations
@@ -61,13 +58,13 @@ def read_lines(path: str | Path) -> Iterator[str]:
 
 
 def source_lines(source: str | Path) -> Iterator[str]:
-    """Yield the lines, without their ends, of a file, a pipe, or `-` for standard input."""
+    """Yield the lines without their ends."""
     for line in source_lines_with_ends(source):
         yield line.removesuffix("\n")
 
 
 def source_lines_with_ends(source: str | Path, *, keep_bom: bool = False) -> Iterator[str]:
-    """Yield the lines of a file, a pipe, or `-` (standard input), with their ends.  Raises InputError as `decode`."""
+    """Yield the lines with their ends.  Raises InputError for what does not exist, and as `decode` does."""
     if str(source) == STANDARD:
         if sys.stdin is None:
             raise InputError("standard input is closed", expected="text on it", fix="name a file")
@@ -91,7 +88,7 @@ def check_source(source: str | Path) -> None:
 
 
 def no_file_error(name: str, expected: str) -> InputError:
-    """Return the error for a file that does not exist.  Several words may be a text: the error says how to give one."""
+    """Return the error for a file that does not exist; several words may be a text."""
     if len(name.split()) > 1:
         return InputError(f"no file {name!r}", expected=expected, fix=f"give a text so: echo {name!r} | t5punct ..")
     fix = "save it to a file first" if "://" in name else "check the path"
@@ -138,20 +135,27 @@ def unpacked_name(path: str | Path) -> str:
     return path.stem if path.suffix in PACKED else path.name
 
 
-def writable(path: str | Path) -> Path:
-    """Return a path with its links followed.  Raises InputError if it cannot be written."""
+def writable(path: str | Path, *, make: bool = False) -> Path:
+    """Return a path with its links followed.  Raises InputError if it cannot be written.
+
+    make: its folder will be made, if there is none.
+    """
     path = Path(path)
     if path.is_dir():
         raise InputError(f"{path} is a folder", expected="a file to write", fix="name a file in it")
     if _is_special(path):
         return path
+    nearest = next(folder for folder in path.absolute().parents if os.path.lexists(folder))
+    if make and not nearest.is_dir():  # a file, or a link that leads nowhere
+        raise InputError(f"{nearest} is no folder", expected="one, or nothing of this name", fix="name another folder")
     path = Path(os.path.realpath(path))
     if path.is_symlink():  # realpath cannot follow a circle of links
         raise InputError(f"{path} is a link to itself", expected="a file to write", fix="name another")
-    if not path.parent.is_dir():
+    if not make and not path.parent.is_dir():
         raise InputError(f"no folder {path.parent}", expected="an existing folder", fix="create it first")
-    if not os.access(path.parent, os.W_OK):
-        raise InputError(f"folder {path.parent} is read-only", expected="one to write in", fix="name another folder")
+    folder = path.parent if path.parent.is_dir() else nearest
+    if not os.access(folder, os.W_OK):
+        raise InputError(f"folder {folder} is read-only", expected="one to write in", fix="name another folder")
     return path
 
 
@@ -251,32 +255,23 @@ def _sync(path: Path) -> None:
 
 def _new_file(folder: Path, suffix: str = "", mode: int = _ANY_MODE) -> Path:
     """Make an empty file with a new name.  It has the permissions of `mode` that the user's umask allows."""
-    while True:
-        # with machine and process, for `remove_leftovers`: machines may share a folder
-        path = folder / f"{_PARTIAL}-{platform.node()}-{os.getpid()}-{secrets.token_hex(4)}{suffix}"
-        try:
-            os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, mode | stat.S_IWUSR))
-        except FileExistsError:
-            continue
-        return path
+    # with machine and process, for `remove_leftovers`: machines may share a folder
+    path = folder / f"{_PARTIAL}-{platform.node()}-{os.getpid()}-{secrets.token_hex(4)}{suffix}"
+    os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, mode | stat.S_IWUSR))
+    return path
 
 
 def remove_leftovers(folder: Path) -> None:
     """Remove the files below a folder that `whole_file` left there when processes of this machine were killed."""
-    for path in folder.rglob(f"{_PARTIAL}-{platform.node()}-*"):
-        number = path.name.removeprefix(f"{_PARTIAL}-{platform.node()}-").partition("-")[0]
-        if number.isdecimal() and not _is_running(int(number)):
+    begin = f"{_PARTIAL}-{platform.node()}-"
+    for path in folder.rglob(f"{begin}*"):
+        process = path.name.removeprefix(begin).partition("-")[0]
+        try:
+            os.kill(int(process), 0)
+        except (ProcessLookupError, OverflowError):  # Overflow: a number that no process can have
             path.unlink(missing_ok=True)
-
-
-def _is_running(process: int) -> bool:
-    try:
-        os.kill(process, 0)
-    except (ProcessLookupError, OverflowError):  # Overflow: a number that no process can have
-        return False
-    except PermissionError:  # another user's
-        return True
-    return True
+        except (ValueError, PermissionError):  # no number; another user's process
+            pass
 
 
 def new_file_mode(folder: Path) -> int:
@@ -294,10 +289,7 @@ def _is_special(path: Path) -> bool:
 
 
 def target_of(output: Path | None, sources: Sequence[str]) -> Path | None:
-    """Return an output's path; None for standard output.
-
-    Raises InputError if it cannot be written, or would overwrite an input.
-    """
+    """Return an output's path; None for standard output.  Raises InputError as `check_targets` does."""
     if output is None or str(output) in (STANDARD, "/dev/stdout"):
         return None
     if output.suffix in PACKED:
@@ -312,49 +304,24 @@ def check_targets(targets: Iterable[Path], sources: Iterable[str], *, make: bool
     make: the targets' folders will be made.  Then a read-only target is not refused here: it may be up to date, else
     its writer refuses it.
     """
-    sources_by_id = {_file_id(Path(source)): source for source in sources if Path(source).exists()}
-    sources_around = dict[Path, str | None]()  # of each folder of targets, a source that is this folder or above it
+    real_sources = {Path(source).resolve(): source for source in sources if Path(source).exists()}
     for target in targets:
-        path = writable(target) if target.parent.is_dir() or not make else target
+        path = writable(target, make=make)
         if not make:
             check_replaceable(path)
-        if path.is_file() and _file_id(path) in sources_by_id:
+        if path in real_sources:
             raise InputError(f"{target} is an input", expected="another place to write to", fix="name another")
-        if path.parent not in sources_around:
-            _check_folder(path.parent)
-            folder = Path(os.path.realpath(path.parent))
-            ids_above = [_file_id(above) for above in (folder, *folder.parents) if above.exists()]
-            sources_around[path.parent] = next(filter(None, map(sources_by_id.get, ids_above)), None)
-        source = sources_around[path.parent]
-        if source:
-            raise InputError(f"{target} is in {source}, which is read", expected="another folder", fix="name another")
-
-
-def _check_folder(folder: Path) -> None:
-    """Raise InputError for a folder that can neither be written to nor made."""
-    nearest = next(above for above in (folder, *folder.absolute().parents) if os.path.lexists(above))
-    fix = "name another folder"
-    if not nearest.is_dir():  # a file, or a link that leads nowhere
-        raise InputError(f"{nearest} is no folder", expected="one, or nothing of this name", fix=fix)
-    if not os.access(nearest, os.W_OK):
-        raise InputError(f"folder {nearest} is read-only", expected="one to write in", fix=fix)
+        for folder in path.parents:
+            if folder in real_sources:
+                mistake = f"{target} is in {real_sources[folder]}, which is read"
+                raise InputError(mistake, expected="another folder", fix="name another")
 
 
 def named_place(name: str | Path) -> Path:
-    """Return an output's path.  Raises InputError for an empty name, such as that of an unset variable.
-
-    >>> named_place("out")
-    PosixPath('out')
-    """
+    """Return an output's path.  Raises InputError for an empty name, such as that of an unset variable."""
     if not str(name):
         raise InputError("an output without a name", expected="a file or a folder", fix="name one; `.` is this folder")
     return Path(name)
-
-
-def _file_id(path: Path) -> tuple[int, int]:
-    """Return a key that is equal for all names of one file."""
-    status = path.stat()
-    return status.st_dev, status.st_ino
 
 
 @contextmanager
@@ -362,7 +329,7 @@ def open_writer(target: Path | None) -> Iterator[Callable[[Iterable[str]], None]
     """Give a function that writes texts one after the other, each on lines of its own, to a file or standard output.
 
     It takes the pieces of one text.  A file appears when the block ends; standard output is written piece by piece.  A
-    lone surrogate, which JSON may hold (`"\\ud83d"`) but UTF-8 cannot, becomes the replacement character.
+    lone surrogate (`"\\ud83d"` in JSON), which UTF-8 cannot hold, becomes the replacement character.
     """
     last_piece = ""  # of the text before
     is_first = True  # whether nothing was written yet

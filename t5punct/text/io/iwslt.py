@@ -27,7 +27,7 @@ _CLITICS = frozenset(("n't", "'s", "'m", "'re", "'ve", "'ll", "'d"))
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A word of the file, and the class of the slot behind it."""
+    """A word, and the class of the slot behind it."""
 
     word: str
     label_class: str
@@ -35,8 +35,6 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class JoinedWords:
-    """The words of rows, with clitics joined to the word before."""
-
     words: tuple[str, ...]
     last_rows: tuple[int, ...]  # of each word, the index of its last row
 
@@ -47,7 +45,7 @@ def is_iwslt(path: str | Path) -> bool:
 
 
 def is_named_iwslt(path: str | Path) -> bool:
-    """Return whether a file's name ends with .tsv.  In such a file, a line that is not a row is a mistake, not text."""
+    """Return whether a file's name promises rows: there a line that is none is a mistake, not text."""
     return unpacked_name(path).endswith(".tsv")
 
 

@@ -1,8 +1,7 @@
 """Words of a live source as they arrive, for example from the pipe of a speech recogniser.
 
-In: a file descriptor.  Out: `Arrival`s: complete words, as soon as they are read; or a silence.
-
-A word is complete when white space follows it, or when the source ends.  Of `how ar`, only `how` arrives.
+In: a file descriptor.  Out: `Arrival`s: complete words, as soon as they are read; or a silence.  A word is complete if
+white space follows it, or if the source ends: of `how ar`, only `how` arrives.
 """
 
 from __future__ import annotations
@@ -14,9 +13,8 @@ import os
 import re
 import select
 import stat
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import groupby
 from numbers import Real
 from typing import Any
 
@@ -66,8 +64,8 @@ def arrivals(
 ) -> Iterator[Arrival]:
     """Yield words as they arrive, until the source ends, or until the descriptor `stop` can be read.
 
-    timed: each line is a JSON object with `word`, and `start` and `end` in seconds, or a result of Vosk, which may fill
-    several lines.  Any other line becomes an arrival with a problem.
+    timed: each line is an event (see `timed_words`); a result of Vosk may fill several lines.  Any other line becomes
+    an arrival with a problem.
     silence_ms: after a silence of this length, the last word counts as complete, and one empty arrival follows.
     """
     # bytes that are not UTF-8 must not end the captions: they come out as they went in
@@ -114,14 +112,23 @@ def _parse(text: str, timed: bool) -> Iterator[Arrival]:
         if words := tuple(map(TimedWord, text.split())):
             yield Arrival(words)
         return
+    words = ()  # of the lines since the last problem
     # not splitlines: JSON may hold characters that this takes for line ends
-    lines = [match[0] for match in _EVENT.finditer(text) if match[0].strip()]
-    events = [event for line in lines for event in _parse_line(line)]
-    for is_word, group in groupby(events, key=lambda event: isinstance(event, TimedWord)):
-        if is_word:
-            yield Arrival(tuple(event for event in group if isinstance(event, TimedWord)))
-        else:
-            yield from (Arrival(problem=event) for event in group if isinstance(event, InputError))
+    for line in filter(str.strip, _EVENT.findall(text)):
+        try:
+            words += timed_words(json.loads(line))
+        except (ValueError, TypeError, LookupError, AttributeError, OverflowError, RecursionError, T5PunctError):
+            if words:
+                yield Arrival(words)
+            words = ()
+            problem = InputError(
+                f"an event that reads {line[:40]!r}",
+                expected='{"word": "hello", "start": 1.2, "end": 1.5}, or a line of Vosk',
+                fix="correct the source, or drop --timed",
+            )
+            yield Arrival(problem=problem)
+    if words:
+        yield Arrival(words)
 
 
 def _cut_complete(text: str, *, timed: bool, n_searched: int) -> tuple[str, str]:
@@ -139,34 +146,20 @@ def _cut_complete(text: str, *, timed: bool, n_searched: int) -> tuple[str, str]
     return text[:cut], text[cut:]
 
 
-def _parse_line(line: str) -> Sequence[TimedWord | InputError]:
-    """Return the words of a timed line, or the error of a line that cannot be read."""
-    try:
-        return timed_words(json.loads(line))
-    except (ValueError, TypeError, LookupError, AttributeError, OverflowError, RecursionError, T5PunctError):
-        problem = InputError(
-            f"an event that reads {line[:40]!r}",
-            expected='{"word": "hello", "start": 1.2, "end": 1.5}, or a line of Vosk',
-            fix="correct the source, or drop --timed",
-        )
-        return [problem]
-
-
-def timed_words(event: Any) -> Sequence[TimedWord]:
+def timed_words(event: Any) -> tuple[TimedWord, ...]:
     """Return the words of a JSON object: one word, or a result of Vosk.  A partial result has none.
 
     >>> [word.word for word in timed_words({"result": [{"word": "so", "start": 0.1, "end": 0.3}], "text": "so"})]
     ['so']
-    >>> timed_words({"partial": "so wh"}), timed_words({"text": ""})
-    ([], [])
     """
     if "alternatives" in event:  # Vosk can print several guesses, the best first
         event = event["alternatives"][0]
     if "word" in event:
-        return [timed_word(event)]
+        return (timed_word(event),)
     if "result" in event:
-        return [timed_word(word) for word in event["result"]]
-    return [TimedWord(word) for word in checked_text("" if "partial" in event else event["text"]).split()]
+        return tuple(map(timed_word, event["result"]))
+    text = "" if "partial" in event else event["text"]
+    return tuple(map(TimedWord, checked_text(text).split()))
 
 
 def timed_word(event: Any) -> TimedWord:
@@ -174,11 +167,6 @@ def timed_word(event: Any) -> TimedWord:
 
     Raises InputError, KeyError, TypeError, ValueError or OverflowError for anything else.
     """
-    return TimedWord(
-        checked_text(event["word"], may_hold_bytes=True), _milliseconds(event, "start"), _milliseconds(event, "end")
-    )
-
-
-def _milliseconds(event: Any, name: str) -> int | None:
-    value = event.get(name)
-    return None if value is None else round(1000 * float(str(value)))
+    times = [event.get(name) for name in ("start", "end")]
+    start_ms, end_ms = (None if seconds is None else round(1000 * float(str(seconds))) for seconds in times)
+    return TimedWord(checked_text(event["word"], may_hold_bytes=True), start_ms, end_ms)

@@ -1,9 +1,6 @@
 """Where words stand in the json of a recogniser, and how they are read.
 
-In: the values of json texts.  Out: `Place`s and `Group`s.  A place is a string that holds words, with its times,
-speaker and channel.  A group is all places of one path, such as `.segments[].text`; `align` matches two groups' words.
-Of a word that is cut into pieces (Whisper's ` 1` `,000`), or whose marks are strings of their own, all places are one
-`Line`; any other place is a line by itself.
+In: the values of json texts.  Out: `Place`s, the strings that hold words, and `Group`s, all places of one path.
 
 >>> places = find_places([{"words": [{"word": "so", "end": "0.4"}, {"word": "what"}, {"word": "?"}]}])
 >>> [(place.text, place.group, place.cue.end_ms) for place in places]
@@ -61,8 +58,8 @@ class Place:
     """A string that holds words.
 
     group: the path without indices.  cue: times and speaker; the stream is the channel.  item: the path of the element
-    of a list that has the string, or empty.  Later elements of the list may be pieces or marks of the same word.
-    type: of this element, in AWS's words, or empty.
+    of a list that has the string, or empty; later elements may be pieces or marks of the same word.  type: of this
+    element, in AWS's words, or empty.
     """
 
     path: Path
@@ -80,22 +77,15 @@ class Place:
 
 
 def find_places(values: Sequence[Any]) -> list[Place]:
-    """Find the strings that hold words, in the order of the file: by their keys, or else in lists.
-
-    >>> [place.text for place in find_places([["how are you", "yes"]])]
-    ['how are you', 'yes']
-    >>> value = {"n": ["x1"], "tokens": [{"t": "how", "lang": "en"}, {"t": "are"}]}
-    >>> [place.text for place in find_places([value])]
-    ['how', 'are']
-    """
+    """Find the strings that hold words, in the order of the file: by their keys, or else in lists."""
     places = [*_walk_all(values)]
     if not places and not says_nothing(values):
         return _find_in_lists(values)
-    for number, (place, after) in enumerate(pairwise(places)):
+    for index, (place, after) in enumerate(pairwise(places)):
         if place.path[-1] == _CAPTION == after.path[-1]:  # YouTube shows a caption while the next one is spoken
             start_ms, end_ms = after.cue.start_ms, place.cue.end_ms
             if end_ms is not None and start_ms is not None and end_ms > start_ms:
-                places[number] = replace(place, cue=replace(place.cue, end_ms=start_ms))
+                places[index] = replace(place, cue=replace(place.cue, end_ms=start_ms))
     return places
 
 
@@ -112,8 +102,8 @@ def says_nothing(value: object) -> bool:
 def _find_in_lists(values: Sequence[Any]) -> list[Place]:
     """Find the words of json whose keys are unknown.
 
-    If the file is one list of texts, each text is a recording, so a stream, of its own.  Otherwise the words are the
-    strings of one path through a list: the path with the most different words.
+    If the file is one list of texts, each is a recording, so a stream, of its own.  Otherwise the words are the strings
+    of one path through a list: the path with the most different words.
     """
     by_group = dict[str, list[Place]]()
     for place in _walk_all(values, any_key=True):
@@ -134,14 +124,11 @@ def _are_words(places: Sequence[Place]) -> bool:
 
 
 def _walk_all(values: Sequence[Any], *, any_key: bool = False) -> Iterator[Place]:
-    """Return the places in json texts, each with streams of its own.  any_key: whether any key may hold words."""
-    if len(values) == 1:
-        return _walk(values[0], (0,), "", any_key=any_key)
-    return (
-        replace(place, cue=replace(place.cue, stream=f"{number}:{place.cue.stream}"))
-        for number, value in enumerate(values)
-        for place in _walk(value, (number,), "[]", any_key=any_key)
-    )
+    """Yield the places in json texts; each of several texts has streams of its own."""
+    for number, value in enumerate(values):
+        for place in _walk(value, (number,), "" if len(values) == 1 else "[]", any_key=any_key):
+            stream = place.cue.stream if len(values) == 1 else f"{number}:{place.cue.stream}"
+            yield replace(place, cue=replace(place.cue, stream=stream))
 
 
 def _walk(
@@ -157,7 +144,7 @@ def _walk(
     """Yield the places in a value.
 
     path, group, item: of the value, as in `Place`.  outer: the object whose times and speaker hold where the value has
-    none of its own; None: there is no such object.  channel: that of the list or object around it.
+    none of its own.  channel: of the list or object around it.  any_key: whether any key may hold words.
     """
     if isinstance(value, list):
         for number, element in enumerate(value):
@@ -170,14 +157,19 @@ def _walk(
         return
     own_channel = _text(value, _CHANNEL_KEYS).removeprefix("ch_") or channel  # AWS's is `ch_0`
     members = {**(outer or {}), **value}
+    word_key = next((name for name in _WORD_KEYS if type(value.get(name)) is str), None)
+    if type(value.get(_ELEMENT)) is str and value.get(TYPE) in (*ELEMENT_TYPES,):
+        word_key = _ELEMENT
     for name, member in value.items():
         key, own_path, own_group = name.rstrip(REPEATED), (*path, name), intern(f"{group}.{name}")
         if _QUOTING_KEY.match(key) or (any_key and key in (*_SPEAKER_KEYS, *_CHANNEL_KEYS, TYPE)):
             continue
         if type(member) is str:
-            if any_key or key in _TEXT_KEYS or key == _word_key(value):
+            if any_key or key in _TEXT_KEYS or key == word_key:
                 cue = Cue(0, *_times(members), _text(members, _SPEAKER_KEYS), own_channel)
-                yield Place(own_path, member, own_group, cue, item, _type(members) if item else "")
+                kind = members[TYPE] if item and type(members.get(TYPE)) is str else ""
+                kind = ELEMENT_TYPES.get(kind, kind) if _ELEMENT in members else kind
+                yield Place(own_path, member, own_group, cue, item, kind)
         elif key == GUESSES and isinstance(member, list):
             if member:  # the best guess; AWS's guesses have the times of the value
                 yield from _walk(member[0], (*own_path, 0), f"{own_group}[]", value, own_channel, item, any_key=any_key)
@@ -186,20 +178,6 @@ def _walk(
                 own_group += "'"  # a group apart from the lists beside a text: Google's last list repeats all words
             outer_of_parts = value if key in _PART_LISTS else None
             yield from _walk(member, own_path, own_group, outer_of_parts, own_channel, any_key=any_key)
-
-
-def _word_key(value: Mapping[str, Any]) -> str | None:
-    if type(value.get(_ELEMENT)) is str and value.get(TYPE) in (*ELEMENT_TYPES,):
-        return _ELEMENT
-    return next((name for name in _WORD_KEYS if type(value.get(name)) is str), None)
-
-
-def _type(members: Mapping[str, Any]) -> str:
-    """Return the type of an object in AWS's words; empty if it has none."""
-    kind = members.get(TYPE)
-    if type(kind) is not str:
-        return ""
-    return ELEMENT_TYPES.get(kind, kind) if _ELEMENT in members else kind
 
 
 def _times(members: Mapping[str, Any]) -> tuple[int | None, int | None]:
@@ -231,8 +209,9 @@ def _text(members: Mapping[str, Any], keys: Sequence[str]) -> str:
 class Line:
     """Places that are read as one text: a string of words, or a word, its other pieces and its marks.
 
-    starts: the index in this text at which each place but the first begins.  cue: from the first place's start to the
-    end of the last place that is no mark.  items: the words of the text, and what stands between them.
+    A word may be cut into pieces (Whisper's ` 1` `,000`), and its marks may be strings of their own.  starts: the index
+    in the text at which each place but the first begins.  cue: from the first place's start to the end of the last
+    place that is no mark.  items: the words of the text, and what stands between them.
     """
 
     places: Sequence[Place]
@@ -247,7 +226,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """The strings of one path, as lines, and the words of all lines.
+    """The strings of one path, such as `.segments[].text`, as lines, and the words of all lines.
 
     words: the cue of a word has the start of its line, the speaker, and the channel as its stream.  letters: of each
     word, what `align` compares; empty if nobody says the word.
@@ -286,11 +265,6 @@ class Group:
     def n_timed_lines(self) -> int:
         return sum((line.cue.start_ms, line.cue.end_ms) != (None, None) for line in self.lines)
 
-    @property
-    def has_mark_items(self) -> bool:
-        """Whether each mark is an item of its own here.  Then a word without a mark has no such item behind it."""
-        return any(place.type in (WORD_TYPE, MARK_TYPE) for line in self.lines for place in line.places)
-
 
 def _in_ms(places: Sequence[Place]) -> Sequence[Place]:
     """Correct times in ms that `_times` took for seconds: whole numbers that would give a word over ten seconds."""
@@ -304,12 +278,11 @@ def _in_ms(places: Sequence[Place]) -> Sequence[Place]:
             n_ms += end_ms - start_ms
     if n_ms <= _LONG_WORD_MS * n_words:
         return places
-
-    def in_ms(cue: Cue) -> Cue:
-        start_ms, end_ms = (ms and ms // _SECOND_MS for ms in (cue.start_ms, cue.end_ms))
-        return replace(cue, start_ms=start_ms, end_ms=end_ms)
-
-    return [replace(place, cue=in_ms(place.cue)) for place in places]
+    corrected = list[Place]()
+    for place in places:
+        start_ms, end_ms = (ms and ms // _SECOND_MS for ms in (place.cue.start_ms, place.cue.end_ms))
+        corrected.append(replace(place, cue=replace(place.cue, start_ms=start_ms, end_ms=end_ms)))
+    return corrected
 
 
 def _lists_of_tokens(places: Sequence[Place]) -> set[Path]:
@@ -361,10 +334,7 @@ def _read_line(places: Sequence[Place], number: int, alphabet: Alphabet | None, 
 
 
 def _letters(word: Word) -> str:
-    """Return a word without what differs between places: case, marks, quotes and full stops; empty if nothing is left.
-
-    A control token is empty, too.
-    """
+    """Return a word without its case, marks, quotes and full stops; empty for what nobody says."""
     if _CONTROL_TOKEN.fullmatch(word.text) or not word.text.strip(_QUOTES + "."):
         return ""
     return word.normal.replace(".", "").strip(APOSTROPHES) or word.normal
@@ -373,9 +343,9 @@ def _letters(word: Word) -> str:
 def align(ours: Group, theirs: Group) -> list[tuple[int, int]]:
     """Match the words of two groups.  Return pairs of an index in `ours` and one in `theirs`.
 
-    A shortest edit of one list of letters into the other keeps the matched words (Levenshtein).  As groups may list
-    their words by channel, by time or otherwise, all pairs of `_ORDERS` are tried, equal ones first, until one matches
-    all of theirs; if none does, the one that matches most is taken.
+    The words that match are those that a shortest edit of one list of letters into the other keeps (Levenshtein).
+    Groups may list their words by channel, by time or otherwise: pairs of `_ORDERS` are tried, equal ones first, until
+    one matches all of theirs; if none does, the one that matches most is taken.
     """
     our_orders, their_orders = _orders(ours), _orders(theirs)
     equal_orders = [(order, order) for order in our_orders if order in their_orders]

@@ -1,16 +1,11 @@
 """The json of speech recognisers: Whisper, faster-whisper, whisperX, Deepgram, AWS Transcribe, or any list of words.
 
 In: json in which the words of a recording stand, mostly several times: in one text, in segments, one by one with times.
-Out: the words once, with their times; and the json with marks and capitals wherever these words stand.
-
-Strings that hold words are grouped by their path (`segments[].text`).  The words are those of one group.  Every other
-group is aligned with it, so that its words get their marks, too.  Strings that say something else stay as they are.
+Out: the words once, those of one group of strings, with their times; and the json with marks and capitals wherever
+these words stand, as every other group is aligned with it.
 
 >>> recording = RecogniserJson.read('{"text": "so what", "words": [{"word": "so", "end": 0.4}, {"word": "what"}]}')
 >>> words = [item for item in recording.items if isinstance(item, SpokenWord)]
->>> [(word.raw, word.start_ms, word.end_ms) for word in words]
-[('so', None, 400), ('what', None, None)]
->>> from ...text.render import AnnotatedWord
 >>> new = [AnnotatedWord("so", "So", "", "capitalised", 1, 1), AnnotatedWord("what", "what?", "?", "lower", 1, 1)]
 >>> "".join(recording.pieces(map(WrittenWord, words, new)))
 '{"text": "So what?", "words": [{"word": "So", "end": 0.4}, {"word": "what?"}]}'
@@ -18,35 +13,44 @@ group is aligned with it, so that its words get their marks, too.  Strings that 
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
+from itertools import count, pairwise
+from operator import getitem
+from typing import Any
+
+from rapidfuzz.distance import Levenshtein
 
 from ...errors import InputError
-from ...text.marks import Alphabet
-from ..items import (
-    BESIDE_MS,
-    Cue,
-    Item,
-    Kept,
-    SpokenWord,
-    WrittenItem,
-    WrittenWord,
-    leave_out_removed,
-    seconds,
-    speaker_label,
+from ...text.marks import DASH_APART, Alphabet, Case
+from ...text.render import AnnotatedWord
+from ...text.words import APOSTROPHES, Word, opening_apart
+from ..items import BESIDE_MS, Cue, Item, Kept, SpokenWord, WrittenWord, join_around_removed, speaker_label
+from .groups import (
+    ELEMENT_TYPES,
+    GUESSES,
+    MARK_TYPE,
+    TYPE,
+    WORD_TYPE,
+    Group,
+    Line,
+    Path,
+    Place,
+    align,
+    find_places,
+    says_nothing,
 )
-from .groups import Group, Place, align, find_places, says_nothing
-from .spelling import NewItems, Spelling, write_items, write_line
-from .values import parse_json, written_json
+from .values import Number, parse_json, written_json
 
 _COMPLETE = 0.99  # a complete group has this share of the letters of the longest group
 _REPEATS = 1 / 3  # a group with a smaller share of the source's letters only quotes the recording
 _FIELD = re.compile(r'"([^"\\]{1,30})"\s*:')
+_NewItems = dict[Path, list[Any]]  # the path of an item -> the items that replace it
+_ID = re.compile(r'"id"\s*:\s*(\d{1,18})\b')
+_MARK_KEYS = ("id", TYPE, GUESSES, "confidence", "speaker", "speaker_label")  # what a mark's item takes from its word's
 _SEARCHED_CHARS, _NAMED_FIELDS = 10_000, 6  # for the message on a json without words: a misspelt field is seen there
-
-_dumps = json.JSONEncoder(ensure_ascii=False).encode
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +88,11 @@ class RecogniserJson:
                 fix="convert it to text, or name its --format",
             )
         source = _source_of(groups)
-        timed_source = replace(source, words=_with_times(source, _most_timed(groups, source)))
+        # of the groups with the most times, one with the words of the source, in its order, is best
+        n_timed = max(group.n_timed_lines for group in groups)
+        timed = [group for group in groups if group.n_timed_lines == n_timed]
+        best_timed = next((group for group in timed if group.letters == source.letters), timed[0])
+        timed_source = replace(source, words=_with_times(source, best_timed))
         groups = [timed_source if group is source else group for group in groups]
         return cls(text, groups, timed_source, [*_items(timed_source)])
 
@@ -93,30 +101,27 @@ class RecogniserJson:
         spellings = [Spelling.of(word.spoken.word, word.annotated) for word in words]
         documents = parse_json(self.text)
         values = [value for _, value in documents]  # changed below
-        new_items: NewItems = {}
+        new_items: _NewItems = {}
         for group in self.groups:
-            new = self._spellings_in(group, spellings)
-            items_of_group = new_items if group.has_mark_items else None
+            new: list[Spelling | None] = [None] * len(group.words)  # None: the source has no such word
+            if group is self.source:
+                new = [*spellings]
+            elif self.source and group.n_letters >= _REPEATS * self.source.n_letters:
+                for ours, theirs in align(self.source, group):
+                    new[theirs] = spellings[ours]
+            # where marks are items of their own, a word without a mark has no such item behind it
+            types = {place.type for line in group.lines for place in line.places}
+            items_of_group = new_items if types & {WORD_TYPE, MARK_TYPE} else None
             begin = 0
             for line in group.lines:
                 end = begin + len(line.words)
                 spoken = [index for index in range(begin, end) if group.letters[index]]
                 if sum(new[index] is not None for index in spoken) > len(spoken) / 2:  # else it says something else
-                    write_line(line, new[begin:end], values, items_of_group)
+                    _write_line(line, new[begin:end], values, items_of_group)
                 begin = end
-        write_items(new_items, values, self.text)
+        _write_items(new_items, values, self.text)
         for text, value in documents:
             yield written_json(text, value)
-
-    def _spellings_in(self, group: Group, spellings: Sequence[Spelling]) -> Sequence[Spelling | None]:
-        """Return the spellings of a group's words by those of the source's; None: the source has no such word."""
-        if group is self.source:
-            return spellings
-        new: list[Spelling | None] = [None] * len(group.words)
-        if self.source and group.n_letters >= _REPEATS * self.source.n_letters:
-            for ours, theirs in align(self.source, group):
-                new[theirs] = spellings[ours]
-        return new
 
 
 def _source_of(groups: Sequence[Group]) -> Group:
@@ -129,13 +134,6 @@ def _source_of(groups: Sequence[Group]) -> Group:
         return group.lines[0].places[0].is_text, -n_pieces, group.n_timed_lines, len(group.lines)
 
     return max(complete, key=merits)
-
-
-def _most_timed(groups: Sequence[Group], source: Group) -> Group:
-    """Return the group with the most times.  Of several, one with the words of the source, in its order, is best."""
-    n_timed = max(group.n_timed_lines for group in groups)
-    timed = [group for group in groups if group.n_timed_lines == n_timed]
-    return next((group for group in timed if group.letters == source.letters), timed[0])
 
 
 def _with_times(source: Group, timed: Group) -> list[SpokenWord]:
@@ -185,27 +183,156 @@ def _items(group: Group) -> Iterator[Item]:
             yield replace(word, cue=cue)
 
 
-def write_json(written: Sequence[WrittenItem], source: str) -> Iterator[str]:
-    """Write a transcript as a line of json, in pieces.
+@dataclass(frozen=True, slots=True)
+class Spelling:
+    """A word as it is written now.
 
-    start, end: seconds, if the input has times.  start_char, end_char: where the word stands in the output that
-    `punctuate` writes in the input's own format (of json: in the text of its words).  removed: the words that were
-    removed, if there are any.
+    letters: without quotes, brackets and marks.  opening: the mark before it.  Where one of these is None, each place
+    keeps its own.  ends_quote: the marks stand inside the quotes behind the word.
     """
-    yield f'{{"source": {_dumps(source)}, "words": ['
-    begin, comma = 0, ""
-    for item in leave_out_removed(written):
-        if isinstance(item, Kept):
-            begin += len(item.text)
-            continue
-        end = begin + len(item.in_file)
-        chars = {"start_char": begin, "end_char": end - len(item.spoken.after)}
-        times = seconds(item.spoken.start_ms, item.spoken.end_ms)
-        yield comma + _dumps({**item.annotated.as_dict(), **times, **chars})
-        begin, comma = end, ", "
-    removed = [
-        _dumps({"word": item.annotated.word, **seconds(item.spoken.start_ms, item.spoken.end_ms)})
-        for item in written
-        if isinstance(item, WrittenWord) and item.is_removed
-    ]
-    yield f'], "removed": [{", ".join(removed)}]}}\n' if removed else "]}\n"
+
+    letters: str | None
+    marks: str = ""
+    opening: str | None = None
+    is_removed: bool = False
+    ends_quote: bool = False
+
+    @classmethod
+    def of(cls, word: Word, annotated: AnnotatedWord) -> Spelling:
+        if annotated.is_removed or not word.has_slot:
+            return cls(None, is_removed=annotated.is_removed)
+        text, opening = opening_apart(annotated.text)
+        old_text, old_opening = opening_apart(word.text)
+        read = replace(word, text=old_text)
+        word = read.closing_as(text)
+        start = old_text.find(word.core)
+        stop = start + len(word.core)
+        letters = word.spelled or text[start:stop]
+        behind = text[start + len(letters) :].removeprefix(old_text[stop : word.n_stem])
+        marks = behind.replace(old_text[word.n_stem :], "", 1)  # marks stand before or behind closing quotes
+        keeps_letters = not word.spelled and annotated.case == Case.VERBATIM.value and letters == word.core
+        return cls(
+            None if keeps_letters else letters,
+            marks,
+            None if opening == old_opening else opening,
+            ends_quote=word.n_closers > read.n_closers,
+        )
+
+    def put_into(self, word: Word) -> str:
+        """Return a place's word in this spelling, with the quotes, brackets and outer apostrophes of the place."""
+        word = word if self.opening is None else word.with_opening(self.opening)
+        word = word.with_quotes_behind() if self.ends_quote else word
+        core, marks = word.core, self.marks
+        letters = core
+        if self.letters is not None:
+            letters = core.replace(core.strip(APOSTROPHES), self.letters.strip(APOSTROPHES), 1)
+        if core.endswith(".") and not letters.endswith("."):  # the place has `U.S.` where the source has `U.S`
+            letters, marks = letters + ".", marks.removeprefix(".")
+        stem = word.text[: word.n_stem].replace(core, letters, 1)
+        inside, dash, behind = marks.partition(DASH_APART)  # a dash stands apart, so never inside quotes
+        return stem + inside + word.text[word.n_stem :] + dash + behind
+
+
+def _write_line(line: Line, new: Sequence[Spelling | None], values: Sequence[Any], new_items: _NewItems | None) -> None:
+    """Change a line's strings in json values: its words are written as `new`; None: the word stays.
+
+    Where marks are items of their own, as in AWS's list, `so` `.` `what` becomes `so` `what` `?`: the items to be added
+    or removed are put into `new_items`, for `_write_items`.  None: marks have no items here.
+    """
+    first, *others = line.places
+    if new_items is None or not first.type:
+        for place, string in zip(line.places, _rewrite(line, new, line.starts), strict=True):
+            if place is first or string.split() != place.text.split():  # a piece that stays keeps its white space
+                _member(values, place.path[:-1])[place.path[-1]] = string
+        return
+    starts = line.starts if others else [len(first.text)]  # what is new behind a single word is its marks
+    string, *marks = _rewrite(line, new, starts)
+    _member(values, first.path[:-1])[first.path[-1]] = string
+    if not others and marks[0].strip():
+        item = _member(values, first.item)
+        new_items[first.item] = [item, _mark_item(item, first.path[-1], marks[0].strip())]
+    for place, mark in zip(others, marks, strict=False):  # a single word has a mark, but no other place
+        if not mark.strip():
+            new_items[place.item] = []
+        elif mark.split() != place.text.split():
+            _member(values, place.path[:-1])[place.path[-1]] = mark.strip()
+
+
+def _member(values: Sequence[Any], path: Path) -> Any:
+    return reduce(getitem, path, values)
+
+
+def _rewrite(line: Line, new: Sequence[Spelling | None], starts: Sequence[int]) -> list[str]:
+    """Return the strings of a line with its words written anew.
+
+    starts: where the second of the old strings begins in the line's text, and so on.  Each piece of a word keeps its
+    letters, unless a user spells the word with others.  Marks replace marks, or stand behind the last piece.
+    """
+    text = ""
+    new_starts = [0]
+    begin = 0  # of the item in the old text
+    spellings = iter(new)
+    for item in line.items:
+        spelling = None if isinstance(item, Kept) else next(spellings)
+        old = item.text if isinstance(item, Kept) else item.raw + item.after
+        if isinstance(item, Kept) or spelling is None:
+            written = old
+        elif spelling.is_removed:
+            text, written = join_around_removed(text, item.after), ""
+        else:
+            written = spelling.put_into(item.word) + item.after
+        starts_here = [start - begin for start in starts if begin < start <= begin + len(old)]
+        new_starts += [len(text) + _index_in(written, old, start) for start in starts_here]
+        text += written
+        begin += len(old)
+    return [text[start:stop] for start, stop in pairwise([*new_starts, len(text)])]
+
+
+def _index_in(new: str, old: str, index: int) -> int:
+    """Translate an index in a word to one in the same word written anew; inserted characters stand behind it."""
+    letters, new_letters = [char.lower() for char in old], [char.lower() for char in new]
+    step = next(step for step in Levenshtein.opcodes(letters, new_letters) if index <= step.src_end)
+    return min(step.dest_start + index - step.src_start, step.dest_end)
+
+
+def _mark_item(word: Mapping[str, Any], key: str, marks: str) -> dict[str, Any]:
+    """Make an item for marks from the item of the word before them.  `key`: the member that is the word's text."""
+    item = {name: value for name, value in word.items() if name in (*_MARK_KEYS, key)}
+    kind, confidence, guesses = item.get(TYPE), item.get("confidence"), item.get(GUESSES)
+    if isinstance(kind, str):
+        item[TYPE] = "punct" if kind in ELEMENT_TYPES else MARK_TYPE  # rev.ai's, or AWS's
+    if confidence is not None:
+        item["confidence"] = Number("0.0") if isinstance(confidence, Number) else "0.0"
+    if key in item:
+        item[key] = marks
+    elif isinstance(guesses, list):
+        item[GUESSES] = [{**guess, **_mark_item(guess, key, marks)} for guess in guesses[:1] if isinstance(guess, dict)]
+    return item
+
+
+def _write_items(items: _NewItems, values: Sequence[Any], source: str) -> None:
+    """Replace items in json values, and their ids in the lists of AWS's segments.
+
+    An added item gets an id that `source`, the json, does not have yet.
+    """
+    next_id = count(1 + max(map(int, _ID.findall(source)), default=0))
+    new_ids_of = dict[str, list[Number]]()  # an item's id -> the ids of the items that replace it
+    for path, replacements in items.items():
+        old_id = _member(values, path).get("id")
+        if isinstance(old_id, Number):
+            for added in replacements[1:]:
+                added["id"] = Number(next(next_id))
+            new_ids_of[old_id] = [item["id"] for item in replacements]
+    for path, replacements in reversed(items.items()):  # from behind, as a replacement moves the items behind it
+        index = path[-1]
+        _member(values, path[:-1])[index : index + 1] = replacements
+    for ids in _lists_of_ids(values) if new_ids_of else ():
+        ids[:] = [new_id for old_id in ids for new_id in new_ids_of.get(old_id, [old_id])]
+
+
+def _lists_of_ids(value: Any) -> Iterator[list[Number]]:
+    for key, member in value.items() if isinstance(value, dict) else enumerate(value):
+        if key == "items" and isinstance(member, list) and all(isinstance(element, Number) for element in member):
+            yield member
+        elif isinstance(member, dict | list):
+            yield from _lists_of_ids(member)

@@ -1,8 +1,7 @@
 r"""Json as values: parsed, and written as it was laid out.
 
-In: json.  Out: its value, as `json.loads` gives it, but with each number as the file writes it; and the json of a value
-that was changed.  The new json keeps the order of keys, the numbers and the indentation of the old one.  Other white
-space and escapes are those of `json.dumps`.
+In: json.  Out: its value, with each number as the file writes it; and the json of a changed value, with the order of
+keys, the numbers and the indentation of the old json.  Other white space and escapes are those of `json.dumps`.
 
 >>> source = '{"n": 1.50,\n\n"text": "so"}'
 >>> [(_, value)] = parse_json(source)
@@ -24,7 +23,7 @@ from ...text.io.files import BOM
 from ...text.words import readable
 
 REPEATED = "\ud800"  # appended to a key that its object already has, so that both members are kept
-_DEEPEST = 100  # levels of brackets; no recogniser has ten
+_MOST_LEVELS = 100  # of brackets; no recogniser has ten
 _FIRST_INDENT = re.compile(r"[\[{][ \t]*(\r?\n)([ \t]*)\S")
 _COLON = re.compile(r'"\s*:(\s?)')
 _encode_ascii = json.JSONEncoder(ensure_ascii=True).encode
@@ -38,13 +37,9 @@ class Number(str):
 
 
 def parse_json(source: str, name: str = "the file") -> list[tuple[str, Any]]:
-    """Parse json.  Return pairs of a text and its value.
+    """Return pairs of a json text and its value: one, or one for each line if the lines are objects, as NeMo's.
 
-    Json is one pair, but of lines of objects, as NeMo has them, each is one; the value of an empty line is None.
-    Raises InputError for what is no json.
-
-    >>> parse_json('{"text": "so"}\\n\\n{"text": "we"}\\n')
-    [('{"text": "so"}\\n', {'text': 'so'}), ('\\n', None), ('{"text": "we"}\\n', {'text': 'we'})]
+    The value of an empty line is None.  Raises InputError for text that is no json.
     """
     lines = [*StringIO(source, newline="\n")]  # other ends of lines may stand in strings
     bodies = [body for line in lines if (body := _without_margins(line))]
@@ -67,8 +62,8 @@ def _parse(source: str, name: str) -> Any:
     )
     try:
         value = decoder.decode(_without_margins(source))
-        if _is_deeper(value, _DEEPEST):
-            raise RecursionError(f"brackets {_DEEPEST} deep")
+        if _is_deeper(value, _MOST_LEVELS):
+            raise RecursionError(f"brackets {_MOST_LEVELS} deep")
     except (json.JSONDecodeError, RecursionError) as error:
         raise InputError(
             f"{name} is no json ({error})",
@@ -94,7 +89,8 @@ def _is_deeper(value: Any, n_levels: int) -> bool:
 def written_json(source: str, value: Any) -> str:
     """Return the json of a value with the layout of `source`, the json from which it was read."""
     body = _without_margins(source)
-    first_indent, colon = _FIRST_INDENT.match(body), _COLON.search(body)
+    first_indent = _FIRST_INDENT.match(body)
+    colon = _COLON.search(body)
     line_end, indent = first_indent.groups() if first_indent else ("", "")  # no indent: all stands on one line
     space = colon[1] if colon else " "
     comma = "," if first_indent else "," + space
