@@ -77,7 +77,7 @@ def test_the_rules_are_learned(trained: Path, decoder: str, tmp_path: Path) -> N
     scores = report.scores
     least = 95.0 if decoder == "slots" else 40.0  # free generation must also copy each word, which takes far longer
     assert scores.micro.f1 is not None and scores.micro.f1 >= least
-    assert scores.words_changed == scores.words_inserted == scores.words_dropped == 0
+    assert scores.words_changed == 0
     if decoder == "slots":
         assert scores.multiple_exact is not None and scores.multiple_exact >= 95.0
         assert scores.cased_accuracy is not None and scores.cased_accuracy >= 95.0
