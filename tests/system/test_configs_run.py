@@ -39,7 +39,7 @@ SMALL = ("init_from=small",)  # in the place of `multi` and `base`, which are la
 WAYS = {
     # of plain text without noise, from `base`: the fifteen minutes of tests/test_guides.py
     "subtitles": Way("prepare-own-text", "finetune-own-text", (*SMALL, *NOISE), source="srt"),
-    "iwslt": Way("prepare-iwslt", "iwslt-t5-bundled", ("init_from=base",), "train-ted.txt.xz"),
+    "iwslt": Way("prepare-iwslt", "iwslt-t5-bundled", SMALL, "train-ted.txt.xz"),
     "any T5": Way("prepare-own-text", "finetune", MT5, start="tiny-t5"),
     "a language": Way("prepare-own-text", "another-language", (*SMALL, "task.marks=,.?!،؟")),
 }
@@ -56,7 +56,7 @@ def _prepared(way: Way, folder: Path) -> Path:
     """The data set that a way prepares of tiny talks."""
     root, output = folder / "talks", folder / "data"
     root.mkdir()
-    talks = [" ".join(tiny_text(30, seed)) for seed in range(24)]
+    talks = [" ".join(tiny_text(15, seed)) for seed in range(24)]
     if way.source.endswith(".xz"):
         (root / way.source).write_bytes(lzma.compress("\n".join(talks).encode()))
     else:

@@ -16,18 +16,11 @@ quick = settings(max_examples=60, deadline=None)
 @given(st.data())
 def test_a_label_put_on_a_word_is_taken_off_again_with_any_alphabet(data: st.DataObject) -> None:
     alphabet = data.draw(alphabets)
-    label = alphabet.marks_in(data.draw(labels(alphabet)))
+    label = alphabet.marks_in(data.draw(labels(alphabet) | st.text()))
+    assert alphabet.marks_in(label) == label
+    assert set(label) <= set(alphabet.marks) and len(label) <= alphabet.max_marks
     (word,) = split(alphabet.spell("word", label), alphabet).words
     assert (word.text, word.marks) == ("word", label)
-
-
-@quick
-@given(alphabets, st.text())
-def test_a_label_is_canonical_and_holds_only_marks_of_the_alphabet(alphabet: Alphabet, raw: str) -> None:
-    label = alphabet.marks_in(raw)
-    assert alphabet.marks_in(label) == label
-    assert set(label) <= set(alphabet.marks)
-    assert len(label) <= alphabet.max_marks
 
 
 @pytest.mark.parametrize(("raw", "label"), [

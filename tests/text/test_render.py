@@ -96,9 +96,7 @@ def test_a_mark_that_is_kept_is_not_doubled_by_a_spelling_or_lost_to_an_alphabet
     assert render_word(word, decided(""), KEEP, Alphabet(max_marks=1)).text == "vs.,"
 
 
-@pytest.mark.parametrize(
-    "text", ["vs.", "Ph.D.", "(etc.)", '"Inc."', "e.g.", "U.S.", "J.", "1. milk\n2. bread\n\n12. more", "no 1 vs. 2"]
-)
+@pytest.mark.parametrize("text", ["Ph.D.", "(etc.)", '"Inc."', "e.g.", "J.", "1. milk\n2. bread\n\n12. more"])
 def test_a_full_stop_that_belongs_to_the_word_stays(text: str) -> None:
     for label in ("", ",", ".", "?"):
         choices = [decided(label, Case.VERBATIM)] * len(split(text).words)

