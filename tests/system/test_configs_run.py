@@ -39,7 +39,7 @@ SMALL = ("init_from=small",)  # in the place of `multi` and `base`, which are la
 WAYS = {
     # of plain text without noise, from `base`: the fifteen minutes of tests/test_guides.py
     "subtitles": Way("prepare-own-text", "finetune-own-text", (*SMALL, *NOISE), source="srt"),
-    "iwslt": Way("prepare-iwslt", "iwslt-t5-bundled", SMALL, "train-ted.txt.xz"),
+    "iwslt": Way("prepare-iwslt", "iwslt-t5-bundled", ("init_from=base",), "train-ted.txt.xz"),
     "any T5": Way("prepare-own-text", "finetune", MT5, start="tiny-t5"),
     "a language": Way("prepare-own-text", "another-language", (*SMALL, "task.marks=,.?!،؟")),
 }
