@@ -41,9 +41,10 @@ demo: $(READY_DEMO)
 
 # with nothing of one's own: two processes, some two minutes on two cores; DEMO_SETTINGS= adds settings of the training
 DEMO = build/finetune-demo
+DEMO_PAGES = *.md docs/*.md docs/*/*.md
 finetune-demo: setup
 	rm -rf $(DEMO)
-	$(BIN)/python examples/prose_of_pages.py *.md docs/*.md docs/*/*.md --output $(DEMO)
+	$(BIN)/python examples/prose_of_pages.py $(DEMO_PAGES) --output $(DEMO)
 	$(BIN)/t5punct prepare --config configs/prepare-own-text.yaml root=$(DEMO)/learn output=$(DEMO)/data \
 	  'corpora=[{path: pages.txt, style: meeting, join: 8}]'
 	OMP_NUM_THREADS=1 $(BIN)/torchrun --nproc_per_node 2 train.py --config configs/finetune-own-text.yaml init_from=small \

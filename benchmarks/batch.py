@@ -43,6 +43,9 @@ from t5punct.text.render import AnnotatedWord
 from t5punct.text.words import Word
 
 WORDS_A_FILE = 300
+KILLED_FILES = 200  # of the batch that is killed
+LARGE_WORDS = 1_000_000  # of the largest text for memory
+EVERY_WORDS = 10_000  # from one line about memory to the next
 
 
 def words_of(source: Path) -> Iterator[str]:
@@ -158,11 +161,9 @@ def measure_files(arguments: list[str]) -> None:
     parser.add_argument("text", type=Path)
     parser.add_argument("--files", type=int, default=1000)
     parser.add_argument("--kills", type=int, default=50)
-    parser.add_argument("--killed-files", type=int, default=200, help="files of the batch that is killed")
-    parser.add_argument("--large", type=int, default=1_000_000, help="words of the largest text for memory")
     options, more = parser.parse_known_args(arguments)
     words = words_of(options.text)
-    print(f"{options.files} files of {WORDS_A_FILE} words; a large text of {options.large:,}.\n")
+    print(f"{options.files} files of {WORDS_A_FILE} words; a large text of {LARGE_WORDS:,}.\n")
     print("| what | measured |\n| --- | --- |")
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -173,8 +174,8 @@ def measure_files(arguments: list[str]) -> None:
         speed(run, small, large, f"{first}/0000.txt", files_of(folder / "none", words, 1, 1))
         punctuator = Punctuator.from_pretrained()
         punctuator = punctuator.with_config(decoding=replace(punctuator.config.decoding, decoder="tagger"))
-        killed(punctuator, files_of(folder / "batch", words, options.killed_files, 60), folder, options.kills)
-        sizes = (10_000, options.large)
+        killed(punctuator, files_of(folder / "batch", words, KILLED_FILES, 60), folder, options.kills)
+        sizes = (10_000, LARGE_WORDS)
         texts = [files_of(folder / f"text{n}", words, 1, n) for n in sizes]
         recordings = [recording_of(folder / f"json{n}", words, n) for n in sizes]
         memory(run, files_of(folder / "few", words, 10, WORDS_A_FILE), small, texts, recordings)
@@ -192,19 +193,17 @@ def measure_memory(arguments: list[str]) -> None:
     parser.add_argument("text", type=Path, help="a text of a paragraph a line")
     parser.add_argument("--model", default="small")
     parser.add_argument("--decoder", default="tagger")
-    parser.add_argument("--precision", default="fp32")
-    parser.add_argument("--every-words", type=int, default=10_000)
     options = parser.parse_args(arguments)
     allocator = ctypes.CDLL(None).mallinfo2
     allocator.restype = _Mallinfo2
     config = PunctuatorConfig(decoding=DecodingConfig(options.decoder))
-    punctuator = Punctuator.from_pretrained(options.model, config, precision=options.precision)
+    punctuator = Punctuator.from_pretrained(options.model, config, precision="fp32")
     n_words, said = 0, 0
     print("| words | resident, MiB | in use by C code, MiB | kept for the next, MiB |\n| --- | --- | --- | --- |")
     with options.text.open(encoding="utf-8") as lines:
         for text in punctuator.iter_punctuate(lines):
             n_words += len(text.split())
-            if n_words < said + options.every_words:
+            if n_words < said + EVERY_WORDS:
                 continue
             said = n_words
             gc.collect()

@@ -101,24 +101,25 @@ def row(name: str, said: Said, is_disfluent: Sequence[bool]) -> str:
     return f"| {name} | {shown} | {between} | {scores.reference} of {len(pairs)} |"
 
 
+ROWS = ROOT / "tests" / "data" / "disfluencies.tsv"
+MAX_WORDS = 20_000  # of a text
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--model", help="one that knows disfluencies; without it, only the rule is scored")
-    parser.add_argument("--decoders", nargs="+", default=["slots", "tagger"])
-    parser.add_argument("--file", type=Path, default=ROOT / "tests" / "data" / "disfluencies.tsv", help="rows")
     parser.add_argument("--text", type=Path, help="punctuated text that no model was trained on")
-    parser.add_argument("--max-words", type=int, default=20_000, help="of the text")
     options = parser.parse_args()
     try:
-        texts = {options.file.name: written_by_hand(options.file)}
+        texts = {ROWS.name: written_by_hand(ROWS)}
         if options.text is not None:
             settings = config.load(TrainConfig, ROOT / "configs" / "large-3-read.yaml").data.disfluencies
-            texts[f"{options.text.name}, synthetic"] = synthetic(options.text, settings, options.max_words)
+            texts[f"{options.text.name}, synthetic"] = synthetic(options.text, settings, MAX_WORDS)
         print("| text | found by | precision | recall | F1 | F1, 95 % | disfluent words |")
         print("| --- | --- | --- | --- | --- | --- | --- |")
         for name, said in texts.items():
             print(row(f"{name} | rule", said, by_rule(said.words)), flush=True)
-            for decoder in options.decoders if options.model else ():
+            for decoder in ("slots", "tagger") if options.model else ():
                 punctuator = Punctuator.from_pretrained(options.model).with_config(
                     decoding=DecodingConfig(decoder), render=RenderConfig(disfluencies="mark")
                 )

@@ -44,6 +44,8 @@ from t5punct.streaming import StreamingPunctuator
 from t5punct.text.words import words_of
 
 _WORDS_A_SECOND = 2.5
+_KILLED = 20  # streams whose clients vanish half-way
+_TEXT_WORDS = 300
 _STATUS = re.compile(r"^VmRSS:\s+(\d+) kB", re.MULTILINE)
 
 
@@ -56,10 +58,8 @@ def main() -> None:
     parser.add_argument("--lookahead", type=int, default=4)
     parser.add_argument("--streams", type=int, default=100)
     parser.add_argument("--seconds", type=float, default=60, help="how long each stream speaks")
-    parser.add_argument("--killed", type=int, default=20, help="streams whose clients vanish half-way")
     parser.add_argument("--clients", type=int, default=16)
     parser.add_argument("--texts", type=int, default=1000)
-    parser.add_argument("--text-words", type=int, default=300)
     parser.add_argument("--requests", type=int, default=10_000)
     options = parser.parse_args()
     {"streams": serve_streams, "texts": serve_texts, "restarts": restart, "nonsense": talk_nonsense}[options.what](
@@ -129,7 +129,7 @@ def serve_streams(options: argparse.Namespace) -> None:
             f"ws://127.0.0.1:{served.port}", {"policy": options.policy, "lookahead": options.lookahead}
         )
         spoken, memory = asyncio.run(_speak(address, stretches, options, served))
-    whole = [stream for index, stream in enumerate(spoken) if options.killed < index]
+    whole = [stream for index, stream in enumerate(spoken) if index > _KILLED]
     waits = sorted(itertools.chain.from_iterable(stream.waits_ms for stream in whole))
     cuts = statistics.quantiles(waits, n=100)
     lost = sum(not stream.is_ended or len(stream.texts) != len(stream.words) for stream in whole)
@@ -145,7 +145,7 @@ def serve_streams(options: argparse.Namespace) -> None:
         for stream, texts in zip(whole, alone, strict=False)
         for ours, theirs in zip(stream.texts, texts, strict=False)
     )
-    print(f"{len(whole)} of {options.streams} streams to their end, {options.killed} clients vanished, 1 never read")
+    print(f"{len(whole)} of {options.streams} streams to their end, {_KILLED} clients vanished, 1 never read")
     print(
         f"word to committed word beyond the lookahead, ms: p50 {cuts[49]:.0f}, p95 {cuts[94]:.0f}, p99 {cuts[98]:.0f}"
     )
@@ -175,7 +175,7 @@ async def _speak(
             memory.append(served.memory_mib())
 
     watching = asyncio.create_task(watch())
-    kinds = ["never reads", *["vanishes"] * options.killed]
+    kinds = ["never reads", *["vanishes"] * _KILLED]
     clients = [
         _client(address, stream, kinds[index] if index < len(kinds) else "stays", rng.random() / _WORDS_A_SECOND)
         for index, stream in enumerate(spoken)
@@ -222,10 +222,10 @@ def serve_texts(options: argparse.Namespace) -> None:
     """Many texts by some clients, and the same files by the command."""
     words = words_in(options.text)
     texts = [
-        " ".join(words[(number * options.text_words + place) % len(words)] for place in range(options.text_words))
+        " ".join(words[(number * _TEXT_WORDS + place) % len(words)] for place in range(_TEXT_WORDS))
         for number in range(options.texts)
     ]
-    n_words = options.texts * options.text_words
+    n_words = options.texts * _TEXT_WORDS
     with service(options) as served, ThreadPoolExecutor(options.clients) as clients:
 
         def ask(text: str) -> str:

@@ -23,17 +23,18 @@ from t5punct.punctuator import Punctuator, PunctuatorConfig
 from t5punct.streaming import StreamConfig, StreamingPunctuator, Streams, StreamState
 from t5punct.text.words import words_of
 
+_WINDOW = 32
+_STREAMS = 16  # side by side, on two cores
+_ROUNDS = 200
+
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("text", type=Path)
     parser.add_argument("--model", default=None)
     parser.add_argument("--precisions", nargs="+", default=["fp32", "int8"], help="the last one is of the long stream")
-    parser.add_argument("--window", type=int, default=32)
     parser.add_argument("--words", type=int, default=1000)
     parser.add_argument("--long-words", type=int, default=100_000)
-    parser.add_argument("--streams", type=int, default=16, help="side by side, on two cores")
-    parser.add_argument("--rounds", type=int, default=200)
     options = parser.parse_args()
     with options.text.open(encoding="utf-8") as lines:
         said = (word.core.lower() for line in lines for word in words_of(line) if word.has_slot)
@@ -54,15 +55,15 @@ def paces(punctuators: dict[str, Punctuator], words: Sequence[str], options: arg
     """Yield each policy with each precision, many streams at once, and each tenth of a long stream."""
     task = next(iter(punctuators.values())).model.task
     ways = product(("fixed", "entropy"), ["seq2seq", *["classify"] * task.classifies])
-    configs = {f"{policy}, {decide}": StreamConfig(policy, decide, options.window) for policy, decide in ways}
+    configs = {f"{policy}, {decide}": StreamConfig(policy, decide, _WINDOW) for policy, decide in ways}
     if task.delay_layers:
         configs["delay, tagger"] = StreamConfig("delay")
-    configs["sentence, seq2seq"] = StreamConfig("sentence", window=2 * options.window)
+    configs["sentence, seq2seq"] = StreamConfig("sentence", window=2 * _WINDOW)
     for (name, config), precision in product(configs.items(), punctuators):
         times = list(_times_ms(punctuators[precision], config, words[: options.words]))
         yield Pace.of(f"{name}, {precision}", times)
-    fixed = StreamConfig(window=options.window)
-    yield many_streams(punctuators[options.precisions[0]], fixed, words, options.streams, options.rounds)
+    fixed = StreamConfig(window=_WINDOW)
+    yield many_streams(punctuators[options.precisions[0]], fixed, words, _STREAMS, _ROUNDS)
     yield from long_stream(punctuators[options.precisions[-1]], fixed, words)
 
 

@@ -27,7 +27,7 @@ from t5punct.windows.plan import WindowConfig
 from t5punct.windows.votes import Vote, end_sentence, most_probable, normalise
 
 WORDS = "we know that this is right what how are you today well i think it's time to go don't stop now".split()
-TEXT = " ".join(random.Random(4).choices(WORDS, k=120))
+TEXT = " ".join(random.Random(4).choices(WORDS, k=70))
 PLAN = WindowConfig(window=16, mask_left=3, mask_right=3)
 
 
@@ -63,7 +63,7 @@ def test_kept_they_are_as_if_nobody_knew_them(signing_model: Model, decoder: str
 def test_some_words_are_marked_and_the_same_are_removed(signing_model: Model, decoder: str) -> None:
     marked = _punctuator(signing_model, "mark", decoder).annotate(TEXT)
     removed = _punctuator(signing_model, "remove", decoder).annotate(TEXT)
-    assert 5 < sum(bool(word.disfluent) for word in marked) < 100
+    assert 5 < sum(bool(word.disfluent) for word in marked) < 60
     assert [word.disfluent for word in marked] == [word.disfluent for word in removed]
     assert [word.is_removed for word in removed] == [bool(word.disfluent) for word in marked]
     assert [word.as_dict()["disfluent"] for word in marked] == [word.disfluent for word in marked]
@@ -99,43 +99,38 @@ def test_what_is_left_begins_with_capitals_and_odds_mark_more_or_fewer(signing_m
     assert n_marked(1e-6) == 0 < n_marked(1.0) < n_marked(1e6) == len(TEXT.split())
 
 
-@pytest.mark.parametrize("mode", ["mark", "remove"])
-@pytest.mark.parametrize("policy", ["fixed", "delay", "entropy", "sentence"])
+@pytest.mark.parametrize(("policy", "mode"), [("fixed", "remove"), ("delay", "mark"), ("entropy", "mark")])
 def test_any_chunking_of_a_stream_is_the_whole(signing_model: Model, mode: str, policy: str) -> None:
     config = StreamConfig(policy, window=12, lookahead=2, l_min=0, l_max=4, thresholds=[1.0])
-    decoder, words = "tagger" if policy == "delay" else "slots", TEXT.split()[:14]
+    decoder, words = "tagger" if policy == "delay" else "slots", TEXT.split()[:10]
     punctuator = _punctuator(signing_model, mode, decoder)
     whole = StreamingPunctuator(punctuator, config)
     said = [*whole.push(words), *whole.finish()]
     assert any(word.annotated.disfluent for word in said)
     assert [word.annotated.word for word in said] == words
-    for seed in range(1):
-        stream, streamed = StreamingPunctuator(punctuator, config), []
-        for chunk in chunked(words, random.Random(seed)):
-            streamed += stream.push(chunk)
-            if policy != "delay":
-                state = StreamState.from_json(stream.state.to_json())
-                stream = StreamingPunctuator(punctuator, config, state)
-        assert [word.annotated for word in (*streamed, *stream.finish())] == [word.annotated for word in said]
+    stream = StreamingPunctuator(punctuator, config)
+    streamed = []
+    for chunk in chunked(words, random.Random(0)):
+        streamed += stream.push(chunk)
+        if policy != "delay":
+            stream = StreamingPunctuator(punctuator, config, StreamState.from_json(stream.state.to_json()))
+    assert [word.annotated for word in (*streamed, *stream.finish())] == [word.annotated for word in said]
 
 
-@pytest.mark.parametrize("odds", [None, {DISFLUENT: 0.3, ",": 3.0}])
-def test_parallel_equals_step_by_step(signing_model: Model, odds: dict[str, float] | None) -> None:
+def test_parallel_equals_step_by_step(signing_model: Model) -> None:
+    odds = {DISFLUENT: 2.0, ",": 3.0}
     config = DecodingConfig(marks=signing_model.task.slot_marks, style="prose", mark_odds=odds)
-    windows = [WindowInput.of(TEXT.split()[start : start + 15]) for start in range(0, 60, 15)]
+    windows = [WindowInput.of(TEXT.split()[start : start + 15]) for start in range(0, 45, 15)]
     wanted = decode_stepwise(signing_model, windows, config)
     assert any(most_probable(vote.marks).startswith(DISFLUENT) for votes in wanted for vote in votes)
     assert_same_votes(SlotDecoder(signing_model, config).votes(windows), wanted)
 
 
-@pytest.mark.parametrize("changes", [{"marks": ",.~"}, {"mark_odds": {"~": 2.0}}])
-def test_the_sign_is_refused_unless_it_is_asked_for(signing_model: Model, changes: dict[str, object]) -> None:
-    with pytest.raises(ConfigError, match=r"'~', the sign of disfluent words, .*; add that, or leave it out"):
-        _punctuator(signing_model, "keep", **changes)
-    _punctuator(signing_model, "mark", **changes)
-
-
-def test_only_a_model_that_knows_them_is_asked(tagged_model: Model, signing_model: Model) -> None:
+def test_only_a_model_that_knows_them_is_asked_for_them(tagged_model: Model, signing_model: Model) -> None:
+    for changes in ({"marks": ",.~"}, {"mark_odds": {"~": 2.0}}):
+        with pytest.raises(ConfigError, match=r"'~', the sign of disfluent words, .*; add that, or leave it out"):
+            _punctuator(signing_model, "keep", **changes)
+        _punctuator(signing_model, "mark", **changes)
     with pytest.raises(ConfigError, match=r"'mark' with fresh, which does not know them; expected a model that was tr"):
         _punctuator(tagged_model, "mark")
     with pytest.raises(ConfigError, match="'remove' with the decoder generate; expected slots or tagger"):
@@ -174,7 +169,7 @@ def test_they_are_removed_on_the_command_line_only_if_asked(
 
 
 @pytest.mark.parametrize(("labels", "left"), [
-    (["", "~"], [""]), ([",", "~."], ["."]), (["?", "~.", "~!"], ["?"]), (["", "~", "~-", ""], ["-", ""]),
+    ([",", "~."], ["."]), (["?", "~.", "~!"], ["?"]), (["", "~", "~-", ""], ["-", ""]),
     (["", "~,"], [""]),  # the comma set the filler off
     (["~.", ""], [""]),  # nothing is before it
     (["", "~;", "~?", ",", "~"], ["?", ","]),

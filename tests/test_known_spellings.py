@@ -41,7 +41,6 @@ def test_the_english_models_know_names_with_inner_capitals(name: str) -> None:
     assert " ".join(map(table.spell, NAMES.replace("jean", "Jean").split())) == WRITTEN, "`jean` is a cloth, too"
     known = "I I'll it us may sage will Maria Chicago Monday mayo fjord Netflix mark".split()
     assert [table.spell(word.lower()) for word in known] == known
-    assert 10_000 < len(table.forms) < 20_000
     assert [table.spell(word) for word in ("Jean-luc", "jean-luc", "Jean-clad", "Jean-like", "Anti-war")] == [
         *("Jean-Luc", "jean-luc", "Jean-Clad", "Jean-like", "Anti-war")
     ], "what follows `Jean-` is a name, unless it is known in small letters; `jean` is a cloth"
@@ -50,25 +49,21 @@ def test_the_english_models_know_names_with_inner_capitals(name: str) -> None:
 
 
 def test_names_are_written_so_wherever_they_stand_if_there_is_a_table(small: Punctuator) -> None:
-    for text in (NAMES, f"so we have {NAMES} and more", f"see {NAMES.replace(' ', ' and ')}"):
-        written = bare(small.punctuate(text))
-        assert {*WRITTEN.split()} <= {*written}
-        assert [word.lower() for word in written] == text.split()
-    assert small.punctuate("iphone sales are up").startswith("iPhone sales")
+    text = f"iphone sales are up so see {NAMES.replace(' ', ' and ')}"
+    written = bare(small.punctuate(text))
+    assert written[0] == "iPhone" and {*WRITTEN.split()} <= {*written}
+    assert [word.lower() for word in written] == text.split()
     bare_model = Punctuator(replace(small.model, spellings=SpellingTable()))
     assert "iphone" in bare(bare_model.punctuate("we have an iphone here"))
 
 
-@pytest.mark.parametrize("decoder", ["slots", "tagger", "generate"])
+@pytest.mark.parametrize("decoder", ["slots", "tagger"])
 def test_i_has_a_capital_whatever_decides(small: Punctuator, decoder: str) -> None:
     punctuator = Punctuator(small.model, PunctuatorConfig(decoding=DecodingConfig(decoder=decoder)))
     assert first_persons(punctuator.punctuate(FIRST_PERSON)) == SPELLED
 
 
-@pytest.mark.parametrize("config", [
-    StreamConfig(lookahead=1), StreamConfig("fixed", "classify", window=8, lookahead=1),
-    StreamConfig("delay", lookahead=1),
-])  # fmt: skip
+@pytest.mark.parametrize("config", [StreamConfig(lookahead=1), StreamConfig("delay", lookahead=1)])
 def test_i_has_a_capital_in_streams(small: Punctuator, config: StreamConfig) -> None:
     stream = StreamingPunctuator(small, config)
     committed = [*stream.push(FIRST_PERSON.split()), *stream.finish()]
@@ -86,25 +81,23 @@ def test_i_has_a_capital_in_files_but_not_where_case_is_kept(small: Punctuator, 
 
 def test_multi_knows_elided_names_and_leaves_other_languages_i_alone() -> None:
     multi = Punctuator("multi")
-    italian = multi.punctuate("il governo dell'ungheria e quello dell'italia aspettano i risultati e i dati")
+    italian, french, polish, dutch, english, other = multi.punctuate_many([
+        "il governo dell'ungheria e quello dell'italia aspettano i risultati e i dati",
+        "nous venons d'allemagne et l'italie est belle mais l'eau est froide",
+        "mama i tata byli w domu a potem i ja przyszedłem",
+        "'t is mooi weer hier en 's avonds regent het 5 km verder",
+        "well i'm sure that i've seen it on whatsapp and youtube",
+        "goedemorgen dames en heren welkom bij deze vergadering",
+    ])  # fmt: skip
     assert {"dell'Ungheria", "dell'Italia", "i"} <= {*bare(italian)} and "I" not in bare(italian)
-    french = multi.punctuate("nous venons d'allemagne et l'italie est belle mais l'eau est froide")
     assert {"d'Allemagne", "l'Italie", "l'eau"} <= {*bare(french)}
-    assert multi.punctuate("l'italie est belle").startswith("L'Italie est")
-    names = "whatsapp youtube ebay macbook paypal iphone github"
-    assert bare(multi.punctuate(f"ich habe {names.replace(' ', ' und ')}"))[2::2] == [
-        *"WhatsApp YouTube eBay MacBook PayPal iPhone GitHub".split()
-    ]
-    dutch = bare(multi.punctuate("'t is mooi weer hier en 's avonds regent het 5 km verder"))
-    assert dutch[:2] == ["'t", "Is"] and {"'s", "km"} <= {*dutch}
-    polish = bare(multi.punctuate("mama i tata byli w domu a potem i ja przyszedłem"))
-    assert polish.count("i") == 2
-    assert {"I'm", "I've"} <= {*bare(multi.punctuate("well i'm sure that i've seen it"))}
+    assert bare(polish).count("i") == 2
+    assert bare(dutch)[:2] == ["'t", "Is"] and {"'s", "km"} <= {*bare(dutch)}
+    assert {"I'm", "I've", "WhatsApp", "YouTube"} <= {*bare(english)}
+    assert "Goedemorgen, dames en heren" in other, "behind a comma"
 
 
 def test_behind_a_comma_and_in_abbreviations_letters_stay_small(small: Punctuator) -> None:
-    dutch = Punctuator("multi").punctuate("goedemorgen dames en heren welkom bij deze vergadering")
-    assert "Goedemorgen, dames en heren" in dutch
     said = "so i asked him and he said well what do you think about maria and then i said well look at anna"
     written = small.punctuate(said).split()
     behind = [word for before, word in itertools.pairwise(written) if before.endswith(",")]

@@ -7,7 +7,6 @@ import ast
 import json
 import re
 from collections import deque
-from collections.abc import Callable
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -16,21 +15,18 @@ from types import ModuleType
 
 import pytest
 from chance import punctuated
-from proportion import is_linear, peak_bytes, seconds
+from proportion import is_linear
 
 import t5punct
-from t5punct.transcripts.items import SpokenWord
 from t5punct.transcripts.recogniser.recording import RecogniserJson
-from t5punct.transcripts.speech import read_plain
 from t5punct.transcripts.subtitles import read_ass, read_srt, read_vtt
-from t5punct.transcripts.terms import Terms, apply_terms
 
 MODULES = [import_module(module.name) for module in walk_packages(t5punct.__path__, "t5punct.")]
 _ONLY_MATCHED = {"_SRT_OPENING", "_ASS_OPENING", "_JSON_OPENING"}  # in a table, whose values are not looked at
 
 
 def used_otherwise(module: ModuleType) -> set[str]:
-    """The names in a module that are not only used as `NAME.match`; of a pattern, it may be looked for anywhere."""
+    """The names in a module that are used otherwise than as `NAME.match`: such a pattern is looked for anywhere."""
     nodes = [*ast.walk(ast.parse(Path(module.__file__ or "").read_text(encoding="utf-8")))]
     attributes = [node for node in nodes if isinstance(node, ast.Attribute)]
     matched = {id(node.value) for node in attributes if node.attr in ("match", "fullmatch", "pattern")}
@@ -58,9 +54,8 @@ PATTERNS = {
     for number, pattern in enumerate(patterns_in(value))
 }
 RUNS = (
-    "{\\", "\\p", "<", "<v ", "&#1", "[", "[a", "(", "[1:11", "1", "1:11 ", "00:00:00,0 ", " ", "\t", "\n", "a", "A ",
-    "A. ", "a.", "'", "-", "--> ", ":)", ":", "/", "://", "?", '"', "Jane D ", ">>", "\u200f", "♪", "# ",
-    '{"', "[{", '\\\\"', '"items": [1,', "\\", "\\u", '"a": ', "1,", "entit", "_",
+    "{\\", "<v ", "&#1", "[a", "(", "[1:11", "1", "1:11 ", "00:00:00,0 ", " ", "\n", "a", "A ", "a.", "'", "-", "--> ",
+    ":)", "://", '"', "Jane D ", "\u200f", '{"', '"items": [1,', "\\u", '"a": ', "_",
 )  # fmt: skip
 
 
@@ -89,13 +84,7 @@ def test_patterns_are_found_wherever_they_are_and_a_quadratic_one_too() -> None:
     assert {"_JSON_OPENING", "_COLON", "_HUB_ID", "TAGS"} <= names
     searched = {name.split()[1] for name, pattern in PATTERNS.items() if pattern in searched_patterns()}
     assert {"TAGS", "_COLON"} <= searched and {"_STRING", "TIMING"}.isdisjoint(searched)
-    as_it_was = re.compile(r"\{[^}]*\\p[1-9]")
-
-    def search_often(text: str) -> None:  # long enough for a clock that ticks every 20 ms
-        for _ in range(8):
-            as_it_was.search(text)
-
-    assert not is_linear(search_often, "{\\")
+    assert not is_linear(re.compile(r"\{[^}]*\\p[1-9]").search, "{\\"), "as a pattern of ASS once was"
 
 
 @pytest.mark.parametrize("run", RUNS)
@@ -113,26 +102,3 @@ def test_json_is_written_in_proportion_to_its_words() -> None:
         punctuated(json.dumps({"words": words}), "json", 1)
 
     assert is_linear(write, "a ")
-
-
-def test_many_terms_cost_no_more_a_word_than_few() -> None:
-    few, many = (Terms.of(["word=Word", *(f"term{n}=Term{n}" for n in range(n_terms))]) for n_terms in (10, 20_000))
-
-    def spelling(terms: Terms) -> Callable[[str], object]:
-        return lambda text: apply_terms(read_plain([text]), terms)
-
-    items = apply_terms(read_plain(["word of"]), many)
-    assert [item.word.spelled for item in items if isinstance(item, SpokenWord)] == ["Word", ""]
-    text = "word " * 1_200
-    most = 10 * min(seconds(spelling(few), text) for _ in range(2)) + 0.02
-    assert any(seconds(spelling(many), text) < most for _ in range(2))
-
-
-def test_a_long_line_with_a_tag_takes_little_more_memory_than_one_without() -> None:
-    def peak(text: str) -> int:
-        lines = ["1\n", "00:00:01,000 --> 00:00:02,000\n", text]
-        return peak_bytes(lambda: deque(read_srt(lines), maxlen=0))
-
-    line = "word " * 5_001
-    assert sum(1 for _ in read_srt(["1\n", "00:00:01,000 --> 00:00:02,000\n", line])) > 5_000
-    assert peak("<i>" + line) < 2 * peak(line)

@@ -4,10 +4,13 @@ import re
 import shlex
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
 from command import Invoke, on_a_terminal, pipe_of
+
+from t5punct.model import load
 
 ROOT = Path(__file__).parents[1]
 NAMES = ("README.md", "docs/usage.md", "docs/design.md", "CONTRIBUTING.md")
@@ -18,6 +21,15 @@ OPTIONS_OF_OTHERS = {"--depth", "--torch-backend", "--rm", "--share"}  # of git,
 # folders that hold files of the repository; a path below another one may be made by its reader
 FOLDERS = {"t5punct", "tests", "docs", "benchmarks", "configs"}
 FOLDERS |= {path.name for path in (ROOT / "t5punct").iterdir() if path.is_dir()}
+
+
+load_once = cache(load)
+
+
+@pytest.fixture(autouse=True)
+def _models_are_loaded_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A model takes seconds, and many commands name the same."""
+    monkeypatch.setattr("t5punct.punctuator.load", load_once)
 
 
 def blocks(page: str) -> list[tuple[str, str]]:

@@ -1,14 +1,11 @@
 """Counts: what a document contributes to the scores.  Counts of documents are added up for the scores of all.
 
-In: the slots of reference and output, or their texts.  Out: `Counts`, which can be added up, resampled, or compared.
+In: the slots of reference and output, or their texts, whose words are aligned.  Out: `Counts`.
 
 >>> reference, output = (Slot("."), Slot("")), (Slot("!"), Slot(","))
 >>> counts = count(reference, output)
 >>> counts.classes["PERIOD"].correct, counts.classes["COMMA"].predicted, counts.insertions
 (1, 1, 1)
-
-Texts are compared by aligning their words.  Words that differ are counted; their slots are scored all the same.
-
 >>> counts = compare("We know. Right?", "we know right?")
 >>> counts.slots, counts.words_changed, counts.classes["PERIOD"].reference
 (3, 0, 1)
@@ -16,7 +13,7 @@ Texts are compared by aligning their words.  Words that differ are counted; thei
 
 from __future__ import annotations
 
-from collections import Counter
+import operator
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
@@ -58,9 +55,9 @@ class ClassCounts:
     reference: int = 0
 
     @classmethod
-    def of_slot(cls, in_reference: bool, in_output: bool) -> ClassCounts:
-        """Return the counts of one slot, given whether it is of the class."""
-        return cls(int(in_reference and in_output), int(in_output), int(in_reference))
+    def of(cls, in_reference: Sequence[bool], in_output: Sequence[bool]) -> ClassCounts:
+        """Return the counts of slots, given of each whether it is of the class."""
+        return cls(sum(map(operator.and_, in_reference, in_output)), sum(in_output), sum(in_reference))
 
 
 @dataclass(frozen=True)
@@ -115,10 +112,7 @@ _PLAIN_FIELDS = tuple(item.name for item in fields(Counts) if item.name not in _
 
 def class_of(marks: str) -> str | None:
     """Return the benchmark class of a slot's marks; None if no mark has one."""
-    for mark in marks:
-        if mark in _CLASS_OF_MARK:
-            return _CLASS_OF_MARK[mark]
-    return None
+    return next((_CLASS_OF_MARK[mark] for mark in marks if mark in _CLASS_OF_MARK), None)
 
 
 def count(reference: Sequence[Slot], output: Sequence[Slot]) -> Counts:
@@ -126,45 +120,37 @@ def count(reference: Sequence[Slot], output: Sequence[Slot]) -> Counts:
     mistake = f"{len(output)} slots of output for {len(reference)} of reference"
     is_aligned = len(reference) == len(output)
     check(is_aligned, mistake, expected="the same words", fix="align the texts first", kind=InputError)
-    # there are many slots, but few different pairs: each of these is counted once, and multiplied
-    n_slots_of_pairs = Counter(_without_letters(*pair) for pair in zip(reference, output, strict=True))
-    total = Counts().row()
-    for pair, n_slots in n_slots_of_pairs.items():
-        row = _count_slot(*pair).row()
-        total = [number + n_slots * added for number, added in zip(total, row, strict=True)]
-    return Counts.of_row(total)
-
-
-def _without_letters(reference: Slot, output: Slot) -> tuple[Slot, Slot]:
-    """Replace the words of a pair of slots: pairs that count the same become equal."""
-    if reference.word is None or output.word is None:
-        return replace(reference, word=None), replace(output, word=None)
-    word = "a" if reference.word == reference.word.lower() else "A"
-    return replace(reference, word=word), replace(output, word=word if reference.word == output.word else "")
-
-
-def _count_slot(reference: Slot, output: Slot) -> Counts:
-    reference_class, output_class = class_of(reference.marks), class_of(output.marks)
-    openings = ClassCounts.of_slot(bool(reference.opening), bool(output.opening))
-    has_several = len(reference.marks) > 1
-    has_case = reference.word is not None and output.word is not None
-    has_capitals = has_case and reference.word != str(reference.word).lower()
-    is_case_right = has_case and reference.word == output.word
+    pairs = list(zip(reference, output, strict=True))
+    wanted = [class_of(slot.marks) for slot in reference]
+    written = [class_of(slot.marks) for slot in output]
+    errors = [classes for classes in zip(wanted, written, strict=True) if classes[0] != classes[1]]
+    of_several = [(slot, other) for slot, other in pairs if len(slot.marks) > 1]
+    words = [(slot.word, other.word) for slot, other in pairs if slot.word is not None and other.word is not None]
+    cased = [(word, other) for word, other in words if word != word.lower()]
     return Counts(
-        slots=1,
-        classes={name: ClassCounts.of_slot(reference_class == name, output_class == name) for name in CLASS_MARKS},
-        substitutions=int(None not in (reference_class, output_class) and reference_class != output_class),
-        insertions=int(reference_class is None and output_class is not None),
-        deletions=int(reference_class is not None and output_class is None),
-        multiple=int(has_several),
-        multiple_exact=int(has_several and reference.marks == output.marks),
-        boundaries=ClassCounts.of_slot(ends_sentence(reference.marks), ends_sentence(output.marks)),
-        disfluent=ClassCounts.of_slot(reference.disfluent, output.disfluent),
-        openings=openings if reference.opening == output.opening else replace(openings, correct=0),
-        cased_words=int(has_capitals),
-        cased_correct=int(has_capitals and is_case_right),
-        case_words=int(has_case),
-        case_correct=int(is_case_right),
+        slots=len(pairs),
+        classes={
+            name: ClassCounts.of([other == name for other in wanted], [other == name for other in written])
+            for name in CLASS_MARKS
+        },
+        substitutions=sum(None not in classes for classes in errors),
+        insertions=sum(before is None for before, _ in errors),
+        deletions=sum(after is None for _, after in errors),
+        multiple=len(of_several),
+        multiple_exact=sum(slot.marks == other.marks for slot, other in of_several),
+        boundaries=ClassCounts.of(
+            [ends_sentence(slot.marks) for slot in reference], [ends_sentence(slot.marks) for slot in output]
+        ),
+        disfluent=ClassCounts.of([slot.disfluent for slot in reference], [slot.disfluent for slot in output]),
+        openings=ClassCounts(
+            correct=sum(slot.opening == other.opening != NO_MARKS for slot, other in pairs),
+            predicted=sum(slot.opening != NO_MARKS for slot in output),
+            reference=sum(slot.opening != NO_MARKS for slot in reference),
+        ),
+        cased_words=len(cased),
+        cased_correct=sum(word == other for word, other in cased),
+        case_words=len(words),
+        case_correct=sum(word == other for word, other in words),
     )
 
 
@@ -189,16 +175,15 @@ def compare_words(reference: Sequence[Word], output: Sequence[Word], *, case: bo
         inserted += n_output - shared
         dropped += n_reference - shared
         changed += shared if code.tag == "replace" else 0
-    reference_slots = [_slot(reference[index], case) for index, _ in pairs]
-    output_slots = [Slot("") if index is None else _slot(output[index], case) for _, index in pairs]
+    slots = [Slot.of(word.marks, word.core if case else None, word.opening) for word in reference]
+    output_slots = [Slot.of(word.marks, word.core if case else None, word.opening) for word in output]
     return replace(
-        count(reference_slots, output_slots),
+        count(
+            [slots[index] for index, _ in pairs],
+            [Slot("") if index is None else output_slots[index] for _, index in pairs],
+        ),
         words=len(reference),
         words_changed=changed,
         words_inserted=inserted,
         words_dropped=dropped,
     )
-
-
-def _slot(word: Word, case: bool) -> Slot:
-    return Slot.of(word.marks, word.core if case else None, word.opening)

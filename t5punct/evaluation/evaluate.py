@@ -1,8 +1,7 @@
 """`t5punct evaluate`: a data file and a punctuator -> scores.
 
-In: IWSLT rows or any punctuated text (one document a line).  Out: a `Report`, which `score_table` shows.
-
-The punctuator gets the reference's words without marks and capitals; its output is compared with the reference.
+In: IWSLT rows or any punctuated text (one document a line), whose words the punctuator gets without marks and capitals.
+Out: a `Report`, which `score_table` shows.
 """
 
 from __future__ import annotations
@@ -18,7 +17,6 @@ from ..decoding.align import AlignmentCounts
 from ..punctuator import Punctuator
 from ..text.marks import Alphabet
 from ..text.render import KEEP, MARK, REMOVE, AnnotatedWord
-from ..windows.presets import Preset
 from .counts import CLASS_MARKS, Counts
 from .references import Reference, read_references
 from .scores import Scores, scores_of
@@ -67,7 +65,6 @@ def evaluate(
 ) -> Report:
     """Punctuate references and score the result.  data, max_words: what the report says of the references' origin."""
     started = time.perf_counter()
-    strategy = Preset(punctuator.config.windows, punctuator.config.combine)
     alignment_before = punctuator.alignment
     documents = list[Counts]()
     units = "text"
@@ -90,7 +87,7 @@ def evaluate(
         counts=tuple(documents),
         seconds=seconds,
         generated=None if alignment is None or alignment_before is None else alignment - alignment_before,
-        signature=f"{signature(punctuator, units, max_words)}|{strategy_signature(strategy)}",
+        signature=signature(punctuator, units, max_words),
     )
 
 
@@ -116,6 +113,8 @@ def signature(punctuator: Punctuator, units: str, max_words: int | None) -> str:
     odds = {} if generates else decoding.odds(task)
     max_marks = decoding.alphabet(task).max_marks
     precision = punctuator.model.precision
+    windows = config.windows
+    combine = config.combine
     parts = [
         "classes:" + ";".join(f"{name}={marks}" for name, marks in CLASS_MARKS.items()),
         f"words:{units}",
@@ -133,14 +132,6 @@ def signature(punctuator: Punctuator, units: str, max_words: int | None) -> str:
         f"disfluencies:{config.render.disfluencies}" if config.render.disfluencies != KEEP else "",
         f"model:{punctuator.model.name}",
         f"version:{__version__}",
-    ]
-    return "|".join(part for part in parts if part)
-
-
-def strategy_signature(strategy: Preset) -> str:
-    """Return the settings of a window strategy."""
-    windows, combine = strategy.windows, strategy.combine
-    parts = [
         f"w:{windows.window}|s:{windows.stride_words}|ml:{windows.mask_left}|mr:{windows.mask_right}",
         f"lead-in:{windows.lead_in}" if windows.lead_in else "",
         f"combine:{combine.method}" + (f">{combine.threshold}" if combine.method == "vote" else ""),

@@ -1,15 +1,13 @@
 """Files of punctuated text -> references: bare words to punctuate, and how to count the result.
 
-In: IWSLT rows, or punctuated text with one document a line.  Out: `Reference`s, lazily.
-
-The line `We know. Right?` is a reference with the words `we`, `know`, `right`.  A system's output for these words is
-counted against the marks and capitals of the line.
+In: IWSLT rows, or punctuated text with one document a line.  Out: `Reference`s, lazily: the line `We know. Right?` is
+one with the words `we`, `know`, `right`.
 """
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -21,7 +19,6 @@ from ..text.io.files import source_lines
 from ..text.io.iwslt import (
     LABEL_OF_CLASS,
     TO_BE_LEFT_OUT,
-    JoinedWords,
     Row,
     is_named_iwslt,
     is_row,
@@ -48,20 +45,17 @@ class RowsReference:
     @cached_property
     def words(self) -> Sequence[Word]:
         """The words for a system to punctuate, without marks and capitals."""
-        return [Word(word) for word in self._joined.words]
-
-    @cached_property
-    def _joined(self) -> JoinedWords:
-        return join_clitics(self.rows)
+        return [Word(word) for word in join_clitics(self.rows).words]
 
     def counts(self, annotated: Sequence[AnnotatedWord]) -> list[Counts]:
         """Return counts for each stretch of rows.  Changed words of the whole file are added to the first stretch."""
         output = list[Slot]()
-        for last_row, word in zip(self._joined.last_rows, annotated, strict=True):
+        for last_row, word in zip(join_clitics(self.rows).last_rows, annotated, strict=True):
             output += [Slot(NO_MARKS, disfluent=bool(word.disfluent))] * (last_row - len(output))
             output.append(Slot(word.marks, disfluent=bool(word.disfluent)))
-        classes = [row.label_class for row in self.rows]
-        reference = [Slot(LABEL_OF_CLASS[name], disfluent=name == TO_BE_LEFT_OUT) for name in classes]
+        reference = [
+            Slot(LABEL_OF_CLASS[row.label_class], disfluent=row.label_class == TO_BE_LEFT_OUT) for row in self.rows
+        ]
         counts = list[Counts]()
         for start in range(0, len(self.rows), _STRETCH_WORDS):
             stretch = slice(start, start + _STRETCH_WORDS)
@@ -110,17 +104,22 @@ def read_references(
         fix=f"make text of the .{file_format} first: t5punct punctuate --keep-marks --keep-case --to text",
     )  # fmt: skip
     is_iwslt, lines = _open_lines(path)
-    references: Iterable[Reference]
+    n_words = 0
     if is_iwslt:
         rows = parse_rows(lines, str(path))[:max_words]
-        references = [RowsReference(rows, alphabet)] if rows else []
+        n_words = len(rows)
+        if rows:
+            yield RowsReference(rows, alphabet)
     else:
-        references = _read_texts(lines, alphabet, case, max_words)
-    is_empty = True
-    for reference in references:
-        yield reference
-        is_empty = False
-    check(not is_empty, f"{path} holds no words", expected="punctuated text", fix="check the file", kind=InputError)
+        for line in lines:
+            n_left = None if max_words is None else max_words - n_words
+            words = tuple(Word(word.opening + word.core, word.marks) for word in split(line, alphabet).words[:n_left])
+            n_words += len(words)
+            if words:
+                yield TextReference(words, alphabet, case)
+            if max_words is not None and n_words >= max_words:
+                break
+    check(n_words, f"{path} holds no words", expected="punctuated text", fix="check the file", kind=InputError)
 
 
 def count_words(path: str | Path, max_words: int | None = None) -> int | None:
@@ -137,15 +136,3 @@ def _open_lines(path: str | Path) -> tuple[bool, Iterator[str]]:
     lines = source_lines(path)
     first = next((line for line in lines if line.strip()), "")
     return is_named_iwslt(path) or is_row(first), itertools.chain((first,), lines)
-
-
-def _read_texts(lines: Iterable[str], alphabet: Alphabet, case: bool, max_words: int | None) -> Iterator[TextReference]:
-    n_left = max_words
-    for line in lines:
-        words = tuple(Word(word.opening + word.core, word.marks) for word in split(line, alphabet).words[:n_left])
-        if words:
-            yield TextReference(words, alphabet, case)
-        if n_left is not None:
-            n_left -= len(words)
-            if n_left <= 0:
-                return

@@ -1,13 +1,10 @@
 """A `Report` of scores, or a `Comparison` of two, for people and for programs.
 
-In: a `Report` or a `Comparison`.  Out: a rich table, or values for JSON with the published keys.
-
-`as_json(report)["micro_f1"]` and `comparison_json(comparison)["differences"]["micro"]["gain"]` are numbers in percent.
+In: a `Report` or a `Comparison`.  Out: a rich table, or values for JSON with the published keys, in percent.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import asdict, astuple
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +13,6 @@ from .evaluate import Report
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
-
 
 _ALIGNMENT_KEYS = ("windows", "distrusted_windows", "words", "inserted", "dropped", "changed")  # of AlignmentCounts
 
@@ -41,7 +37,7 @@ def as_json(report: Report) -> dict[str, Any]:
         "case_accuracy": scores.case_accuracy,
         "cased_accuracy": scores.cased_accuracy,
         "words": scores.words,
-        "words_changed": scores.n_changes,
+        "words_changed": scores.words_changed,
         "generated_words": None if generated is None else dict(zip(_ALIGNMENT_KEYS, astuple(generated), strict=True)),
         "seconds": round(report.seconds, 3),
         "signature": report.signature,
@@ -82,9 +78,27 @@ def report_table(report: Report) -> RenderableType:
         rows["opening ¿ ¡"] = scores.opening
     for name, row_scores in rows.items():
         values = (row_scores.precision, row_scores.recall, row_scores.f1)
-        classes.add_row(name, *(score_text(value) for value in values), str(row_scores.reference))
-    figures = Text("\n".join(f"{name:<25} {text}" for name, text in _figures(report)))
-    return Group(classes, figures, one_line(report.signature))
+        classes.add_row(name, *map(score_text, values), str(row_scores.reference))
+
+    interval = report.micro_interval
+    figures = {
+        "micro F1, 95 % interval": "-" if interval is None else f"{interval.low:.1f} to {interval.high:.1f}",
+        "macro F1": score_text(scores.macro_f1),
+        "slot error rate": score_text(scores.slot_error_rate),
+        "labels of 2+ marks exact": score_text(scores.multiple_exact),
+        "case right, all words": score_text(scores.case_accuracy),
+        "case right, capitals": score_text(scores.cased_accuracy),
+        "words": str(scores.words),
+        "words changed": str(scores.words_changed),
+        "seconds": f"{report.seconds:.1f}",
+    }
+    generated = report.generated
+    if generated is not None:
+        counts = f"{generated.changed} changed, {generated.dropped} dropped, {generated.inserted} inserted"
+        figures["generated, before aligning"] = f"{counts} of {generated.words}"
+        figures["windows that aligned badly"] = f"{generated.distrusted} of {generated.windows}"
+    lines = Text("\n".join(f"{name:<25} {text}" for name, text in figures.items()))
+    return Group(classes, lines, one_line(report.signature))
 
 
 def comparison_table(comparison: Comparison, names: tuple[str, str]) -> RenderableType:
@@ -96,8 +110,7 @@ def comparison_table(comparison: Comparison, names: tuple[str, str]) -> Renderab
     differences = Table(*columns, title=f"{comparison.first.data}, {comparison.first.scores.words} words")
     for difference in comparison.differences:
         differences.add_row(difference.name, *difference_cells(difference))
-    both = (comparison.first, comparison.second)
-    return Group(differences, *(one_line(report.signature) for report in both))
+    return Group(differences, one_line(comparison.first.signature), one_line(comparison.second.signature))
 
 
 def one_line(signature: str) -> RenderableType:
@@ -112,32 +125,12 @@ def difference_cells(difference: Difference) -> tuple[str, str, str, str, str]:
     gain = "-" if difference.gain is None else f"{difference.gain:+.1f}"
     interval = difference.interval
     limits = "-" if interval is None else f"{interval.low:+.1f} to {interval.high:+.1f}"
-    return score_text(difference.first), score_text(difference.second), gain, limits, p_text(difference.p_value)
+    p_text = "-"
+    if difference.p_value is not None:  # 1000 samples give no p below 0.001, and p is never 0
+        p_text = "< 0.002" if difference.p_value < 0.002 else f"{difference.p_value:.3f}"
+    return score_text(difference.first), score_text(difference.second), gain, limits, p_text
 
 
-def p_text(p_value: float | None) -> str:
-    """Return a p-value as text.  1000 samples give no p below 0.001, and p is never 0."""
-    return "-" if p_value is None else "< 0.002" if p_value < 0.002 else f"{p_value:.3f}"
-
-
-def _figures(report: Report) -> Iterator[tuple[str, str]]:
-    scores, interval = report.scores, report.micro_interval
-    yield "micro F1, 95 % interval", "-" if interval is None else f"{interval.low:.1f} to {interval.high:.1f}"
-    yield "macro F1", score_text(scores.macro_f1)
-    yield "slot error rate", score_text(scores.slot_error_rate)
-    yield "labels of 2+ marks exact", score_text(scores.multiple_exact)
-    yield "case right, all words", score_text(scores.case_accuracy)
-    yield "case right, capitals", score_text(scores.cased_accuracy)
-    yield "words", str(scores.words)
-    yield "words changed", str(scores.n_changes)
-    yield "seconds", f"{report.seconds:.1f}"
-    generated = report.generated
-    if generated is not None:
-        counts = f"{generated.changed} changed, {generated.dropped} dropped, {generated.inserted} inserted"
-        yield "generated, before aligning", f"{counts} of {generated.words}"
-        yield "windows that aligned badly", f"{generated.distrusted} of {generated.windows}"
-
-
-def score_text(value: float | None, digits: int = 1) -> str:
+def score_text(value: float | None) -> str:
     """Return a score as text; a dash if it is undefined."""
-    return "-" if value is None else f"{value:.{digits}f}"
+    return "-" if value is None else f"{value:.1f}"

@@ -14,8 +14,6 @@ from dataclasses import astuple, dataclass
 
 from .counts import CLASS_MARKS, ClassCounts, Counts
 
-MICRO, BOUNDARY = "micro", "boundary"  # all marks; sentence ends
-
 
 @dataclass(frozen=True, slots=True)
 class ClassScores:
@@ -42,19 +40,12 @@ class Scores:
     case_accuracy: float | None  # on all words
     cased_accuracy: float | None  # on words that the reference does not write in lower case
     words: int
-    words_changed: int
-    words_inserted: int
-    words_dropped: int
+    words_changed: int  # how many were changed, inserted or dropped
 
     @property
     def by_name(self) -> dict[str, ClassScores]:
         """The scores of each class, of all marks and of sentence ends."""
-        return {**self.per_class, MICRO: self.micro, BOUNDARY: self.boundary}
-
-    @property
-    def n_changes(self) -> int:
-        """How many words were changed, inserted or dropped."""
-        return self.words_changed + self.words_inserted + self.words_dropped
+        return {**self.per_class, "micro": self.micro, "boundary": self.boundary}
 
 
 def scores_of(counts: Counts) -> Scores:
@@ -75,9 +66,7 @@ def scores_of(counts: Counts) -> Scores:
         case_accuracy=_percent(counts.case_correct, counts.case_words),
         cased_accuracy=_percent(counts.cased_correct, counts.cased_words),
         words=counts.words,
-        words_changed=counts.words_changed,
-        words_inserted=counts.words_inserted,
-        words_dropped=counts.words_dropped,
+        words_changed=counts.words_changed + counts.words_inserted + counts.words_dropped,
     )
 
 

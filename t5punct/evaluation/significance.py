@@ -1,15 +1,13 @@
 """How certain a score, or the gain of one system over another, is: bootstrap intervals and paired tests.
 
 In: the counts of each document.  Out: intervals and p-values.
-
-Of eight documents, `interval(documents, micro_f1)` draws eight with replacement, a thousand times, and returns the
-range that holds 95 % of these samples' scores.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -44,8 +42,7 @@ def interval(documents: Sequence[Counts], statistic: Statistic = micro_f1, *, n_
     """Return a percentile bootstrap over documents (Efron 1979); None for a single document, which shows no spread."""
     check(documents, "no documents", expected="at least one", fix="score something first", kind=InputError)
     rows = _rows(documents)
-    score = _statistic_of_rows(statistic)
-    return _bootstrap(lambda sample: score(rows[sample]), len(rows), n_samples)
+    return _bootstrap(lambda sample: _score(rows[sample], statistic), len(rows), n_samples)
 
 
 def gain_interval(
@@ -53,8 +50,11 @@ def gain_interval(
 ) -> Interval | None:
     """Return a percentile bootstrap of our gain; a sample has the same documents of both.  None for one document."""
     our_rows, their_rows = _paired_rows(ours, theirs)
-    score = _statistic_of_rows(statistic)
-    return _bootstrap(lambda sample: score(our_rows[sample]) - score(their_rows[sample]), len(our_rows), n_samples)
+
+    def gain(sample: Sample) -> float:
+        return _score(our_rows[sample], statistic) - _score(their_rows[sample], statistic)
+
+    return _bootstrap(gain, len(our_rows), n_samples)
 
 
 def paired_test(
@@ -63,14 +63,13 @@ def paired_test(
     """Return p, how often chance gives as large a gain or loss: approximate randomisation (Noreen 1989)."""
     rng = np.random.default_rng(_SEED)
     our_rows, their_rows = _paired_rows(ours, theirs)
-    score = _statistic_of_rows(statistic)
-    gain = score(our_rows) - score(their_rows)
+    gain = _score(our_rows, statistic) - _score(their_rows, statistic)
     n_as_large = 0
     for _ in range(n_samples):
         is_swapped = rng.random(len(our_rows))[:, None] < 0.5  # (n_documents, 1)
         first = np.where(is_swapped, their_rows, our_rows)
         second = np.where(is_swapped, our_rows, their_rows)
-        n_as_large += abs(score(first) - score(second)) >= abs(gain)
+        n_as_large += abs(_score(first, statistic) - _score(second, statistic)) >= abs(gain)
     return (n_as_large + 1) / (n_samples + 1)
 
 
@@ -94,15 +93,10 @@ def _rows(documents: Sequence[Counts]) -> Rows:
     return np.array([counts.row() for counts in documents], dtype=np.int64)
 
 
-def _statistic_of_rows(statistic: Statistic) -> Callable[[Rows], float]:
-    """Return a function from documents' rows to the statistic of their sum.  Samples of few documents repeat sums."""
-    values = dict[bytes, float]()  # by the bytes of a sum
+def _score(rows: Rows, statistic: Statistic) -> float:
+    return _score_of_sum(tuple(rows.sum(axis=0).tolist()), statistic)
 
-    def score(rows: Rows) -> float:
-        total = rows.sum(axis=0)
-        key = total.tobytes()
-        if key not in values:
-            values[key] = statistic(Counts.of_row(total.tolist()))
-        return values[key]
 
-    return score
+@lru_cache(maxsize=4000)  # samples of few documents have the same sums
+def _score_of_sum(row: tuple[int, ...], statistic: Statistic) -> float:
+    return statistic(Counts.of_row(row))

@@ -46,28 +46,12 @@ _UNIT = re.compile(r"(?:(?<=\d)|(?<=\d['’]))(?:st|nd|rd|th|s|am|pm)(?![^\W\d_]
 _NEVER_UPPER = re.compile(r"\W*\d+(?:st|nd|rd|th|['’]?s)", re.IGNORECASE)  # `3rd`, `80s`; but `10AM`
 _INITIALS = re.compile(r"(?<!['’])\b[^\W\d_]")  # in `u.s.'s` all but the last
 # o'neil and d'angelo have two capitals; o'clock, d'you, d'oh and the like have one
-_DUTCH_ARTICLE = re.compile(r"['’][st]-(?=[^\W\d_])")  # of places: `'s-Hertogenbosch`
 _NAME = re.compile(r"[od]['’](?=[^\W\d_]{3})(?!(?:clock|you|accord)\b)")
 
 
 def ends_sentence(marks: str) -> bool:
     """Return whether marks end a sentence: they hold `.`, `?`, `!`, or what stands for them in another script."""
     return any(mark in _ENDS for mark in marks)
-
-
-def keep_marks_among(marks: str, allowed: str) -> str:
-    """Return the marks of a slot that may be written; a full stop or a comma in the place of a mark that may not.
-
-    An end of a sentence stays one, where a full stop may be written, and other marks become a comma.
-
-    >>> [keep_marks_among(marks, ",.?") for marks in ("?!", "!", ";", "...")], keep_marks_among(".", ",?")
-    (['?', '.', ',', '...'], '')
-    """
-    kept = "".join(mark for mark in marks if mark in allowed)
-    if kept or not marks:
-        return kept
-    plain = "." if ends_sentence(marks) else ","
-    return next((mark for mark in allowed if OTHER_SCRIPTS.get(mark, mark) == plain), NO_MARKS)
 
 
 @dataclass(frozen=True)
@@ -90,19 +74,11 @@ class Alphabet:
 
     @cached_property
     def signed(self) -> Alphabet:
-        """The same marks, and the sign of disfluent words.
-
-        >>> Alphabet(",.").signed.marks_in("~,")
-        '~,'
-        """
+        """The same marks, and the sign of disfluent words."""
         return replace(self, marks=self.marks + DISFLUENT, max_marks=self.max_marks + 1)
 
     def union(self, alphabet: Alphabet) -> Alphabet:
-        """Return the marks that either of them has.
-
-        >>> Alphabet(",.").union(Alphabet(".?")).marks
-        ',.?'
-        """
+        """Return the marks that either of them has."""
         marks = "".join(dict.fromkeys(self.marks + alphabet.marks))
         return Alphabet(marks, max(self.max_marks, alphabet.max_marks))
 
@@ -142,16 +118,11 @@ _CASES = (Case.LOWER, Case.CAPITALISED, Case.UPPER)
 def capitalise(word: str) -> str:
     """Upper-case the first letter that has a case: `'em` -> `'Em`; in names like `o'neil` the next one too.
 
-    Of Dutch places (`'s-hertogenbosch`) it is the first one behind the hyphen.
-    Georgian begins no word with a capital: it has them for words that are written in capitals throughout.  `u.s.` and
-    `ph.d.` have capitals or none, `e.g.` one.  Letters behind a number have one as a name (`3D`, `4K's`), and none in
-    `3rd`, `10am` and `80s`.
+    `u.s.` and `ph.d.` have capitals or none, `e.g.` one.  Letters behind a number have one as a name (`3D`, `4K's`),
+    and none in `3rd`, `10am` and `80s`.
     """
     if has_initials(word):
         return _INITIALS.sub(lambda match: match[0].upper(), word)
-    article = _DUTCH_ARTICLE.match(word)
-    if article:
-        return article[0] + capitalise(word[article.end() :])
     name = _NAME.match(word)  # the `o'` of a name
     if name:
         return name[0].upper() + capitalise(word[name.end() :])
@@ -188,9 +159,6 @@ def case_forms(word: str) -> Mapping[Case, str]:
 
     A word that the input spells in mixed case keeps its spelling: nobody writes `iPhone` by chance.  So do addresses,
     paths and code.
-
-    >>> dict(case_forms("i")), dict(case_forms("foo.com"))
-    ({<Case.LOWER: 'lower'>: 'i', <Case.CAPITALISED: 'capitalised'>: 'I'}, {<Case.VERBATIM: 'verbatim'>: 'foo.com'})
     """
     if case_of(word) is Case.VERBATIM or keeps_letters(word):
         return MappingProxyType({Case.VERBATIM: word})

@@ -13,17 +13,17 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from ..errors import ConfigError
+from ..config import check, check_range
 from .marks import (
     DISFLUENT,
     NO_MARKS,
     OPENING,
+    OTHER_SCRIPTS,
     Alphabet,
     Case,
     apply_case,
     case_of,
     ends_sentence,
-    keep_marks_among,
 )
 from .spelling import keeps_letters
 from .spelling_table import NO_SPELLINGS, SpellingTable
@@ -49,22 +49,16 @@ class RenderConfig:
     marks: bool = True  # False writes capitals only, and no marks but those that are kept
 
     def __post_init__(self) -> None:
-        if not self.marks and not self.case:
-            raise ConfigError("neither marks nor capitals", expected="one of them", fix="drop --no-case or --marks")
-        if self.alternatives < 0:
-            raise ConfigError(f"{self.alternatives} alternatives", expected="0 or more", fix="check alternatives")
-        if self.disfluencies not in DISFLUENCIES:
-            raise ConfigError(
-                f"disfluencies {self.disfluencies!r}",
-                expected=f"one of {', '.join(DISFLUENCIES)}",
-                fix="check --disfluencies",
-            )
-        if self.disfluencies != KEEP and self.keep_marks:
-            raise ConfigError(
-                f"disfluencies {self.disfluencies!r} with the marks of the input kept",
-                expected="marks that are decided anew, as disfluencies are decided with them",
-                fix="drop --keep-marks or --disfluencies",
-            )
+        fix = "drop --no-case or --marks"
+        check(self.marks or self.case, "neither marks nor capitals", expected="one of them", fix=fix)
+        check_range(self, "", 0, "alternatives")
+        named = f"disfluencies {self.disfluencies!r}"
+        choices = ", ".join(DISFLUENCIES)
+        check(self.disfluencies in DISFLUENCIES, named, expected=f"one of {choices}", fix="check --disfluencies")
+        check(
+            self.disfluencies == KEEP or not self.keep_marks, f"{named} with the marks of the input kept",
+            expected="marks that are decided anew", fix="drop --keep-marks or --disfluencies",
+        )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,10 +88,6 @@ def fit_opening(decision: Decision, opened: str, *, ends: bool) -> Decision:
 
     opened: the mark that opened it at an earlier word, or that the input has before this one.  ends: whether the
     sentence ends with the word.
-
-    >>> at_end = Decision(".", Case.LOWER, 1.0, 1.0, opening="")
-    >>> fit_opening(at_end, "¿", ends=True).marks, fit_opening(at_end, "", ends=True).marks
-    ('?', '.')
     """
     opening = NO_MARKS if opened and decision.opening else decision.opening
     marks = decision.marks
@@ -118,9 +108,6 @@ def agree_with_unsure(decision: Decision, before: Case | None) -> Decision:
     """Return a decision whose case is that of the word before it, `before`, if that was unsure and this one is.
 
     They are one name or none: neither `town Hall` nor `Town hall`.
-
-    >>> agree_with_unsure(Decision("", Case.CAPITALISED, 1.0, 0.7), Case.LOWER).case
-    <Case.LOWER: 'lower'>
     """
     if before is None or before is decision.case or decision.case not in _OF_NAMES:
         return decision
@@ -132,14 +119,20 @@ def agree_with_unsure(decision: Decision, before: Case | None) -> Decision:
 def write_only(decision: Decision, allowed: str) -> Decision:
     """Return a decision without marks that may not be written; `¿` needs `?` to be `allowed`.
 
-    >>> write_only(Decision("!", Case.LOWER, 1.0, 1.0, opening="¿"), ",.").marks
-    '.'
+    Where no mark is left, an end of a sentence becomes a full stop, and other marks a comma, if these may be written.
+
+    >>> [write_only(Decision(marks, Case.LOWER, 1.0, 1.0), ",.?").marks for marks in ("?!", "!", ";")]
+    ['?', '.', ',']
     """
+    marks = "".join(mark for mark in decision.marks if mark in allowed)
+    if decision.marks and not marks:
+        plain = "." if ends_sentence(decision.marks) else ","
+        marks = next((mark for mark in allowed if OTHER_SCRIPTS.get(mark, mark) == plain), NO_MARKS)
     opening = decision.opening
     if opening and OPENING[opening] not in allowed:
         opening = NO_MARKS
     rivals = tuple(rival for rival in decision.alternatives if {*rival.marks} <= {*allowed})
-    return replace(decision, marks=keep_marks_among(decision.marks, allowed), opening=opening, alternatives=rivals)
+    return replace(decision, marks=marks, opening=opening, alternatives=rivals)
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,7 +210,8 @@ def _written(
     if decision.opening is not None and not config.marks:
         decision = replace(decision, opening=NO_MARKS)
     if decision.opening is not None and word.takes_marks and not (config.keep_marks and word.opening):
-        word = _with_opening(word, decision.opening)
+        opened = word.with_opening(decision.opening)
+        word = replace(opened, raw=opened.text[: opened.n_stem] + word.raw[word.n_stem :])  # marks that it keeps stay
     is_phrase = word.is_abbreviated and word.dotted  # `z. B.`
     is_kept = keeps_letters(word.core) or is_phrase or word.spelled or (config.keep_case and word.core != word.normal)
     case = Case.VERBATIM
@@ -252,20 +246,10 @@ def _written(
     return text, marks.removeprefix(sign) if is_shown else NO_MARKS, case
 
 
-def _with_opening(word: Word, opening: str) -> Word:
-    """Return a word with the opening mark that was decided, before marks that it keeps, too."""
-    changed = word.with_opening(opening)
-    return replace(changed, raw=changed.text[: changed.n_stem] + word.raw[word.n_stem :])
-
-
 def move_marks_of_removed_words(decisions: Iterable[Decision]) -> list[Decision]:
     """Return decisions of words of which the disfluent ones are removed: stronger marks go to the word before.
 
     A comma goes with its word, which it set off: `the, um, house`.
-
-    >>> said = [Decision(",", Case.LOWER, 1, 1), Decision(".", Case.LOWER, 1, 1, disfluent=True)]
-    >>> [decision.marks for decision in move_marks_of_removed_words(said)]
-    ['.', '.']
     """
     moved = list[Decision]()
     last: int | None = None  # the place of the last word that stays

@@ -121,8 +121,7 @@ def precedes_name(word: str) -> bool:
 def is_ordinal(before: str, number: str, following: str) -> bool:
     """Return whether a full stop behind a number makes it an ordinal or a Hungarian year, judging by the words around.
 
-    >>> is_ordinal("am", "3", "oktober"), is_ordinal("im", "19", "Jahrhundert"), is_ordinal("had", "3", "then")
-    (True, True, False)
+    `am 3. Oktober`, `im 19. Jahrhundert` and `1956. október 23` have one.
     """
     behind = following.lower().rstrip(".,;:?!")
     if not (number.isascii() and number.isdecimal()):
@@ -140,9 +139,6 @@ def is_of_phrase(before: str, letter: str, following: str) -> bool:
     """Return whether a letter with a full stop belongs to a phrase such as `z. B.`, judging by the words around.
 
     before, following: with their marks.
-
-    >>> is_of_phrase("ist", "z", "B."), is_of_phrase("z.", "B", "gut"), is_of_phrase("plan", "b", "then")
-    (True, True, False)
     """
     is_letter = len(letter) == 1 and letter.isalpha()
     return is_letter and any(_LETTER_WITH_STOP.fullmatch(word) for word in (before, following))
@@ -154,11 +150,7 @@ def may_be_initial(word: str) -> bool:
 
 
 def is_initialism(word: str) -> bool:
-    """Return whether a word is letters with full stops between them: `U.S.`, `a.k.a`; not `J.`, which is one letter.
-
-    >>> [is_initialism(word) for word in ("U.S.", "C.S", "e.g.", "J.", "Ph.D", "3.5")]
-    [True, True, True, False, False, False]
-    """
+    """Return whether a word is letters with full stops between them: `U.S.`, `a.k.a`; not `J.`, which is one letter."""
     return "." in word[:-1] and _INITIALISM.fullmatch(word) is not None
 
 
@@ -168,20 +160,12 @@ def has_initials(word: str) -> bool:
 
 
 def is_lower_abbreviation(word: str) -> bool:
-    """Return whether a word is an abbreviation that has a capital only where a sentence begins: `e.g.`, `vs`, `km`.
-
-    >>> [is_lower_abbreviation(word) for word in ("A.M.", "Vs", "Kg", "U.S.", "Mr")]
-    [True, True, True, False, False]
-    """
+    """Return whether a word is an abbreviation that has a capital only where a sentence begins: `e.g.`, `vs`, `km`."""
     return _bare(word) in _LOWERED | _LOWERED_WORDS | _UNITS
 
 
 def is_clitic(word: str) -> bool:
-    """Return whether a word never has a capital, and passes it to the next word: the Dutch `'t` of `'t Is laat`.
-
-    >>> [is_clitic(word) for word in ("'t", "’S", "'em", "t")]
-    [True, True, False, False]
-    """
+    """Return whether a word never has a capital, and passes it to the next word: the Dutch `'t` of `'t Is laat`."""
     return _CLITIC.fullmatch(word) is not None
 
 
@@ -216,11 +200,7 @@ def has_path(word: str) -> bool:
 
 
 def is_emoticon(word: str) -> bool:
-    """Return whether a word is an emoticon, a face made of characters.
-
-    >>> [is_emoticon(word) for word in (":)", ":D", ";-P", ":'(", "XD", "O:)", "D", "C:", ":30")]
-    [True, True, True, True, True, True, False, False, False]
-    """
+    """Return whether a word is an emoticon, a face made of characters."""
     return _EMOTICON.fullmatch(word) is not None
 
 

@@ -71,22 +71,13 @@ class SpellingTable:
         return spelled
 
     def has_small(self, word: str) -> bool:
-        """Return whether the table has a word in small letters: a capital would only mean that a sentence begins.
-
-        >>> table = SpellingTable(("Maria", "let", "turn"))
-        >>> [table.has_small(word) for word in ("turn", "let's", "maria", "chase")]
-        [True, True, False, False]
-        """
+        """Return whether the table has a word in small letters: a capital would only mean that a sentence begins."""
         letters = word.lower().replace("’", "'")
         forms = self._forms_by_letters
         return (forms.get(letters) or forms.get(_POSSESSIVE.sub("", letters)) or "").islower()
 
     def including(self, table: SpellingTable) -> SpellingTable:
-        """Return a table with the forms of both, sorted.  If both have a form of a word, it has that of `table`.
-
-        >>> SpellingTable(("IOS", "eBay")).including(SpellingTable(("iOS",))).forms
-        ('eBay', 'iOS')
-        """
+        """Return a table with the forms of both, sorted.  If both have a form of a word, it has that of `table`."""
         return SpellingTable(tuple(sorted((self._forms_by_letters | table._forms_by_letters).values())))
 
 

@@ -1,12 +1,12 @@
 """Words, marks and white space: a text is split into them, and words are written with marks.
 
-In: any text.  Out: a `SplitText` of `Word`s, whose spellings are never changed; and text again.
+In: any text.  Out: a `SplitText` of `Word`s, whose spellings are never changed; a word with other marks.
 
 >>> text = split('We know "that", right?!')
 >>> [(word.text, word.marks) for word in text.words]
 [('We', ''), ('know', ''), ('"that"', ','), ('right', '?!')]
->>> text.joined()
-'We know "that", right?!'
+>>> text.words[3].with_marks("!")
+'right!'
 """
 
 from __future__ import annotations
@@ -97,11 +97,7 @@ class Word:
 
     @property
     def opening(self) -> str:
-        """The opening mark before the core: the first of `¿¡`, or none.
-
-        >>> [word.opening for word in split('"¿Qué hora es?" ¡No!').words]
-        ['¿', '', '', '¡']
-        """
+        """The opening mark before the core: the first of `¿¡`, or none."""
         if self.text[:1].isalnum():  # nearly always
             return NO_MARKS
         if self.text in OPENING:  # it stands apart, as in `¿ qué`
@@ -137,11 +133,7 @@ class Word:
         return self.has_slot and not bare.endswith(_STANDING)
 
     def with_opening(self, opening: str) -> Word:
-        """Return the word with this opening mark, or none, before its core; pure punctuation stays as it is.
-
-        >>> Word('"qué').with_opening("¿").text, Word("¡¿qué").with_opening("").text
-        ('"¿qué', 'qué')
-        """
+        """Return the word with this opening mark, or none, before its core; pure punctuation stays as it is."""
         if not self.has_slot or opening == self.opening == NO_MARKS:
             return self
         start = self.text.find(self.core)
@@ -149,11 +141,7 @@ class Word:
         return replace(self, text=head + self.text[start:])
 
     def closing_as(self, text: str) -> Word:
-        """Return the word with its closing quotes behind its marks, if `text`, the word as it is written, has them so.
-
-        >>> Word('you"').closing_as('you?"').n_closers, Word('you"').closing_as('you"?').n_closers
-        (1, 0)
-        """
+        """Return the word with its closing quotes behind its marks, if `text`, as it is written, has them so."""
         has_new_marks_inside = self.closes_quote and len(text) > len(self.text) and text.endswith(self.text[-1])
         return self.with_quotes_behind() if has_new_marks_inside else self
 
@@ -226,11 +214,6 @@ class SplitText:
     words: tuple[Word, ...]
     lead: str = ""
 
-    def joined(self, alphabet: Alphabet | None = None) -> str:
-        """Return the text with its marks in canonical form."""
-        pieces = (word.with_marks(word.marks, alphabet=alphabet) + word.space for word in self.words)
-        return self.lead + "".join(pieces)
-
 
 def split(text: str, alphabet: Alphabet | None = None) -> SplitText:
     """Split a text into words, each with the marks that follow it.
@@ -242,11 +225,7 @@ def split(text: str, alphabet: Alphabet | None = None) -> SplitText:
 
 
 def opening_apart(text: str) -> tuple[str, str]:
-    """Return a written word without its opening marks, and these; quotes and brackets before it stay.
-
-    >>> opening_apart('"¿Qué'), opening_apart("so")
-    (('"Qué', '¿'), ('so', ''))
-    """
+    """Return a written word without its opening marks, and these; quotes and brackets before it stay."""
     rest = text.lstrip(OPENERS)  # quotes, brackets and opening marks
     head = text[: len(text) - len(rest)]
     opening = "".join(char for char in head if char in OPENING)
@@ -376,7 +355,19 @@ def _units(alphabet: Alphabet) -> re.Pattern[str]:
 
 def _marks_begin(piece: str, alphabet: Alphabet) -> int:
     """Return where marks and closing quotes begin; not at a mark that is part of `http://a.b?`, `C:` or `&amp;`."""
-    start = _tail_start(piece, alphabet)
+    characters = alphabet.characters.replace(DASH, "") + CLOSERS
+    has_dash = DASH in alphabet.marks
+    start = len(piece)
+    while start:  # a regular expression would start over at every mark; this walks once, from the end
+        if piece[start - 1] in characters:
+            start -= 1
+            continue
+        bare = start
+        while bare and piece[bare - 1] == DASH:
+            bare -= 1
+        if start - bare < 2 or not has_dash:  # a single hyphen belongs to the word: `pre-`
+            break
+        start = bare
     begun = piece[:start].lstrip(OPENERS)
     is_owned = (
         (piece.find("?") == start and has_path(begun))
@@ -384,25 +375,3 @@ def _marks_begin(piece: str, alphabet: Alphabet) -> int:
         or (piece.startswith(";", start) and ends_in_entity(begun + ";"))
     )
     return start + is_owned
-
-
-def _tail_start(piece: str, alphabet: Alphabet) -> int:
-    """Return where the marks and closing quotes at the end of a piece begin.
-
-    A regular expression would start over at every mark; this walks once, from the end.
-    """
-    characters = alphabet.characters.replace(DASH, "") + CLOSERS
-    has_dash = DASH in alphabet.marks
-    place = len(piece)
-    while place:
-        if piece[place - 1] in characters:
-            place -= 1
-            continue
-        bare = place
-        while bare and piece[bare - 1] == DASH:
-            bare -= 1
-        n_hyphens = place - bare
-        if n_hyphens < 2 or not has_dash:  # a single one belongs to the word: `pre-`
-            break
-        place = bare
-    return place

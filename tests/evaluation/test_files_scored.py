@@ -1,6 +1,5 @@
 """What a file is scored with: its own rows, its lines, its words; disfluent words have scores of their own."""
 
-import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,8 +12,8 @@ from t5punct.decoding.inputs import DecodingConfig
 from t5punct.decoding.slots import SlotDecoder
 from t5punct.decoding.tagging import TagDecoder
 from t5punct.errors import InputError
-from t5punct.evaluation.counts import ClassCounts, Counts, Slot, compare, count
-from t5punct.evaluation.evaluate import Report, evaluate_file
+from t5punct.evaluation.counts import ClassCounts, Counts, compare
+from t5punct.evaluation.evaluate import evaluate_file
 from t5punct.evaluation.references import read_references
 from t5punct.evaluation.score_table import as_json, report_table
 from t5punct.model import Model
@@ -28,7 +27,6 @@ CLITICS = DATA / "hand-counted.tsv"
 
 
 def test_a_model_of_fewer_marks_is_scored_by_the_same_reference(tiny_model: Model, tmp_path: Path) -> None:
-    """`!` is a PERIOD whoever can write it; and no mark stays in what the model reads."""
     (tmp_path / "text.txt").write_text("Stop! Go! Run! We know.\n")
     for model in (tiny_model, tiny_model.with_task(marks=",.?")):
         system = Scripted(model, "stop. go. run. we know.")
@@ -78,7 +76,7 @@ def test_no_word_of_an_odd_file_is_called_changed(
 ) -> None:
     (tmp_path / name).write_text(content)
     scores = evaluate_file(tmp_path / name, Scripted(tiny_model, output)).scores
-    assert (scores.words, scores.n_changes) == (n_words, 0)
+    assert (scores.words, scores.words_changed) == (n_words, 0)
     assert scores.micro.f1 == 100.0 or name == "marks of rows.tsv"
 
 
@@ -116,9 +114,7 @@ def test_words_that_rendering_changes_come_to_light(tiny_model: Model, monkeypat
     written = {"know": "now", "three": "three four", "stop": "stopx"}
     monkeypatch.setattr("t5punct.text.words.apply_case", lambda word, case: written.get(word, word))
     rows, text = (evaluate_file(DATA / f"hand-counted.{kind}", Punctuator(tiny_model)) for kind in ("tsv", "txt"))
-    assert (rows.scores.words_changed, rows.scores.words_inserted, rows.scores.words_dropped) == (2, 0, 0)
-    assert (text.scores.words_changed, text.scores.words_inserted, text.scores.words_dropped) == (2, 1, 0)
-    assert as_json(text)["words_changed"] == 3
+    assert (rows.scores.words_changed, as_json(text)["words_changed"]) == (2, 3)
 
 
 def test_max_words_cuts_both_kinds_of_file_and_a_pipe_of_either_is_scored(tiny_model: Model) -> None:
@@ -157,9 +153,7 @@ def test_the_report_carries_its_settings(tiny_model: Model) -> None:
 
 
 @pytest.mark.parametrize(("decoder", "tagged", "longest", "runs"), [
-    ("auto", ["talk"], None, "decoder:tagger|"), ("auto", ["chat"], None, "decoder:slots|"),
-    ("auto", ["talk"], 3, "decoder:slots|"), ("slots", ["talk"], None, "decoder:slots|"),
-    ("tagger", [], None, "decoder:tagger|"),
+    ("auto", ["talk"], None, "tagger"), ("auto", ["chat"], None, "slots"), ("auto", ["talk"], 3, "slots"),
 ])  # fmt: skip
 def test_the_signature_names_the_decoder_that_ran(
     tagged_model: Model,
@@ -170,15 +164,10 @@ def test_the_signature_names_the_decoder_that_ran(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """`auto` takes the tagger in the styles that the model says, unless several marks are asked for."""
-    ran = list[str]()
-    for kind in (TagDecoder, SlotDecoder):
-        votes = kind.votes
-        monkeypatch.setattr(
-            kind, "votes", lambda self, *given, votes=votes: ran.append(type(self).__name__) or votes(self, *given)
-        )
+    monkeypatch.delattr(SlotDecoder if runs == "tagger" else TagDecoder, "votes")  # the other one cannot run
     config = PunctuatorConfig(decoding=DecodingConfig(decoder, style="talk", max_marks=longest))
-    assert runs in evaluate_file(CLITICS, Punctuator(tagged_model.with_task(tagged_styles=tagged), config)).signature
-    assert set(ran) == {"TagDecoder" if "tagger" in runs else "SlotDecoder"}
+    report = evaluate_file(CLITICS, Punctuator(tagged_model.with_task(tagged_styles=tagged), config))
+    assert f"|decoder:{runs}|" in report.signature
 
 
 def test_json_has_the_published_keys_and_a_table_ends_with_the_signature(tiny_model: Model) -> None:
@@ -194,16 +183,16 @@ def test_json_has_the_published_keys_and_a_table_ends_with_the_signature(tiny_mo
     assert (published["micro_precision"], published["micro_recall"]) == (pytest.approx(100 / 3), 40.0)
     assert published["boundary_f1"] == 100.0
     assert published["multiple_exact"] is None
-    for width in (20, 200):
-        assert _printed(report, width).splitlines()[-1] == report.signature, "whole, whatever its length"
+    console = Console(width=20)
+    with console.capture() as captured:
+        console.print(report_table(report), crop=False)
+    assert captured.get().splitlines()[-1] == report.signature, "whole, whatever its length"
 
 
 @pytest.mark.parametrize(("name", "content", "message"), [
     ("missing.txt", None, "no file"),
-    ("empty.txt", "", r"empty.txt holds no words; expected punctuated text"),
     ("empty.txt", "\n\n", r"empty.txt holds no words; expected punctuated text"),
     ("bad.tsv", "we\tO\nknow\tDOT\n", r"bad.tsv line 2: .*expected word TAB one of O, COMMA"),
-    ("bad.tsv", "Word\tLabel\nwe\tO\n", r"bad.tsv line 1: .*expected word TAB one of O, COMMA"),
     ("bad.tsv", "we O\nknow PERIOD\n", r"bad.tsv line 1: .*expected word TAB one of O, COMMA"),
     ("a.srt", "1\n00:00:01,000 --> 00:00:02,000\nWe know.\n",
      r"a\.srt, whose times .*; make text of the \.srt first: t5punct punctuate"),
@@ -215,13 +204,6 @@ def test_unscorable_is_refused(tiny_model: Model, tmp_path: Path, name: str, con
         evaluate_file(tmp_path / name, Punctuator(tiny_model))
 
 
-def _printed(report: Report, width: int = 120) -> str:
-    console = Console(width=width)
-    with console.capture() as captured:
-        console.print(report_table(report), crop=False)
-    return captured.get()
-
-
 def test_the_sign_is_no_mark() -> None:
     with_sign = compare("We um~, I~ I know~.", "We um~ I I~ know,", alphabet=Alphabet().signed)
     without = compare("We um, I I know.", "We um I I know,")
@@ -229,7 +211,6 @@ def test_the_sign_is_no_mark() -> None:
     assert without.disfluent == ClassCounts()
     assert with_sign + Counts() == Counts.of_row(with_sign.row())
     assert without == replace(with_sign, disfluent=ClassCounts())
-    assert count([Slot.of("~?!")], [Slot("?!", disfluent=True)]).multiple_exact == 1
 
 
 def test_rows_that_are_to_be_left_out(tmp_path: Path) -> None:
@@ -260,4 +241,3 @@ def test_they_are_scored_where_they_are_marked(signing_model: Model, tmp_path: P
     assert report["disfluent"]["reference"] == 16
     assert report["words_changed"] == 0
     assert "|disfluencies:mark|" in str(report["signature"])
-    assert json.dumps(report)

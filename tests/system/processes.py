@@ -32,11 +32,6 @@ class Output:
         return [line["validation_loss"] for line in self.log if "validation_loss" in line]
 
     @property
-    def pid(self) -> int:
-        """The process that trains."""
-        return int(self.folder.with_name(self.folder.name + ".lock").read_text())
-
-    @property
     def checkpoint(self) -> Path | None:
         """The folder of the last whole checkpoint: in its place, or set aside between two renames."""
         aside = self.folder.with_name(self.folder.name + ".replaced")

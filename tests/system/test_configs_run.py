@@ -56,7 +56,7 @@ def _prepared(way: Way, folder: Path) -> Path:
     """The data set that a way prepares of tiny talks."""
     root, output = folder / "talks", folder / "data"
     root.mkdir()
-    talks = [" ".join(tiny_text(30, seed)) for seed in range(24)]
+    talks = [" ".join(tiny_text(15, seed)) for seed in range(24)]
     if way.source.endswith(".xz"):
         (root / way.source).write_bytes(lzma.compress("\n".join(talks).encode()))
     else:

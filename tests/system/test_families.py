@@ -61,7 +61,10 @@ def spiece(tmp_path_factory: pytest.TempPathFactory) -> bytes:
     return prefix.with_suffix(".model").read_bytes()
 
 
-@pytest.fixture(params=FAMILIES)
+LONG = ("mt5", "v1.1 and flan")  # what is new in them, another family has, too
+
+
+@pytest.fixture(params=[pytest.param(name, marks=pytest.mark.long) if name in LONG else name for name in FAMILIES])
 def family(request: pytest.FixtureRequest) -> Family:
     return FAMILIES[request.param]
 

@@ -29,8 +29,6 @@ def test_capitals_of_the_input_change_nothing_and_marks_are_predicted_anew_or_ke
     plain = punctuator.punctuate(LECTURE)
     assert punctuator.punctuate(LECTURE.upper()) == plain
     assert punctuator.punctuate(LECTURE.title()) == plain
-    assert plain != LECTURE.upper()
-    plain = punctuator.punctuate(LECTURE)
     assert punctuator.punctuate(plain) == plain
     keeping = punctuator.with_config(render=RenderConfig(keep_marks=True))
     odd = "so we; know that... they left (all of them) and then? we said no"
@@ -42,15 +40,12 @@ def test_capitals_of_the_input_change_nothing_and_marks_are_predicted_anew_or_ke
 REAL = {
     "fillers and repetitions": "um so i i think uh that that we you know we should er go no no no",
     "numbers": "in 1953 it cost $3.50 or 10,000 a day that is 20% of 1,234.5 on 3/4 at 10:30 for the 2nd time",
-    "names and initials": "dr. o'neil of the u.s. met jean-luc and j. r. r. tolkien at mcdonald's",
-    "addresses": "write to name@host.org or see https://example.org/a?b=c&d=e#f and call +44 20 7946 0000",
-    "three words": "we know that", "one word": "yes",
-    "Hungarian": "jó reggelt kívánok ma az alvásról fogok beszélni ki aludt nyolc órát az éjjel",
-    "German": "guten morgen ich heiße maria und heute geht es um den schlaf straße",
+    "names and addresses": "dr. o'neil of the u.s. met jean-luc and j. r. r. tolkien at https://example.org/a?b=c&d=e#f",
+    "one word": "yes",
+    "Hungarian and German": "jó reggelt kívánok ma az alvásról fogok beszélni guten morgen ich heiße maria straße",
     "Chinese": "大家早上好 我叫玛丽亚 今天我想谈谈睡眠",
     "Arabic": "صباح الخير اسمي ماريا وأريد أن أتحدث اليوم عن النوم",
-    "emoji and symbols": "so 🙂🙂 we → know ™ that ½ of it \u200b is ok",
-    "garbage": "asdf qwer " + "x" * 3000 + " \u0001\u0002 ]]>]]> {{{ ;;; ,,, -- zxcv",
+    "emoji and garbage": "so 🙂🙂 → ™ ½ \u200b ok asdf " + "x" * 3000 + " \u0001\u0002 ]]>]]> {{{ ;;; ,,, -- zxcv",
     "code": "if (a<b) { return a+=b; } else x = y[0];",
 }  # fmt: skip
 
@@ -64,12 +59,12 @@ def test_words_are_kept_whatever_comes(punctuator: Punctuator, name: str) -> Non
 
 
 def test_a_long_text_has_the_marks_of_its_parts(punctuator: Punctuator) -> None:
-    """The lecture ten times over, some 2,500 words: inside, each copy is punctuated as the one before."""
+    """The lecture four times over, some 1,000 words: inside, each copy is punctuated as the one before."""
     copy = LECTURE.strip() + "\n"
     n_words = len(_words(copy))
-    marks = _marks(punctuator.punctuate(10 * copy))
-    assert len(marks) == 10 * n_words
-    pairs = [(marks[place], marks[place + n_words]) for place in range(8 * n_words)]
+    marks = _marks(punctuator.punctuate(4 * copy))
+    assert len(marks) == 4 * n_words
+    pairs = [(marks[place], marks[place + n_words]) for place in range(2 * n_words)]
     marked = [mark == other for mark, other in pairs if mark or other]
-    assert len(marked) > 8 * n_words / 20
+    assert len(marked) > 2 * n_words / 20
     assert sum(marked) > 0.8 * len(marked), "windows fall differently, so some differ"

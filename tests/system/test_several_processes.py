@@ -1,22 +1,17 @@
-"""Training in real processes: two give what one gives with twice the batch, with FSDP too; a run beside another."""
+"""Training in real processes: two give what one gives with twice the batch, with FSDP too."""
 
 import json
-import time
-from dataclasses import replace
 from pathlib import Path
 
-import psutil
 import pytest
-from processes import BIN, Output, finish_runs, is_over, started
+from processes import BIN, Output, finish_runs
 from safetensors.torch import load_file
 
 from t5punct import config as settings
 from t5punct import model as models
-from t5punct.errors import ConfigError
 from t5punct.training.config import DataConfig, LossConfig, OptimConfig, TrainConfig, ValidationConfig
 from t5punct.training.loop.train import train
 
-ACCELERATE_ONE = [str(BIN / "accelerate"), "launch", "--num_processes", "1", "--cpu"]
 N_STEPS, EVERY = 9, 3  # within an epoch: at its end two processes leave an odd batch out
 # Adam divides by the size of gradients, which two processes sum in another order: near 0 that shows
 LOSS_TOLERANCE, WEIGHT_TOLERANCE = 0.002, 0.003
@@ -98,32 +93,3 @@ def test_two_processes_in_shards_give_what_one_gives(settings_file: Path, in_two
         name: tensor.shape for name, tensor in moments[1].items() if name != "rng.1"
     }
     assert models.load(two.folder / "best").tagger is not None
-
-
-@pytest.mark.long
-def test_a_run_beside_another_is_refused_until_its_launcher_is_killed(settings_file: Path, tmp_path: Path) -> None:
-    """That both processes of torchrun end with it: `test_killed_training.py`."""
-    output = Output(tmp_path / "run")
-    process = started(ACCELERATE_ONE, settings_file, f"output={output.folder}", "optim.max_steps=100000")
-    while output.checkpoint is None:
-        assert process.poll() is None, process.communicate()[1]
-        time.sleep(0.05)
-    trainer = psutil.Process(output.pid)
-    assert trainer.pid != process.pid
-    config = settings.load(TrainConfig, settings_file, [f"output={output.folder}", "resume=true"])
-    with pytest.raises(ConfigError, match=f"in use by process {trainer.pid}; expected one run in a folder at a time"):
-        train(config)
-    assert process.poll() is None and not is_over(trainer)
-    process.kill()
-    process.wait()
-    until = time.monotonic() + 120
-    while not is_over(trainer):
-        assert time.monotonic() < until, "it trains on"
-        time.sleep(0.05)
-    process.communicate()
-    tmp_path.joinpath("run.partial").mkdir(exist_ok=True)  # as a kill in a checkpoint leaves it
-    assert output.checkpoint is not None
-    step = json.loads((output.checkpoint / "state.json").read_text())["step"]
-    train(replace(config, optim=replace(config.optim, max_steps=step + 2)))
-    assert json.loads((output.folder / "state.json").read_text())["step"] == step + 2
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["run", "run.log.jsonl"]

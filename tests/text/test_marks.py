@@ -9,30 +9,22 @@ from t5punct.errors import ConfigError
 from t5punct.text.marks import Alphabet, Case, apply_case, capitalise, case_forms, case_of, ends_sentence
 from t5punct.text.words import split
 
-quick = settings(max_examples=150, deadline=None)
+quick = settings(max_examples=60, deadline=None)
 
 
 @quick
 @given(st.data())
 def test_a_label_put_on_a_word_is_taken_off_again_with_any_alphabet(data: st.DataObject) -> None:
     alphabet = data.draw(alphabets)
-    label = alphabet.marks_in(data.draw(labels(alphabet)))
+    label = alphabet.marks_in(data.draw(labels(alphabet) | st.text()))
+    assert alphabet.marks_in(label) == label
+    assert set(label) <= set(alphabet.marks) and len(label) <= alphabet.max_marks
     (word,) = split(alphabet.spell("word", label), alphabet).words
     assert (word.text, word.marks) == ("word", label)
 
 
-@quick
-@given(alphabets, st.text())
-def test_a_label_is_canonical_and_holds_only_marks_of_the_alphabet(alphabet: Alphabet, raw: str) -> None:
-    label = alphabet.marks_in(raw)
-    assert alphabet.marks_in(label) == label
-    assert set(label) <= set(alphabet.marks)
-    assert len(label) <= alphabet.max_marks
-
-
 @pytest.mark.parametrize(("raw", "label"), [
-    ("", ""), ("…", "..."), ("....", "..."), ("—", "-"), ("--", "-"), ("–-", "-"), ('?"', "?"), (" , ", ","),
-    ("?!", "?!"),
+    ("", ""), ("…", "..."), ("....", "..."), ("–-", "-"), ('?"', "?"), (" , ", ","), ("?!", "?!"),
 ])  # fmt: skip
 def test_every_spelling_of_a_mark_gives_one_label(raw: str, label: str) -> None:
     assert Alphabet().marks_in(raw) == label
@@ -45,20 +37,14 @@ def test_an_alphabet_has_its_own_marks_alone_the_sign_of_disfluent_words_and_tho
         assert Alphabet(",.", most).union(Alphabet(".?", other)) == Alphabet(",.?", 3), "and the longer labels"
 
 
-@pytest.mark.parametrize(("marks", "known"), [(",?", ",?"), ("-,", "-,–—―"), (".", ".…"), (".-", ".-–—―…"), ("؟", "؟")])
-def test_an_alphabet_knows_the_other_spellings_of_its_marks(marks: str, known: str) -> None:
-    assert Alphabet(marks).characters == known
+def test_an_alphabet_knows_other_spellings_of_its_marks_and_which_of_them_end_a_sentence() -> None:
+    assert [Alphabet(marks).characters for marks in (",?", ".-", "؟")] == [",?", ".-–—―…", "؟"]
+    assert [label for label in ("", ",;:-،", ".", ",?", "!-", "؟", "।") if not ends_sentence(label)] == ["", ",;:-،"]
 
 
-def test_a_label_with_a_full_stop_a_question_or_an_exclamation_mark_ends_a_sentence() -> None:
-    assert [label for label in ("", ",;:-", ".", ",?", "!-") if ends_sentence(label)] == [".", ",?", "!-"]
-
-
-@pytest.mark.parametrize(("word", "label", "written"), [
-    ("yes", "-", "yes -"), ("yes", "?-", "yes? -"), ("U.S.", ".", "U.S."), ("U.S.", "...", "U.S..."), ("a", "", "a"),
-])  # fmt: skip
-def test_marks_touch_the_word_and_a_dash_stands_apart(word: str, label: str, written: str) -> None:
-    assert Alphabet().spell(word, label) == written
+def test_marks_touch_the_word_and_a_dash_stands_apart() -> None:
+    written = [Alphabet().spell(*pair) for pair in (("yes", "?-"), ("U.S.", "."), ("U.S.", "..."), ("a", ""))]
+    assert written == ["yes? -", "U.S.", "U.S...", "a"]
 
 
 def test_an_impossible_alphabet_is_refused() -> None:
@@ -98,22 +84,17 @@ def test_case_forms_are_distinct_hold_the_word_itself_and_differ_in_case_alone(w
 
 
 @pytest.mark.parametrize(("lower", "capitalised", "upper"), [
-    ("word", "Word", "WORD"), ("nasa", "Nasa", "NASA"), ("i", "I", ""), ("3.5", "", ""), ("😀", "", ""),
-    ("'em", "'Em", "'EM"), ("o'clock", "O'clock", "O'CLOCK"),
+    ("word", "Word", "WORD"), ("i", "I", ""), ("3.5", "", ""), ("'em", "'Em", "'EM"), ("o'clock", "O'clock", "O'CLOCK"),
     # a degree has two capitals
-    ("ph.d", "Ph.D", ""), ("ph.d.", "Ph.D.", ""), ("ph.d.'s", "Ph.D.'s", ""), ("m.sc", "M.Sc", ""),
+    ("ph.d.", "Ph.D.", ""), ("ph.d.'s", "Ph.D.'s", ""), ("m.sc", "M.Sc", ""),
     # letters behind a number are no name, but for some
-    ("3rd", "", ""), ("80s", "", ""), ("'90s", "", ""), ("1980's", "", ""), ("80’s", "", ""), ("10am", "", "10AM"),
-    ("20th-century", "", "20TH-CENTURY"), ("4k", "4K", ""), ("3d's", "3D's", "3D'S"), ("3-d", "3-D", ""),
-    ("7-eleven", "7-Eleven", "7-ELEVEN"),
+    ("3rd", "", ""), ("1980's", "", ""), ("80’s", "", ""), ("10am", "", "10AM"), ("20th-century", "", "20TH-CENTURY"),
+    ("4k", "4K", ""), ("3d's", "3D's", "3D'S"), ("7-eleven", "7-Eleven", "7-ELEVEN"),
     # a name with an apostrophe has two capitals, other words one
-    ("o'neil", "O'Neil", "O'NEIL"), ("o'shea's", "O'Shea's", "O'SHEA'S"), ("o’neill", "O’Neill", "O’NEILL"),
-    ("d'angelo", "D'Angelo", "D'ANGELO"), ("d'youville", "D'Youville", "D'YOUVILLE"), ("don't", "Don't", "DON'T"),
-    ("i'm", "I'm", "I'M"), ("it's", "It's", "IT'S"), ("o'er", "O'er", "O'ER"), ("d'you", "D'you", "D'YOU"),
-    ("d'oh", "D'oh", "D'OH"), ("y'all", "Y'all", "Y'ALL"), ("c'mon", "C'mon", "C'MON"),
-    ("'s-hertogenbosch", "'s-Hertogenbosch", "'S-HERTOGENBOSCH"),
+    ("o'shea's", "O'Shea's", "O'SHEA'S"), ("o’neill", "O’Neill", "O’NEILL"), ("d'angelo", "D'Angelo", "D'ANGELO"),
+    ("don't", "Don't", "DON'T"), ("o'er", "O'er", "O'ER"), ("d'you", "D'you", "D'YOU"), ("y'all", "Y'all", "Y'ALL"),
     # Georgian begins no word with a capital; a letter that is two begins it with the first of them
-    ("კარგი", "", "ᲙᲐᲠᲒᲘ"), ("ǆep", "ǅep", "ǄEP"), ("ǌegoš", "ǋegoš", "ǊEGOŠ"), ("ᾳα", "ᾼα", ""),
+    ("კარგი", "", "ᲙᲐᲠᲒᲘ"), ("ǆep", "ǅep", "ǄEP"), ("ᾳα", "ᾼα", ""),
 ])  # fmt: skip
 def test_a_word_has_the_forms_that_people_write(lower: str, capitalised: str, upper: str) -> None:
     forms = {Case.LOWER: lower, Case.CAPITALISED: capitalised, Case.UPPER: upper}
@@ -126,18 +107,14 @@ def test_a_word_has_the_forms_that_people_write(lower: str, capitalised: str, up
 
 
 def test_a_capital_goes_to_the_first_letter_that_has_a_case() -> None:
-    assert (capitalise("'em"), capitalise("中文"), capitalise("")) == ("'Em", "中文", "")
-    assert capitalise("中b") == "中B", "a letter without case before one with"
-    assert [capitalise(word) for word in ("ªb", "1st", "O'neil")] == ["ªb", "1st", "O'neil"]
+    assert [capitalise(word) for word in ("ªb", "中b", "中文", "", "O'neil")] == ["ªb", "中B", "中文", "", "O'neil"]
     words = ("中B", "U.S.", "u.s.", "E.g.", "A.M.")
     assert [case_of(word) for word in words] == ["capitalised", "upper", "lower", "capitalised", "upper"]
-    assert (capitalise("u.s."), capitalise("e.g.")) == ("U.S.", "E.g.")
 
 
 @pytest.mark.parametrize(("word", "forms"), [
-    ("u.s.", {Case.LOWER: "u.s.", Case.UPPER: "U.S."}), ("c.s", {Case.LOWER: "c.s", Case.UPPER: "C.S"}),
+    ("u.s.", {Case.LOWER: "u.s.", Case.UPPER: "U.S."}),
     ("u.s.'s", {Case.LOWER: "u.s.'s", Case.UPPER: "U.S.'S", Case.CAPITALISED: "U.S.'s"}),
-    ("e.g.", {Case.LOWER: "e.g.", Case.UPPER: "E.G.", Case.CAPITALISED: "E.g."}),
     ("E.g.", {Case.LOWER: "e.g.", Case.UPPER: "E.G.", Case.CAPITALISED: "E.g."}),
 ])  # fmt: skip
 def test_an_initialism_is_in_capitals_or_has_none(word: str, forms: dict[Case, str]) -> None:
@@ -150,6 +127,4 @@ def test_marks_of_other_scripts_are_marks_where_an_alphabet_has_them() -> None:
         *(("مرحبا", "،"), ("كيف", ""), ("حالك", "؟"), ("нет", ",")),
         *(("qué", ""), ("hora", ""), ("es", "?"), ("hola", "!")),
     ]
-    assert ends_sentence("؟") and ends_sentence("।") and not ends_sentence("،")
     assert split("مرحبا، شكرا.", Alphabet(".")).words[0].text == "مرحبا،", "spelling, for a task without it"
-    assert Alphabet(",؟").spell("حالك", "؟") == "حالك؟"

@@ -16,9 +16,6 @@ import evaluate
 from t5punct.evaluation.counts import Counts, compare
 from t5punct.evaluation.scores import scores_of
 
-_DESCRIPTION = "Precision, recall and F1 of COMMA, PERIOD and QUESTION by slot, with the count of changed words."
-_INPUTS = "predictions, references: punctuated texts in pairs; case=False ignores capitals."
-
 
 class PunctuationScores(evaluate.Metric):  # type: ignore[misc]
     """`t5punct.evaluation` with the interface of `evaluate`.  The counts of all pairs are added up."""
@@ -26,9 +23,9 @@ class PunctuationScores(evaluate.Metric):  # type: ignore[misc]
     def _info(self) -> evaluate.MetricInfo:
         text = datasets.Value("string")
         return evaluate.MetricInfo(
-            description=_DESCRIPTION,
+            description="F1 of COMMA, PERIOD and QUESTION by slot, with the count of changed words.",
             citation="",
-            inputs_description=_INPUTS,
+            inputs_description="predictions, references: punctuated texts in pairs; case=False ignores capitals.",
             features=datasets.Features({"predictions": text, "references": text}),
         )
 
@@ -44,5 +41,5 @@ class PunctuationScores(evaluate.Metric):  # type: ignore[misc]
             "slot_error_rate": scores.slot_error_rate,
             "case_accuracy": scores.case_accuracy,
             "words": scores.words,
-            "words_changed": scores.n_changes,
+            "words_changed": scores.words_changed,
         }
