@@ -77,25 +77,16 @@ def test_a_command_of_a_page_can_run(page: Path, line: str) -> None:
     check(line)
 
 
-def test_the_demo_of_fine_tuning_runs_to_its_scores(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What `make` would run; t5punct in this process, and training without a second one."""
+def test_the_demo_of_fine_tuning_runs_to_its_scores(tmp_path: Path) -> None:
+    """The target as it stands, two processes and all; of fewer pages and steps."""
     short = "optim.max_steps=1 data.batch_tokens=256 report.max_words=60 validation.every_steps=0"
     ready = [f"--assume-old={sys.prefix}/{name}" for name in (".ready", ".ready-demo")]  # this environment is set up
-    command = ["make", "-n", *ready, f"VENV={sys.prefix}", f"DEMO={tmp_path}/demo", f"DEMO_SETTINGS={short}"]
+    command = ["make", *ready, f"VENV={sys.prefix}", f"DEMO={tmp_path}/demo", f"DEMO_SETTINGS={short}"]
     command += ["DEMO_PAGES=README.md docs/design.md", "finetune-demo"]
-    printed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
-    monkeypatch.chdir(ROOT)
-    shown = ""
-    for line in printed.replace("\\\n", "").splitlines():
-        given = arguments(line.replace(f"{sys.prefix}/bin/", ""))
-        if given is None:
-            shown = subprocess.run(line, shell=True, capture_output=True, text=True, check=True).stdout
-            continue
-        with pytest.raises(SystemExit) as exited, _as_it_was():
-            main(given)
-        assert not exited.value.code, line
-    assert "| in the text | at the start | gain | 95 % | p |" in shown
-    assert re.search(r"^\| PERIOD \| \d+\.\d \| \d+\.\d \|", shown, flags=re.MULTILINE)
+    demo = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=500, check=False)
+    assert demo.returncode == 0, demo.stderr
+    assert "| in the text | at the start | gain | 95 % | p |" in demo.stdout
+    assert re.search(r"^\| PERIOD \| \d+\.\d \| \d+\.\d \|", demo.stdout, flags=re.MULTILINE)
     assert load_file(tmp_path / "demo" / "run" / "model.safetensors")
 
 
