@@ -1,7 +1,5 @@
 """When a slot is committed: after a fixed number of words, when the model is sure, or sentence by sentence.
 
-`delay` commits as `fixed` does; its model reads each word once, where others read a window for each (`deciding.py`).
-
 In: a stream's state and the votes of its newest window.  Out: how many more slots are final.
 
 With `StreamConfig("fixed", lookahead=2)` the slot after `how` is committed when `how are you` has been heard.
@@ -63,10 +61,8 @@ class StreamConfig:
                 f"{name} of {value} words in a window of {self.window}",
                 expected=f"{least} or more, and less than the window", fix=f"change {name} or the window",
             )  # fmt: skip
-        if self.policy == "entropy":
-            self._check_entropy()
-
-    def _check_entropy(self) -> None:
+        if self.policy != "entropy":
+            return
         mistake = f"l_min {self.l_min}, l_max {self.l_max}"
         check(self.l_min <= self.l_max, mistake, expected="l_min <= l_max", fix="check l_min and l_max")
         check(
@@ -110,7 +106,6 @@ class Fixed(Policy):
     min_lookahead: int
 
 
-@dataclass(frozen=True)
 class Delayed(Fixed):
     """Commits as `Fixed` does.  Its model, which remembers, reads only the words that wait and the one before them."""
 

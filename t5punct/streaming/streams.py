@@ -3,8 +3,8 @@
 In: words, in chunks of any size, of one stream or of many.  Out: committed words, in order.
 
 With a lookahead of 2, `push(["how", "are"])` commits nothing yet, `push(["you", "today"])` commits `how` and `are`, and
-`finish()` commits the rest.  What the model reads does not depend on how the words are cut into chunks, and so the
-output does not, either (but see `t5/precision.py`).  The windows of many streams are decoded together.
+`finish()` commits the rest.  The output does not depend on how the words are cut into chunks (but see
+`t5/precision.py`).
 """
 
 from __future__ import annotations
@@ -69,16 +69,27 @@ class Streams:
         """
         self._punctuator = punctuator
         self.config = config or StreamConfig()
-        self._check_config()
+        decoder = punctuator.config.decoding.decoder
+        if self.config.policy == "delay":
+            mistake = "policy delay with the decoder generate"
+            check(decoder != "generate", mistake, expected="tagger", fix="drop --decoder")
+        else:
+            lacks_entropies = self.config.policy == "entropy" and decoder == "generate"
+            lacks_answers = self.config.decide == "classify" and decoder not in ("auto", "slots")
+            check(
+                not (lacks_entropies or lacks_answers),
+                f"policy {self.config.policy}, decide {self.config.decide} with the decoder {decoder}",
+                expected="the decoder slots, which knows how sure it is and answers questions", fix="drop --decoder",
+            )  # fmt: skip
+            punctuator.window_input([Word("a")] * self.config.window)  # raises ConfigError if it is too long
         self._policy = make_policy(self.config)
         self._n_kept = self.config.window  # words that a state holds, for the model to read
-        self._delay_decider: DelayDecider | None = None  # the same as `_decider`, if that is one
+        self._decider: Decider
         if decider is not None:
             self._decider = decider
         elif self.config.policy == "delay":
-            self._delay_decider = DelayDecider(punctuator, self.config.lookahead)
-            self._decider = self._delay_decider
-            self._n_kept = self._delay_decider.n_remembered_words
+            self._decider = DelayDecider(punctuator, self.config.lookahead)
+            self._n_kept = self._decider.n_remembered_words
         else:
             self._decider = Classify(punctuator) if self.config.decide == "classify" else Seq2Seq(punctuator)
 
@@ -106,10 +117,11 @@ class Streams:
                 return steps
             self._commit_due(steps, due)
 
-    def flush(self, states: Sequence[StreamState]) -> list[Step]:
+    def flush(self, states: Sequence[StreamState], *, ends_sentence: bool = True) -> list[Step]:
         """Commit all words that were heard, and end the sentence there, as a silence does.  The streams go on."""
         steps = [Step(state) for state in states]
-        self._commit_due(steps, _waiting(states))
+        due = {index: True for index, state in enumerate(states) if state.n_waiting}
+        self._commit_due(steps, due, ends_sentence=ends_sentence)
         return steps
 
     def finish(self, states: Sequence[StreamState]) -> list[Step]:
@@ -118,24 +130,8 @@ class Streams:
 
     def provisional(self, states: Sequence[StreamState]) -> list[tuple[AnnotatedWord, ...]]:
         """Return the words of each stream that are not final yet, as they look now."""
-        steps = [Step(state) for state in states]
-        self._commit_due(steps, _waiting(states), ends_sentence=False)
+        steps = self.flush(states, ends_sentence=False)
         return [tuple(committed.annotated for committed in step.committed) for step in steps]
-
-    def _check_config(self) -> None:
-        decoder = self._punctuator.config.decoding.decoder
-        if self.config.policy == "delay":
-            mistake = "policy delay with the decoder generate"
-            check(decoder != "generate", mistake, expected="tagger", fix="drop --decoder")
-            return
-        lacks_entropies = self.config.policy == "entropy" and decoder == "generate"
-        lacks_answers = self.config.decide == "classify" and decoder not in ("auto", "slots")
-        check(
-            not (lacks_entropies or lacks_answers),
-            f"policy {self.config.policy}, decide {self.config.decide} with the decoder {decoder}",
-            expected="the decoder slots, which knows how sure it is and answers questions", fix="drop --decoder",
-        )  # fmt: skip
-        self._punctuator.window_input([Word("a")] * self.config.window)  # raises ConfigError if it is too long
 
     def _pieces(self, words: Words) -> Iterator[TimedWord]:
         """Yield each word, or mark that stands alone, as an item of its own: a str may hold several."""
@@ -197,8 +193,8 @@ class Streams:
         ends_sentence: whether such a silence or end also ends the sentence.
         """
         states = [steps[index].state for index in due]
-        if self._delay_decider is not None:
-            states = self._delay_decider.read(states)
+        if isinstance(self._decider, DelayDecider):
+            states = self._decider.read(states)
         looks = list[Look]()
         for state, commits_all in zip(states, due.values(), strict=True):
             start = min(self._policy.window_start(state), state.n_committed)
@@ -290,11 +286,6 @@ class StreamingPunctuator:
     def _step(self, steps: Sequence[Step]) -> tuple[Committed, ...]:
         self.state = steps[0].state
         return steps[0].committed
-
-
-def _waiting(states: Sequence[StreamState]) -> dict[int, bool]:
-    """Return, as `_decode` takes it, that all words become final of each stream that has any to commit."""
-    return {index: True for index, state in enumerate(states) if state.n_waiting}
 
 
 def committed_events(words: Sequence[Committed], n_chars: int, decision_ms: float) -> tuple[list[dict[str, Any]], int]:
