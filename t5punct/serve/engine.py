@@ -22,14 +22,13 @@ from concurrent.futures import Future
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import groupby
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 import torch
 
 from ..errors import T5PunctError
 from ..punctuator import Punctuator, PunctuatorConfig
 from ..streaming import Streams, StreamState, TimedWord
-from ..streaming.streams import Step
 from ..text.render import AnnotatedWord
 from ..text.words import Word
 from .requests import StreamSettings
@@ -80,27 +79,16 @@ class _TextGroup:
 
     def __init__(self, punctuator: Punctuator, calls: Sequence[_TextCall]) -> None:
         self.calls = calls
-        self._owners = list[_TextCall]()  # of the texts that were begun
-        self._parts = punctuator.iter_parts(self._texts())
+        self.owners = list[_TextCall]()  # of the texts that were begun, by their numbers
+        self.parts = punctuator.iter_parts(self._texts())
         self.n_words = sum(call.n_words for call in calls)
         self.is_long = self.n_words > _GROUP_WORDS
 
-    def advance(self) -> int:
-        """Decide the next slice, and hand it to its call; return the number of its words, 0 at the group's end."""
-        if all(call.is_dropped for call in self.calls):
-            return 0
-        part = next(self._parts, None)
-        if part is None:
-            return 0
-        number, words = part  # the number of the text
-        self._owners[number].decided.put(words)
-        return len(words)
-
     def _texts(self) -> Iterator[Sequence[Word]]:
-        """Yield the texts of calls that are not dropped by now, and note in `_owners` whose each is."""
+        """Yield the texts of calls that are not dropped by now, and note in `owners` whose each is."""
         for call in self.calls:
             if not call.is_dropped:
-                self._owners += [call] * len(call.texts)
+                self.owners += [call] * len(call.texts)
                 yield from call.texts
 
 
@@ -131,13 +119,14 @@ class Engine:
 
     async def step(
         self, settings: StreamSettings, action: str, state: StreamState, words: Sequence[TimedWord] = ()
-    ) -> Step:
-        """Push words into a stream, `flush` what it has heard, or `finish` it.  Raises InputError as `Streams.push`."""
-        return cast(Step, await self._call(settings, action, state, words))
+    ) -> Any:
+        """Call `push`, `flush`, `finish` or `provisional` of `Streams` for one stream, and return what it gives.
 
-    async def provisional(self, settings: StreamSettings, state: StreamState) -> tuple[AnnotatedWord, ...]:
-        """Return a stream's words that are not final yet."""
-        return cast(tuple[AnnotatedWord, ...], await self._call(settings, "provisional", state))
+        Raises InputError as they do.
+        """
+        answer: Future[Any] = Future()
+        self._calls.put(_StreamCall(settings, action, state, tuple(words), answer))
+        return await asyncio.wrap_future(answer)
 
     def punctuator(self, config: PunctuatorConfig) -> Punctuator:
         """Return the model with these settings.  Raises ConfigError for what it cannot do."""
@@ -153,13 +142,6 @@ class Engine:
     def close(self) -> None:
         """Let the thread end when it has done what was asked before."""
         self._calls.put(None)
-
-    async def _call(
-        self, settings: StreamSettings, action: str, state: StreamState, words: Sequence[TimedWord] = ()
-    ) -> Any:
-        answer: Future[Any] = Future()
-        self._calls.put(_StreamCall(settings, action, state, tuple(words), answer))
-        return await asyncio.wrap_future(answer)
 
     def _run(self) -> None:
         """Serve calls until closed: in each round the steps of waiting streams, then a slice of each group of texts."""
@@ -251,13 +233,17 @@ class Engine:
         return groups
 
     def _advance(self, group: _TextGroup) -> bool:
-        """Decide a slice of a group; return whether more is to come."""
+        """Decide the next slice of a group, and hand it to its call; return whether more is to come."""
+        n_words = 0
         try:
-            n_words = group.advance()
+            is_dropped = all(call.is_dropped for call in group.calls)
+            if not is_dropped and (part := next(group.parts, None)):
+                number, words = part  # the number of the text
+                group.owners[number].decided.put(words)
+                n_words = len(words)
         except Exception as error:
             for call in group.calls:
                 call.decided.put(error)
-            n_words = 0
         if n_words == 0:  # the group has ended, maybe with words that nobody waits for
             self._count(-group.n_words)
             return False

@@ -165,7 +165,7 @@ class StreamEncoder:
             self._biases = self._stack.position_biases()
             nothing = self._embed([], [], [])
             first = self._stack.layers[0]
-            # no spare rows: all streams begin with this buffer, and the first to write into it would take it from the rest
+            # no spare rows: all streams begin with this buffer, and the first to write would take it from the rest
             keys = Keys(_Buffer(_keys_and_values(first, first.read(nothing.rows)), n_spare=0), 0, (), ())
             layers = (LayerMemory(keys, nothing),) * len(self._look_aheads)
             self._empty_memory = Memory(layers, 0, 0, nothing, self._owner)
@@ -289,9 +289,8 @@ class StreamEncoder:
         layer = self._stack.layers[index]
         queries = layer.queries(layer.read(hidden))
         attended = torch.empty_like(queries)
-        # One call has words of as many tokens and keys, with the keys that each sees and no others.  So a word's sums do
-        # not depend on what is read with it: masked keys would change the order of a sum, and rounding to int8 amplifies
-        # a last digit.
+        # One call has words of as many tokens and keys, and no key that a word does not see.  So a word's sums do not
+        # depend on what is read with it: masked keys would change their order, and int8 amplifies a last digit.
         for _, alike in groupby(sorted(sights, key=_Sight.shape), key=_Sight.shape):
             words = list(alike)
             rows_of_words = torch.tensor([word.rows for word in words], device=queries.device)
