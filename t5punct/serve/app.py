@@ -1,22 +1,8 @@
 """The addresses of the service, and the server, which is ready when the model is loaded, and ends in order.
 
 In: how a punctuator is loaded, and what the service allows.  Out: an application, or nothing: `serve` runs until it is
-told to end.
-
-    POST /v1/punctuate    a text or a file; the options of `t5punct punctuate` as fields of the query or of a form
-    WS   /v1/stream       words in, events out; the options of `t5punct stream` in the query
-    WS   /v1/watch        the events of a stream that has a name, for others
-    GET  /healthz         whether the model's thread lives
-    GET  /metrics         counts and latencies for Prometheus
-    GET  /                the page
-    GET  /docs            all of this, for people
-    GET  /openapi.json    all of this, for programs
-
-Texts wait for each other in the engine, and streams go first.  A request that cannot be served is answered with
-`{"error": {"found": .., "expected": .., "fix": ..}}`.
-
-On SIGTERM or SIGINT new work is refused, texts under way are answered, and streams get their last words.  The same
-signal once more, or `ending_s` seconds, ends what is left.
+told to end.  On SIGTERM or SIGINT new work is refused, texts under way are answered, and streams get their last words.
+The same signal once more, or `ending_s` seconds, ends what is left.
 """
 
 from __future__ import annotations
@@ -38,6 +24,7 @@ import uvicorn
 from fastapi import Depends, FastAPI, Request, WebSocket
 from fastapi.responses import HTMLResponse, JSONResponse, Response, StreamingResponse
 from prometheus_client import generate_latest
+from pydantic import BaseModel
 from starlette.concurrency import iterate_in_threadpool, run_in_threadpool
 from starlette.datastructures import UploadFile
 from starlette.exceptions import HTTPException
@@ -123,6 +110,7 @@ def make_app(service: Service) -> FastAPI:
         dependencies=[Depends(count_text)],
         openapi_extra=_punctuate_schema(),
         response_class=Response,
+        responses={status: {"model": _Refused, "description": text} for status, text in _ERRORS.items()},
     )
     async def punctuate(request: Request) -> Response:
         """Put marks and capitals into a text or a file; the answer is what `t5punct punctuate` would write."""
@@ -263,13 +251,12 @@ def _add_pages(app: FastAPI, service: Service) -> None:
         return page()
 
 
-_ERROR = {
-    "type": "object",
-    "properties": {
-        "error": {"type": "object", "properties": {name: {"type": "string"} for name in ("found", "expected", "fix")}}
-    },
-    "required": ["error"],
-}
+class _Refused(BaseModel):
+    """What a client gets where its request is not served: `found`, `expected` and `fix`."""
+
+    error: dict[str, str]
+
+
 _ERRORS = {
     400: "A body that cannot be read, or fields that do not agree.",
     401: "No token, or a wrong one.",
@@ -313,17 +300,13 @@ def _punctuate_schema() -> dict[str, Any]:
         "content": answers,
         "headers": {WARNING_HEADER: {**_STRING, "description": _WARNING}},
     }
-    error = {"content": {"application/json": {"schema": _ERROR}}}
     return {
         "parameters": [
             {"name": name, "in": "query", "required": False, "schema": schema, "description": schema["description"]}
             for name, schema in TEXT_FIELDS.items()
         ],
         "requestBody": {"required": True, "content": bodies},
-        "responses": {
-            "200": answer,
-            **{str(status): {"description": text, **error} for status, text in _ERRORS.items()},
-        },
+        "responses": {"200": answer},
     }
 
 

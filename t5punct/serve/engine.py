@@ -2,13 +2,9 @@
 
 In: texts and streams' words, from any thread.  Out: annotated words, as they are decided; streams' next states.
 
-One thread works with the model, in rounds.  It takes all calls that have arrived, makes the steps of all waiting
-streams, begins the texts of equal settings as one group, and decides one slice of each group.  So a stream waits for a
-slice of each group at most.  Short texts gather while a group of short ones is under way.  A long text is a group of
-its own, so a short text never waits for its end.  Texts use torch's other threads, streams do not.
-
-    words = list(engine.annotate(transcript.texts, config))
-    step = await engine.step(StreamSettings(), "push", state, [TimedWord("how"), TimedWord("are")])
+One thread works with the model, in rounds.  It makes the steps of all waiting streams, begins the texts of equal
+settings as one group, and decides one slice of each group.  So a stream waits for a slice of each group at most, and a
+short text never for the end of a long one, which is a group of its own.
 """
 
 from __future__ import annotations
@@ -144,7 +140,7 @@ class Engine:
         self._calls.put(None)
 
     def _run(self) -> None:
-        """Serve calls until closed: in each round the steps of waiting streams, then a slice of each group of texts."""
+        """Serve calls until closed, in rounds."""
         torch.set_num_threads(self._n_threads)  # a new thread begins with the number that any thread has set last
         groups = list[_TextGroup]()
         waiting = list[_TextCall]()
@@ -159,10 +155,9 @@ class Engine:
             # while short texts are decided, others wait, to be the next group together; a long one keeps nobody waiting
             if all(group.is_long for group in groups):
                 beginning = waiting
-                waiting = []
             else:
                 beginning = [call for call in waiting if call.n_words > _GROUP_WORDS]
-                waiting = [call for call in waiting if call.n_words <= _GROUP_WORDS]
+            waiting = [call for call in waiting if call not in beginning]
             groups += self._begin(beginning)
             groups = [group for group in groups if self._advance(group)]  # in turns
 

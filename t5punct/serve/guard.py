@@ -41,11 +41,7 @@ REFUSALS = {  # what was found, what was expected, and how to fix it
         "its own address or name",
         "start it with --allow-host NAME",
     ),
-    HTTPStatus.SERVICE_UNAVAILABLE: (
-        "a busy service, or one that is ending",
-        "room for the work",
-        "try again later",
-    ),
+    HTTPStatus.SERVICE_UNAVAILABLE: ("a busy service, or one that is ending", "room for the work", "try again later"),
 }
 _HEADERS = {
     HTTPStatus.UNAUTHORIZED: {"WWW-Authenticate": "Bearer"},

@@ -2,12 +2,8 @@
 
 In: a connection and what its client asks for.  Out: events; see `requests`.
 
-A message is answered before the next one is taken, and an event waits until the client has room for it.  Messages are
-read ahead: so it is noticed at once that a client leaves, and its waiting messages are dropped.  At most `_READ_AHEAD`
-characters are read ahead, so a client that reads slowly is held back by its own connection.
-
-Others can watch a stream that has a name, such as a page for OBS or a second screen.  They get the events from then on:
-those of `/v1/stream?show=talk` are sent to `/v1/watch?show=talk`, too.
+A message is answered before the next one is taken, and an event waits until the client has room for it.  Streams of
+`/v1/stream?show=talk` can be watched, such as by a page for OBS: their events are sent to `/v1/watch?show=talk`, too.
 """
 
 from __future__ import annotations
@@ -44,8 +40,8 @@ ENDED, GOING_AWAY, UNFIT, TOO_MUCH, BROKEN, RESTARTING, BUSY = 1000, 1001, 1008,
 class _Inbox:
     """The messages of a client that are not answered yet.
 
-    `fill` reads them while earlier ones are answered, so it notices at once when the client leaves; it stops reading
-    while too much waits.
+    `fill` reads them while earlier ones are answered, so it notices at once when the client leaves.  It stops reading
+    while too much waits: so a client that reads slowly is held back by its own connection.
     """
 
     def __init__(self, socket: WebSocket) -> None:
@@ -86,9 +82,8 @@ class _Inbox:
 class LiveStream:
     """A stream and its client.
 
-    fields: which events the client gets beside its words.  idle_s: after so many seconds without a message, or with an
-    event that the client does not read, the stream ends.  on_event: called with each event that watchers may see, as
-    json.
+    idle_s: after so many seconds without a message, or with an event that the client does not read, the stream ends.
+    on_event: called with each event that watchers may see, as json.
     """
 
     socket: WebSocket

@@ -1,14 +1,9 @@
 """The fields of a request, and the messages of a stream's client.
 
 In: names and values of a query, a form or a json; text messages.  Out: a `TextRequest` or `StreamSettings`; a
-`Message`: words, an order, or the state of an earlier stream.  The events that a client gets for words are those of
-`t5punct stream --json` (`streaming/streams.py`).
+`Message`.  Fields are the options of `t5punct/options.py`, but for those that hold for the whole service (the model,
+precision, threads) and those that would name a file.
 
-Fields are the options of `t5punct/options.py`, but for those that hold for the whole service (the model, precision,
-threads) and those that would name a file.
-
->>> text_request({"to": "vtt", "resegment": "true"}, ModelOptions()).writer.format
-'vtt'
 >>> message_of('{"words": [{"word": "so", "start": 0.1, "end": 0.4}]}').words
 (TimedWord(word='so', start_ms=100, end_ms=400),)
 """
@@ -74,14 +69,11 @@ class StreamFields(StreamOptions):
     show: Annotated[str, "A name under which others may watch it, at /v1/watch.", Field(max_length=64)] = ""
 
 
-_MOST = {  # the largest values that a request may have: one client must not stop the others
+# the largest values that a request may have: one client must not stop the others
+_MOST = {
     "beams": 8,
     "alternatives": 20,
-    "window": 512,
-    "stride": 512,
-    "mask_left": 512,
-    "mask_right": 512,
-    "lead_in": 512,
+    **dict.fromkeys(("window", "stride", "mask_left", "mask_right", "lead_in"), 512),
 }
 _TERMS = "Your own spellings, one a line: pytorch=PyTorch, ASR, gonna=going to."
 

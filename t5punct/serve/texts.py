@@ -1,9 +1,6 @@
 """A request's body -> its transcript, and the answer in pieces, with the bytes that `t5punct punctuate` would write.
 
 In: bytes, their content type or file name, and what is asked for.  Out: an `Answer`.
-
-    answer = answer_of(Body(b"how are you"), TextRequest(), engine, max_words=1000)
-    "".join(answer.pieces)       # 'How are you?'
 """
 
 from __future__ import annotations
