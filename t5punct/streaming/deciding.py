@@ -37,10 +37,9 @@ class Look:
 
 
 class Decider(Protocol):
-    """A way to get votes."""
+    """A way to get, for each look, a vote on each slot to be decided."""
 
-    def votes(self, looks: Sequence[Look]) -> list[tuple[Vote, ...]]:
-        """Return, for each look, a vote on each slot to be decided.  All looks are decoded in one batch."""
+    def votes(self, looks: Sequence[Look]) -> list[tuple[Vote, ...]]: ...
 
 
 @dataclass(frozen=True)

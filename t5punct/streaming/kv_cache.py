@@ -63,7 +63,7 @@ class Tokens:
 class _Buffer:
     """Rows of keys and values, with spare rows behind them, which successive `Keys` of one stream share.
 
-    New `Keys` are written into spare rows.  Older `Keys` stay valid, since a row that was written never changes.
+    Older `Keys` stay valid, since a row that was written never changes.
     """
 
     def __init__(self, rows: torch.Tensor, n_spare: int = _SPARE_ROWS) -> None:
@@ -74,14 +74,10 @@ class _Buffer:
 
 @dataclass(frozen=True, slots=True)
 class Keys:
-    """Keys and values of tokens of one stream in one layer: an immutable value, which shares its rows with others.
-
-    start: the buffer's row of the first key; rows: (n_keys, 2 * n_heads * d_kv), keys, then values;
-    words, positions: as in `Tokens`.
-    """
+    """Keys and values of tokens of one stream in one layer, as `Tokens`; rows: (n_keys, 2 * n_heads * d_kv)."""
 
     buffer: _Buffer
-    start: int
+    start: int  # the buffer's row of the first key
     words: tuple[int, ...]
     positions: tuple[int, ...]
 
@@ -96,7 +92,7 @@ class Keys:
         return Keys(self.buffer, self.start + start, self.words[start:stop], self.positions[start:stop])
 
     def then(self, tokens: Tokens, rows: torch.Tensor) -> Keys:
-        """Return these keys, followed by those of more tokens, whose keys and values are `rows`."""
+        """Return these keys, followed by those of more tokens, whose rows are given."""
         words = self.words + tokens.words
         positions = self.positions + tokens.positions
         stop = self.start + len(self)
@@ -182,11 +178,9 @@ class StreamEncoder:
 
     @property
     def n_remembered_words(self) -> int:
-        """How many of a stream's last words a memory can be computed from again.
-
-        These are the newest words, which are not final; all words that their states depend on; the word before these,
-        on whose slot the next capital depends; and one more, which says whether a silence preceded that word.
-        """
+        """How many of a stream's last words a memory can be computed from again."""
+        # the words that are not final, and all that their states depend on; the word before these, on whose slot the
+        # next capital depends; and one more, which says whether a silence preceded that word
         return self.delay.reach_words(len(self._look_aheads)) + self.delay.words + 3
 
     def begin(self, n_words: int = 0, n_tokens: int = 0) -> Memory:
@@ -224,7 +218,7 @@ class StreamEncoder:
         """
         if not memories:
             return []
-        new_layers: list[list[LayerMemory]] = [[] for _ in memories]  # of each stream
+        new_layers: list[list[LayerMemory]] = [[] for _ in memories]
         for index, layer in enumerate(self._stack.layers):
             layer_memories = self._add_inputs(layer, [memory.layers[index] for memory in memories], incoming)
             ready = list[Tokens]()

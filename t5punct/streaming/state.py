@@ -1,6 +1,4 @@
-"""What a stream remembers: its last words and a few numbers, however long the stream is.
-
-In: words, one after the other.  Out: a `StreamState`, a value that can be saved and resumed elsewhere.
+"""What a stream remembers: its last words and a few numbers, a value that can be saved and resumed elsewhere.
 
 >>> state = StreamState(n_committed=2).hear(Word("how"), 2).hear(Word("are"), 2).hear(Word("you"), 2)
 >>> [word.text for word in state.words], state.n_seen, state.start

@@ -94,11 +94,7 @@ class Streams:
             self._decider = Classify(punctuator) if self.config.decide == "classify" else Seq2Seq(punctuator)
 
     def push(self, states: Sequence[StreamState], words: Sequence[Words]) -> list[Step]:
-        """Give each stream the words that arrived for it.  Raises InputError for a stream that is finished.
-
-        Each stream hears words up to one after which a window must be decoded.  The windows of all these streams are
-        decoded together; then the streams hear more.  The windows are those of words that come one by one.
-        """
+        """Give each stream the words that arrived for it.  Raises InputError for a stream that is finished."""
         if len(states) != len(words):
             mistake = f"words for {len(words)} of {len(states)} streams"
             raise InputError(mistake, expected="words for each", fix="give [] for none")
@@ -106,6 +102,8 @@ class Streams:
             raise InputError("words after the stream's end", expected="no push after finish", fix="open a new stream")
         steps = [Step(state) for state in states]
         queues = [deque(self._pieces(arrived)) for arrived in words]
+        # Each stream hears words up to one after which a window must be decoded, the windows of all are decoded
+        # together, and the streams hear more.  So the windows are those of words that come one by one.
         while True:
             due: dict[int, bool] = {}  # as `_commit_due` takes it
             for index, queue in enumerate(queues):
@@ -168,10 +166,7 @@ class Streams:
         return state, None
 
     def _add_marks(self, state: StreamState, piece: str) -> StreamState | None:
-        """Return the state after marks that stand alone, which belong to the last word as in a text.
-
-        None: the marks cannot belong to it, and are to be heard as a word.
-        """
+        """Return the state after marks that stand alone; None if they cannot belong to the last word."""
         if not state.words:
             return None
         last = state.words[-1]
