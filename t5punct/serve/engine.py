@@ -49,9 +49,9 @@ class _StreamCall:
 class _TextCall:
     """The texts of a request, and a queue of their words, part by part as they are decided, or of an error."""
 
-    def __init__(self, texts: Sequence[Sequence[Word]], config: PunctuatorConfig) -> None:
+    def __init__(self, texts: Sequence[Sequence[Word]], punctuator: Punctuator) -> None:
         self.texts = texts
-        self.config = config
+        self.punctuator = punctuator
         self.n_words = sum(map(len, texts))
         self.decided: queue.SimpleQueue[Sequence[AnnotatedWord] | Exception] = queue.SimpleQueue()
         self.is_dropped = False
@@ -73,10 +73,10 @@ class _TextCall:
 class _TextGroup:
     """Texts of several requests, which are decided together."""
 
-    def __init__(self, punctuator: Punctuator, calls: Sequence[_TextCall]) -> None:
+    def __init__(self, calls: Sequence[_TextCall]) -> None:
         self.calls = calls
         self.owners = list[_TextCall]()  # of the texts that were begun, by their numbers
-        self.parts = punctuator.iter_parts(self._texts())
+        self.parts = calls[0].punctuator.iter_parts(self._texts())
         self.n_words = sum(call.n_words for call in calls)
         self.is_long = self.n_words > _GROUP_WORDS
 
@@ -108,7 +108,7 @@ class Engine:
 
     def annotate(self, texts: Sequence[Sequence[Word]], config: PunctuatorConfig) -> Iterator[AnnotatedWord]:
         """Yield the words of texts, decided together with those of other requests.  It blocks: call it in a thread."""
-        call = _TextCall(texts, config)
+        call = _TextCall(texts, self.punctuator(config))
         self._count(call.n_words)
         self._calls.put(call)
         yield from call.words()
@@ -208,23 +208,17 @@ class Engine:
     def _begin(self, calls: Sequence[_TextCall]) -> list[_TextGroup]:
         """Return groups of equal settings and at most `_GROUP_WORDS` words; a longer call is a group alone."""
         groups = list[_TextGroup]()
-        for alike in _by_kind(calls, lambda call: repr(call.config)):
-            try:
-                punctuator = self.punctuator(alike[0].config)
-            except Exception as error:  # settings that the model cannot have
-                for call in alike:
-                    self._count(-call.n_words)
-                    call.decided.put(error)
-                continue
-            groups_of_calls = list[list[_TextCall]]()
+        for alike in _by_kind(calls, lambda call: id(call.punctuator)):
+            calls_of_group = list[_TextCall]()
             n_words = 0
             for call in alike:
                 n_words += call.n_words
-                if not groups_of_calls or n_words > _GROUP_WORDS:
-                    groups_of_calls.append([])
+                if calls_of_group and n_words > _GROUP_WORDS:
+                    groups.append(_TextGroup(calls_of_group))
+                    calls_of_group = []
                     n_words = call.n_words
-                groups_of_calls[-1].append(call)
-            groups += [_TextGroup(punctuator, group) for group in groups_of_calls]
+                calls_of_group.append(call)
+            groups.append(_TextGroup(calls_of_group))
         return groups
 
     def _advance(self, group: _TextGroup) -> bool:
@@ -263,7 +257,7 @@ def one_thread() -> Iterator[None]:
         torch.set_num_threads(n_threads)
 
 
-def _by_kind(calls: Iterable[Value], kind: Callable[[Value], str]) -> Iterator[list[Value]]:
+def _by_kind(calls: Iterable[Value], kind: Callable[[Value], Any]) -> Iterator[list[Value]]:
     """Yield the calls of each kind as a list, in the order in which they came."""
     for _, alike in groupby(sorted(calls, key=kind), key=kind):
         yield list(alike)
