@@ -54,11 +54,6 @@ class StreamState:
         return self.n_seen - len(self.words)
 
     @property
-    def begins_sentence(self) -> bool | None:
-        """Whether a sentence begins with the first word that is not committed; None if this is not known yet."""
-        return None if self.in_doubt else self.n_committed == self.sentence_start
-
-    @property
     def n_waiting(self) -> int:
         """How many words were heard but are not committed yet."""
         return self.n_seen - self.n_committed

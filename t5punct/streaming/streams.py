@@ -206,8 +206,9 @@ class Streams:
         """Commit the first waiting words, one for each vote.  Return the new state, and these words."""
         sentence = self._punctuator.first_sentence
         if state.n_committed:  # go on where the last committed word ended
+            begins = None if state.in_doubt else state.n_committed == state.sentence_start
             unsure_case = Case(state.unsure_case) if state.unsure_case else None
-            sentence = SentencePosition(state.begins_sentence, state.opened, state.quoted, unsure_case)
+            sentence = SentencePosition(begins, state.opened, state.quoted, unsure_case)
         first = state.n_committed - state.start
         words = state.words[first : first + len(votes)]
         decisions = list[Decision]()

@@ -153,10 +153,3 @@ def test_impossible_values_are_refused(values: dict[str, object], message: str) 
 ])  # fmt: skip
 def test_the_least_and_the_most_that_is_possible_makes_a_policy(values: dict[str, object], policy: Policy) -> None:
     assert make_policy(StreamConfig(**values)) == policy  # type: ignore[arg-type]
-
-
-@pytest.mark.parametrize("policy", [Fixed(4), Entropy(4, 5, [1.0, 1.0]), Sentence(1, 4, 9)])
-def test_of_too_few_words_nothing_is_asked(policy: Policy) -> None:
-    assert [policy.n_candidates(_heard(n_seen, 0)) for n_seen in (0, 3, 4, 5, 7)] == [0, 0, 0, 1, 3]
-    assert [policy.is_due(_heard(n_seen, 0)) for n_seen in (0, 3, 4, 5, 7)] == [False, False, False, True, True]
-    assert policy.window_start(_heard(30, 25, sentence_start=3)) == 20
