@@ -124,7 +124,7 @@ def _read_options(
     more: values for options of the command line that are no fields, which `check_needs` looks at.  Raises FieldError
     for an unknown field or a wrong value, ConfigError for a field that does nothing.
     """
-    known = _READERS[kind].json_schema()["properties"]
+    known = [name for name in names_of(kind) if name not in names_of(ModelOptions)]
     unknown = [name for name in values if name not in known]
     if unknown and unknown[0] in names_of(ModelOptions):
         fix = f"give it to t5punct serve: {unknown[0]} holds for all its clients"
