@@ -197,7 +197,7 @@ def test_a_state_of_another_policy_goes_on(punctuator: Punctuator) -> None:
     assert [*before, *(word.annotated.word for word in committed)] == [*PIECES[:10], "we"]
 
 
-@pytest.mark.parametrize(("lookahead", "style"), [(2, None), (4, None), (2, "chat")])
+@pytest.mark.parametrize(("lookahead", "style"), [(4, None), (2, "chat")])
 def test_a_memory_of_another_lookahead_or_style_is_dropped(
     punctuator: Punctuator, lookahead: int, style: str | None
 ) -> None:
