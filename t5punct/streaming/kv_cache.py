@@ -152,6 +152,10 @@ class StreamEncoder:
         self.delay = delay
         self._look_aheads = delay.look_aheads(len(self._stack.layers))
         self._words_waited = list(accumulate(self._look_aheads))  # how many words each layer's output lags behind
+        # How many of a stream's last words a memory can be computed from again: those that are not final, all that
+        # their states depend on, the word before these, on whose slot the next capital depends, and one more, which
+        # says whether a silence preceded that word
+        self.n_remembered_words = delay.reach_words(len(self._stack.layers)) + delay.words + 3
         source = model.tokenizer.source([], style)
         prefix = source.ids[: source.n_prefix]
         self.n_prefix = len(prefix)
@@ -175,13 +179,6 @@ class StreamEncoder:
     def owns(self, memory: Memory) -> bool:
         """Return whether a memory is of the same network, delay and style, so that this encoder can go on with it."""
         return memory.owner == self._owner
-
-    @property
-    def n_remembered_words(self) -> int:
-        """How many of a stream's last words a memory can be computed from again."""
-        # the words that are not final, and all that their states depend on; the word before these, on whose slot the
-        # next capital depends; and one more, which says whether a silence preceded that word
-        return self.delay.reach_words(len(self._look_aheads)) + self.delay.words + 3
 
     def begin(self, n_words: int = 0, n_tokens: int = 0) -> Memory:
         """Return the memory of a stream that has heard some words, of `n_tokens` tokens, and remembers none of them."""
@@ -207,9 +204,11 @@ class StreamEncoder:
     def tails(self, memories: Sequence[Memory]) -> list[Tokens]:
         """Return the states that words which are not final have if the streams end here.  Memories do not change."""
         nothing = self._embed([], [], [])
-        ends = self._read_tokens(memories, [nothing] * len(memories), text_ends=True)
-        firsts = [_n_tokens_to(end.final.words, end.n_words - 1 - self.delay.words) for end in ends]
-        return [end.final.part(slice(first, None)) for end, first in zip(ends, firsts, strict=True)]
+        tails = list[Tokens]()
+        for memory in self._read_tokens(memories, [nothing] * len(memories), text_ends=True):
+            n_final = _n_tokens_to(memory.final.words, memory.n_words - 1 - self.delay.words)
+            tails.append(memory.final.part(slice(n_final, None)))
+        return tails
 
     def _read_tokens(self, memories: Sequence[Memory], incoming: Sequence[Tokens], *, text_ends: bool) -> list[Memory]:
         """Run each stream's new tokens up through the layers, and return the streams' new memories.
