@@ -1,22 +1,8 @@
 """The addresses of the service, and the server, which is ready when the model is loaded, and ends in order.
 
 In: how a punctuator is loaded, and what the service allows.  Out: an application, or nothing: `serve` runs until it is
-told to end.
-
-    POST /v1/punctuate    a text or a file; the options of `t5punct punctuate` as fields of the query or of a form
-    WS   /v1/stream       words in, events out; the options of `t5punct stream` in the query
-    WS   /v1/watch        the events of a stream that has a name, for others
-    GET  /healthz         whether the model's thread lives
-    GET  /metrics         counts and latencies for Prometheus
-    GET  /                the page
-    GET  /docs            all of this, for people
-    GET  /openapi.json    all of this, for programs
-
-Texts wait for each other in the engine, and streams go first.  A request that cannot be served is answered with
-`{"error": {"found": .., "expected": .., "fix": ..}}`.
-
-On SIGTERM or SIGINT new work is refused, texts under way are answered, and streams get their last words.  The same
-signal once more, or `ending_s` seconds, ends what is left.
+told to end.  On SIGTERM or SIGINT new work is refused, texts under way are answered, and streams get their last words.
+The same signal once more, or `ending_s` seconds, ends what is left.
 """
 
 from __future__ import annotations
@@ -25,9 +11,9 @@ import asyncio
 import math
 import socket
 import time
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from http import HTTPStatus
 from itertools import chain
@@ -35,19 +21,20 @@ from types import FrameType
 from typing import Any
 
 import uvicorn
-from fastapi import FastAPI, Request, WebSocket
+from fastapi import Depends, FastAPI, Request, WebSocket
 from fastapi.responses import HTMLResponse, JSONResponse, Response, StreamingResponse
+from prometheus_client import generate_latest
+from pydantic import BaseModel
 from starlette.concurrency import iterate_in_threadpool, run_in_threadpool
 from starlette.datastructures import UploadFile
 from starlette.exceptions import HTTPException
 from starlette.middleware.body_limit import RequestBodyLimitMiddleware
 from starlette.middleware.cors import CORSMiddleware
 from starlette.requests import ClientDisconnect
-from starlette.types import Receive, Scope, Send
 
 from .. import __version__
 from ..errors import ConfigError, T5PunctError
-from ..options import ModelOptions, TranscriptOptions
+from ..options import ModelOptions
 from ..punctuator import Punctuator
 from .config import ServeConfig
 from .engine import Engine
@@ -55,15 +42,14 @@ from .guard import REFUSALS, SUBPROTOCOL, Guard, refusal
 from .live import BUSY, RESTARTING, UNFIT, LiveStream, Watchers, close
 from .metrics import Metrics
 from .page import page, reference_page
-from .requests import FieldError, schema_of, stream_request, text_request
-from .texts import FORMAT_OF_TYPE, WRITTEN_TYPES, Body, TooLongError, answer_of, texts_of_json
+from .requests import TEXT_FIELDS, FieldError, stream_request, text_request
+from .texts import FORMAT_OF_TYPE, WRITTEN_TYPES, Body, TooLongError, answer_of, with_json_texts
 
 WARNING_HEADER = "T5punct-Warning"
 _STATUSES: dict[type[T5PunctError], HTTPStatus] = {
     TooLongError: HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
     FieldError: HTTPStatus.UNPROCESSABLE_ENTITY,
 }
-_TEXT_FIELDS = schema_of(TranscriptOptions)
 _MOST_FIELDS = 100  # of a form: more than there are
 _WAITING_CONNECTIONS = 1024  # which the system holds until the server takes them
 _IDLE_CONNECTION_S = 30
@@ -114,67 +100,63 @@ def make_app(service: Service) -> FastAPI:
             expose_headers=[WARNING_HEADER],
         )
     app.add_exception_handler(HTTPException, _error_answer)
-    _add_texts(app, service)
+
+    async def count_text() -> AsyncIterator[None]:
+        with service.count_one("n_texts"):  # FastAPI leaves it when the answer is sent, or the client has gone
+            yield
+
+    @app.post(
+        "/v1/punctuate",
+        dependencies=[Depends(count_text)],
+        openapi_extra=_punctuate_schema(),
+        response_class=Response,
+        responses={status: {"model": _Refused, "description": text} for status, text in _ERRORS.items()},
+    )
+    async def punctuate(request: Request) -> Response:
+        """Put marks and capitals into a text or a file; the answer is what `t5punct punctuate` would write."""
+        try:
+            response = await _punctuate(request, service)
+        except (T5PunctError, HTTPException, ClientDisconnect) as error:
+            response = await _error_answer(request, error)
+        service.metrics.requests.labels(str(response.status_code)).inc()
+        return response
+
     _add_streams(app, service)
     _add_pages(app, service)
     return app
 
 
-def _add_texts(app: FastAPI, service: Service) -> None:
-    @app.post("/v1/punctuate", openapi_extra=_punctuate_schema(_TEXT_FIELDS), response_class=Response)
-    async def punctuate(request: Request) -> Response:
-        """Put marks and capitals into a text or a file; the answer is what `t5punct punctuate` would write."""
-        return _TextAnswer(request, service)
-
-
-class _TextAnswer(Response):
-    """The answer to a text, which begins while the text is still decided."""
-
-    def __init__(self, request: Request, service: Service) -> None:
-        super().__init__()
-        self._request = request
-        self._service = service
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Read the request and answer it; it is under way until its last piece is sent, or its client has gone."""
-        started = time.monotonic()
-        metrics = self._service.metrics
-        with self._service.count_one("n_texts"):
-            try:
-                response = await _punctuate(self._request, self._service)
-            except (T5PunctError, HTTPException, ClientDisconnect) as error:
-                response = await _error_answer(self._request, error)
-            metrics.requests.labels(str(response.status_code)).inc()
-            await response(scope, receive, send)
-        if response.status_code == HTTPStatus.OK:
-            metrics.text_seconds.observe(time.monotonic() - started)
-
-
 async def _punctuate(request: Request, service: Service) -> Response:
     """Return the answer to a text, once its first piece is decided; the others are sent as they are decided."""
+    started = time.monotonic()
     if service.stopping.is_set() or service.engine.n_waiting_words >= service.config.max_waiting_words:
         raise HTTPException(HTTPStatus.SERVICE_UNAVAILABLE)
-    body, values = await _read(request, _TEXT_FIELDS)
+    body, values = await _read(request)
     text_settings = text_request(values, service.options)
     # in other threads, as both wait for the model
     answer = await run_in_threadpool(answer_of, body, text_settings, service.engine, service.config.max_words)
     first = await run_in_threadpool(next, answer.pieces, "")  # an error until here still sets the status
     service.metrics.text_words.inc(answer.n_words)
+
+    def encoded() -> Iterator[bytes]:
+        for piece in chain([first], answer.pieces):
+            yield piece.encode(errors="backslashreplace")
+        service.metrics.text_seconds.observe(time.monotonic() - started)
+
     headers = {WARNING_HEADER: "; ".join(answer.warnings)} if answer.warnings else None
-    encoded = (piece.encode(errors="backslashreplace") for piece in chain([first], answer.pieces))
-    return StreamingResponse(iterate_in_threadpool(encoded), headers=headers, media_type=answer.content_type)
+    return StreamingResponse(iterate_in_threadpool(encoded()), headers=headers, media_type=answer.content_type)
 
 
-async def _read(request: Request, field_names: Collection[str]) -> tuple[Body, dict[str, Any]]:
+async def _read(request: Request) -> tuple[Body, dict[str, Any]]:
     """Return the body and the fields of a request.  Raises FieldError for a form without a file or a text."""
     values: dict[str, Any] = dict(request.query_params)
     content_type = request.headers.get("content-type", "text/plain")
     if not content_type.startswith("multipart/form-data"):
         body = Body(await request.body(), content_type)
-        json_texts = None if values.get("format") == "json" else texts_of_json(body, field_names)
-        if json_texts is None:  # the body is a text or a file
+        if values.get("format") == "json":  # the body is a file, whatever fields it has
             return body, values
-        return replace(body, json_texts=json_texts), {**values, **json_texts.fields}
+        body, fields = with_json_texts(body, TEXT_FIELDS)
+        return body, {**values, **fields}
     async with request.form(max_files=1, max_fields=_MOST_FIELDS) as form:
         file = form.get("file")
         text = form.get("text")
@@ -256,7 +238,7 @@ def _add_pages(app: FastAPI, service: Service) -> None:
         """Return counts and latencies in Prometheus' text format."""
         service.metrics.streams.set(service.n_streams)
         service.metrics.waiting_words.set(service.engine.n_waiting_words)
-        return Response(service.metrics.text(), media_type="text/plain; version=0.0.4")
+        return Response(generate_latest(service.metrics.registry), media_type="text/plain; version=0.0.4")
 
     @app.get("/docs", response_class=HTMLResponse)
     async def docs() -> HTMLResponse:
@@ -269,13 +251,12 @@ def _add_pages(app: FastAPI, service: Service) -> None:
         return page()
 
 
-_ERROR = {
-    "type": "object",
-    "properties": {
-        "error": {"type": "object", "properties": {name: {"type": "string"} for name in ("found", "expected", "fix")}}
-    },
-    "required": ["error"],
-}
+class _Refused(BaseModel):
+    """What a client gets where its request is not served: `found`, `expected` and `fix`."""
+
+    error: dict[str, str]
+
+
 _ERRORS = {
     400: "A body that cannot be read, or fields that do not agree.",
     401: "No token, or a wrong one.",
@@ -292,14 +273,14 @@ _WARNING = (
 _STRING: dict[str, Any] = {"schema": {"type": "string"}}
 
 
-def _punctuate_schema(fields: dict[str, Any]) -> dict[str, Any]:
-    """Return the part of /openapi.json about texts, as raw bodies or forms; `fields`: json schemas by their names."""
+def _punctuate_schema() -> dict[str, Any]:
+    """Return the part of /openapi.json about texts, as raw bodies or forms."""
     form = {
         "type": "object",
         "properties": {
             "file": {"type": "string", "format": "binary", "description": "A transcript; its name tells its format."},
             "text": {"type": "string", "description": "Or a text."},
-            **fields,
+            **TEXT_FIELDS,
         },
         "anyOf": [{"required": ["file"]}, {"required": ["text"]}],
     }
@@ -319,17 +300,13 @@ def _punctuate_schema(fields: dict[str, Any]) -> dict[str, Any]:
         "content": answers,
         "headers": {WARNING_HEADER: {**_STRING, "description": _WARNING}},
     }
-    error = {"content": {"application/json": {"schema": _ERROR}}}
     return {
         "parameters": [
             {"name": name, "in": "query", "required": False, "schema": schema, "description": schema["description"]}
-            for name, schema in fields.items()
+            for name, schema in TEXT_FIELDS.items()
         ],
         "requestBody": {"required": True, "content": bodies},
-        "responses": {
-            "200": answer,
-            **{str(status): {"description": text, **error} for status, text in _ERRORS.items()},
-        },
+        "responses": {"200": answer},
     }
 
 

@@ -4,9 +4,6 @@ In: the address of a stream, and messages, one at a time.  Out: events, each com
 
 Messages are kept until the service has sent a state that includes them.  When a connection is lost, the next one begins
 with that state, the messages since are sent again, and words that `on_event` got before are passed over.
-
-    with RemoteStream("ws://127.0.0.1:8008/v1/stream?lookahead=2", print) as remote:
-        remote.say('{"words": "how are you today"}')
 """
 
 from __future__ import annotations
@@ -117,7 +114,16 @@ class RemoteStream:
                 if time.monotonic() - worked_at > self._patience_s:
                     raise self._ended_error()
                 time.sleep(next(self._pauses, _PAUSES_S[-1]))
-                self._begin(self._connect(self._patience_s))
+                connection = self._connect(self._patience_s)
+                with self._changed:
+                    self._connection = connection
+                    self._n_sent = 0  # all messages since the last state are sent again
+                self._n_repeated = self._n_words
+                if self._state is not None:
+                    # the words after the state are decided and sent once more
+                    self._n_repeated -= self._state["state"]["n_committed"]
+                    with suppress(ConnectionClosed):  # `_receive` notices it
+                        connection.send(json.dumps({name: self._state[name] for name in ("state", "n_chars")}))
         except Exception as error:
             self._error = error
         finally:
@@ -125,23 +131,11 @@ class RemoteStream:
                 self._is_over = True
                 self._changed.notify_all()
 
-    def _begin(self, connection: ClientConnection) -> None:
-        """Go on with another connection: send it the last state, and let all messages since be sent again."""
-        with self._changed:
-            self._connection = connection
-            self._n_sent = 0
-        # the words after the state are decided and sent once more
-        n_in_state = 0 if self._state is None else self._state["state"]["n_committed"]
-        self._n_repeated = self._n_words - n_in_state
-        if self._state is not None:
-            with suppress(ConnectionClosed):  # `_receive` notices it
-                connection.send(json.dumps({name: self._state[name] for name in ("state", "n_chars")}))
-
     def _receive(self) -> bool:
         """Send messages and receive events until the stream or the connection ends; return whether any event came."""
         connection = self._connection
         has_events = False
-        # messages of this connection that the last state includes; the state sent by `_begin` counts as one
+        # messages of this connection that the last state includes; the state that was sent first counts as one
         n_included = int(self._state is not None)
         threading.Thread(target=self._send, args=(connection,), daemon=True).start()
         with suppress(ConnectionClosed):

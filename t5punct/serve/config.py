@@ -1,10 +1,6 @@
 """Where the service listens, and what it allows.
 
 In: values of the command line.  Out: a `ServeConfig`, checked.
-
->>> ServeConfig(port=70_000)
-Traceback (most recent call last):
-t5punct.errors.ConfigError: port 70000; expected 0 to 65535; set --port
 """
 
 from __future__ import annotations
@@ -61,11 +57,7 @@ class ServeConfig(Limits):
 
     @property
     def allowed_hosts(self) -> tuple[str, ...]:
-        """The names by which a request may call the service, in small letters.
-
-        A request by another name comes from a page that was led here (DNS rebinding).  A service that listens on all
-        addresses is told its names by `hosts`.
-        """
+        """The names by which a request may call the service, in small letters."""
         own = f"[{self.host}]" if ":" in self.host else self.host  # as a request writes it
         names = (*_LOCAL, *self.hosts) if self.host in _EVERYWHERE else (*_LOCAL, own, *self.hosts)
         return tuple(name.lower() for name in names)

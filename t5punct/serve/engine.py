@@ -2,13 +2,9 @@
 
 In: texts and streams' words, from any thread.  Out: annotated words, as they are decided; streams' next states.
 
-One thread works with the model, in rounds.  It takes all calls that have arrived, makes the steps of all waiting
-streams, begins the texts of equal settings as one group, and decides one slice of each group.  So a stream waits for a
-slice of each group at most.  Short texts gather while a group of short ones is under way.  A long text is a group of
-its own, so a short text never waits for its end.  Texts use torch's other threads, streams do not.
-
-    words = list(engine.annotate(transcript.texts, config))
-    step = await engine.step(StreamSettings(), "push", state, [TimedWord("how"), TimedWord("are")])
+One thread works with the model, in rounds.  It makes the steps of all waiting streams, begins the texts of equal
+settings as one group, and decides one slice of each group.  So a stream waits for a slice of each group at most, and a
+short text never for the end of a long one, which is a group of its own.
 """
 
 from __future__ import annotations
@@ -22,14 +18,13 @@ from concurrent.futures import Future
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import groupby
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 import torch
 
 from ..errors import T5PunctError
 from ..punctuator import Punctuator, PunctuatorConfig
 from ..streaming import Streams, StreamState, TimedWord
-from ..streaming.streams import Step
 from ..text.render import AnnotatedWord
 from ..text.words import Word
 from .requests import StreamSettings
@@ -54,9 +49,9 @@ class _StreamCall:
 class _TextCall:
     """The texts of a request, and a queue of their words, part by part as they are decided, or of an error."""
 
-    def __init__(self, texts: Sequence[Sequence[Word]], config: PunctuatorConfig) -> None:
+    def __init__(self, texts: Sequence[Sequence[Word]], punctuator: Punctuator) -> None:
         self.texts = texts
-        self.config = config
+        self.punctuator = punctuator
         self.n_words = sum(map(len, texts))
         self.decided: queue.SimpleQueue[Sequence[AnnotatedWord] | Exception] = queue.SimpleQueue()
         self.is_dropped = False
@@ -78,29 +73,18 @@ class _TextCall:
 class _TextGroup:
     """Texts of several requests, which are decided together."""
 
-    def __init__(self, punctuator: Punctuator, calls: Sequence[_TextCall]) -> None:
+    def __init__(self, calls: Sequence[_TextCall]) -> None:
         self.calls = calls
-        self._owners = list[_TextCall]()  # of the texts that were begun
-        self._parts = punctuator.iter_parts(self._texts())
+        self.owners = list[_TextCall]()  # of the texts that were begun, by their numbers
+        self.parts = calls[0].punctuator.iter_parts(self._texts())
         self.n_words = sum(call.n_words for call in calls)
         self.is_long = self.n_words > _GROUP_WORDS
 
-    def advance(self) -> int:
-        """Decide the next slice, and hand it to its call; return the number of its words, 0 at the group's end."""
-        if all(call.is_dropped for call in self.calls):
-            return 0
-        part = next(self._parts, None)
-        if part is None:
-            return 0
-        number, words = part  # the number of the text
-        self._owners[number].decided.put(words)
-        return len(words)
-
     def _texts(self) -> Iterator[Sequence[Word]]:
-        """Yield the texts of calls that are not dropped by now, and note in `_owners` whose each is."""
+        """Yield the texts of calls that are not dropped by now, and note in `owners` whose each is."""
         for call in self.calls:
             if not call.is_dropped:
-                self._owners += [call] * len(call.texts)
+                self.owners += [call] * len(call.texts)
                 yield from call.texts
 
 
@@ -124,20 +108,21 @@ class Engine:
 
     def annotate(self, texts: Sequence[Sequence[Word]], config: PunctuatorConfig) -> Iterator[AnnotatedWord]:
         """Yield the words of texts, decided together with those of other requests.  It blocks: call it in a thread."""
-        call = _TextCall(texts, config)
+        call = _TextCall(texts, self.punctuator(config))
         self._count(call.n_words)
         self._calls.put(call)
         yield from call.words()
 
     async def step(
         self, settings: StreamSettings, action: str, state: StreamState, words: Sequence[TimedWord] = ()
-    ) -> Step:
-        """Push words into a stream, `flush` what it has heard, or `finish` it.  Raises InputError as `Streams.push`."""
-        return cast(Step, await self._call(settings, action, state, words))
+    ) -> Any:
+        """Call `push`, `flush`, `finish` or `provisional` of `Streams` for one stream, and return what it gives.
 
-    async def provisional(self, settings: StreamSettings, state: StreamState) -> tuple[AnnotatedWord, ...]:
-        """Return a stream's words that are not final yet."""
-        return cast(tuple[AnnotatedWord, ...], await self._call(settings, "provisional", state))
+        Raises InputError as they do.
+        """
+        answer: Future[Any] = Future()
+        self._calls.put(_StreamCall(settings, action, state, tuple(words), answer))
+        return await asyncio.wrap_future(answer)
 
     def punctuator(self, config: PunctuatorConfig) -> Punctuator:
         """Return the model with these settings.  Raises ConfigError for what it cannot do."""
@@ -154,15 +139,8 @@ class Engine:
         """Let the thread end when it has done what was asked before."""
         self._calls.put(None)
 
-    async def _call(
-        self, settings: StreamSettings, action: str, state: StreamState, words: Sequence[TimedWord] = ()
-    ) -> Any:
-        answer: Future[Any] = Future()
-        self._calls.put(_StreamCall(settings, action, state, tuple(words), answer))
-        return await asyncio.wrap_future(answer)
-
     def _run(self) -> None:
-        """Serve calls until closed: in each round the steps of waiting streams, then a slice of each group of texts."""
+        """Serve calls until closed, in rounds."""
         torch.set_num_threads(self._n_threads)  # a new thread begins with the number that any thread has set last
         groups = list[_TextGroup]()
         waiting = list[_TextCall]()
@@ -177,10 +155,9 @@ class Engine:
             # while short texts are decided, others wait, to be the next group together; a long one keeps nobody waiting
             if all(group.is_long for group in groups):
                 beginning = waiting
-                waiting = []
             else:
                 beginning = [call for call in waiting if call.n_words > _GROUP_WORDS]
-                waiting = [call for call in waiting if call.n_words <= _GROUP_WORDS]
+            waiting = [call for call in waiting if call not in beginning]
             groups += self._begin(beginning)
             groups = [group for group in groups if self._advance(group)]  # in turns
 
@@ -231,33 +208,31 @@ class Engine:
     def _begin(self, calls: Sequence[_TextCall]) -> list[_TextGroup]:
         """Return groups of equal settings and at most `_GROUP_WORDS` words; a longer call is a group alone."""
         groups = list[_TextGroup]()
-        for alike in _by_kind(calls, lambda call: repr(call.config)):
-            try:
-                punctuator = self.punctuator(alike[0].config)
-            except Exception as error:  # settings that the model cannot have
-                for call in alike:
-                    self._count(-call.n_words)
-                    call.decided.put(error)
-                continue
-            groups_of_calls = list[list[_TextCall]]()
+        for alike in _by_kind(calls, lambda call: id(call.punctuator)):
+            calls_of_group = list[_TextCall]()
             n_words = 0
             for call in alike:
                 n_words += call.n_words
-                if not groups_of_calls or n_words > _GROUP_WORDS:
-                    groups_of_calls.append([])
+                if calls_of_group and n_words > _GROUP_WORDS:
+                    groups.append(_TextGroup(calls_of_group))
+                    calls_of_group = []
                     n_words = call.n_words
-                groups_of_calls[-1].append(call)
-            groups += [_TextGroup(punctuator, group) for group in groups_of_calls]
+                calls_of_group.append(call)
+            groups.append(_TextGroup(calls_of_group))
         return groups
 
     def _advance(self, group: _TextGroup) -> bool:
-        """Decide a slice of a group; return whether more is to come."""
+        """Decide the next slice of a group, and hand it to its call; return whether more is to come."""
+        n_words = 0
         try:
-            n_words = group.advance()
+            is_dropped = all(call.is_dropped for call in group.calls)
+            if not is_dropped and (part := next(group.parts, None)):
+                number, words = part  # the number of the text
+                group.owners[number].decided.put(words)
+                n_words = len(words)
         except Exception as error:
             for call in group.calls:
                 call.decided.put(error)
-            n_words = 0
         if n_words == 0:  # the group has ended, maybe with words that nobody waits for
             self._count(-group.n_words)
             return False
@@ -282,7 +257,7 @@ def one_thread() -> Iterator[None]:
         torch.set_num_threads(n_threads)
 
 
-def _by_kind(calls: Iterable[Value], kind: Callable[[Value], str]) -> Iterator[list[Value]]:
+def _by_kind(calls: Iterable[Value], kind: Callable[[Value], Any]) -> Iterator[list[Value]]:
     """Yield the calls of each kind as a list, in the order in which they came."""
     for _, alike in groupby(sorted(calls, key=kind), key=kind):
         yield list(alike)

@@ -1,4 +1,4 @@
-"""Refuse requests before anything else sees them: foreign names and pages, missing tokens, large bodies.
+"""Refuse requests before anything else sees them: foreign names and pages, missing tokens.
 
 In: an ASGI application and the service's config.  Out: an application that answers such requests itself.
 
@@ -6,9 +6,9 @@ In: an ASGI application and the service's config.  Out: an application that answ
 - A page of another site may not use the service unless it is named: browsers let any page open a WebSocket.
 - A token is compared in constant time.  Browsers cannot send one with a WebSocket, so there it may be a subprotocol,
   `bearer.TOKEN`, beside `t5punct`.
-- A body whose header says that it is too long is refused before it is read; Starlette counts the bytes of others.
 
-Starlette's own middleware for names and limits answers in plain text, and clients are promised json.
+Starlette's own middleware for names and long bodies answers in plain text, and clients are promised json; it counts the
+bytes of bodies without a length.
 """
 
 from __future__ import annotations
@@ -41,11 +41,7 @@ REFUSALS = {  # what was found, what was expected, and how to fix it
         "its own address or name",
         "start it with --allow-host NAME",
     ),
-    HTTPStatus.SERVICE_UNAVAILABLE: (
-        "a busy service, or one that is ending",
-        "room for the work",
-        "try again later",
-    ),
+    HTTPStatus.SERVICE_UNAVAILABLE: ("a busy service, or one that is ending", "room for the work", "try again later"),
 }
 _HEADERS = {
     HTTPStatus.UNAUTHORIZED: {"WWW-Authenticate": "Bearer"},
@@ -89,18 +85,16 @@ class Guard:
         origin = headers.get("origin")  # of the page that sends it; None: no page does
         if origin is not None and origin not in self._config.origins and urlsplit(origin).netloc != host:
             return HTTPStatus.FORBIDDEN
-        is_open = self._config.token is None or scope["path"] in _OPEN_PATHS
-        if not is_open and not self._has_token(headers):
-            return HTTPStatus.UNAUTHORIZED
         length = headers.get("content-length", "0")
         # Python refuses to read numbers of thousands of digits; the first twenty are too large as well
-        is_large = length.isdecimal() and int(length[:20]) > self._config.max_body_bytes
-        return HTTPStatus.REQUEST_ENTITY_TOO_LARGE if is_large else None
-
-    def _has_token(self, headers: Headers) -> bool:
+        if length.isdecimal() and int(length[:20]) > self._config.max_body_bytes:
+            return HTTPStatus.REQUEST_ENTITY_TOO_LARGE
+        if self._config.token is None or scope["path"] in _OPEN_PATHS:
+            return None
         kind, _, token = headers.get("authorization", "").partition(" ")
         tokens = [token] if kind.lower() == "bearer" else []
         protocols = headers.get("sec-websocket-protocol", "").split(",")
         tokens += [name.strip().removeprefix(_TOKEN_PROTOCOL) for name in protocols if _TOKEN_PROTOCOL in name]
-        wanted = (self._config.token or "").encode()
-        return sum(hmac.compare_digest(token.encode(), wanted) for token in tokens) > 0  # all, in constant time
+        wanted = self._config.token.encode()
+        n_right = sum(hmac.compare_digest(token.encode(), wanted) for token in tokens)  # all, in constant time
+        return None if n_right else HTTPStatus.UNAUTHORIZED

@@ -2,12 +2,8 @@
 
 In: a connection and what its client asks for.  Out: events; see `requests`.
 
-A message is answered before the next one is taken, and an event waits until the client has room for it.  Messages are
-read ahead: so it is noticed at once that a client leaves, and its waiting messages are dropped.  At most `_READ_AHEAD`
-characters are read ahead, so a client that reads slowly is held back by its own connection.
-
-Others can watch a stream that has a name, such as a page for OBS or a second screen.  They get the events from then on:
-those of `/v1/stream?show=talk` are sent to `/v1/watch?show=talk`, too.
+A message is answered before the next one is taken, and an event waits until the client has room for it.  Streams of
+`/v1/stream?show=talk` can be watched, such as by a page for OBS: their events are sent to `/v1/watch?show=talk`, too.
 """
 
 from __future__ import annotations
@@ -19,13 +15,12 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
 from typing import Any
 
 from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
 
 from ..errors import InputError, T5PunctError
-from ..streaming import Committed, StreamState, TimedWord
+from ..streaming import Committed, StreamState
 from ..streaming.language import LanguageWatch
 from ..streaming.streams import committed_events, provisional_event
 from ..text.words import readable
@@ -35,7 +30,7 @@ from .requests import Message, StreamFields, StreamSettings, message_of
 
 _WAITING_EVENTS = 1000  # of a watcher that does not read; then the oldest are dropped
 _READ_AHEAD = 256_000  # characters of messages that wait
-_STEP_WORDS = 16  # of a message that are decided at a time
+_STEP_WORDS = 16  # of a message that are decided at a time: if the client leaves, the later ones are not decided
 _REASON_BYTES = 120
 _CLOSING_S = 5  # how long closing waits for the client
 # https://www.iana.org/assignments/websocket/websocket.xhtml
@@ -45,8 +40,8 @@ ENDED, GOING_AWAY, UNFIT, TOO_MUCH, BROKEN, RESTARTING, BUSY = 1000, 1001, 1008,
 class _Inbox:
     """The messages of a client that are not answered yet.
 
-    `fill` reads them while earlier ones are answered, so it notices at once when the client leaves; it stops reading
-    while too much waits.
+    `fill` reads them while earlier ones are answered, so it notices at once when the client leaves.  It stops reading
+    while too much waits: so a client that reads slowly is held back by its own connection.
     """
 
     def __init__(self, socket: WebSocket) -> None:
@@ -87,9 +82,8 @@ class _Inbox:
 class LiveStream:
     """A stream and its client.
 
-    fields: which events the client gets beside its words.  idle_s: after so many seconds without a message, or with an
-    event that the client does not read, the stream ends.  on_event: called with each event that watchers may see, as
-    json.
+    idle_s: after so many seconds without a message, or with an event that the client does not read, the stream ends.
+    on_event: called with each event that watchers may see, as json.
     """
 
     socket: WebSocket
@@ -171,17 +165,19 @@ class LiveStream:
         if message.order == "clear":
             await self._send({"clear": True})
             return
-        for words in in_steps(message.words) or [()]:  # an order comes without words
-            warning = self._language.hear(" ".join(word.word for word in words))
+        # a word of a message may hold several, which all have its times
+        words = [replace(word, word=text) for word in message.words for text in word.word.split()]
+        for start in range(0, max(1, len(words)), _STEP_WORDS):  # an order comes without words
+            step_words = words[start : start + _STEP_WORDS]
+            warning = self._language.hear(" ".join(word.word for word in step_words))
             started = time.perf_counter()
-            step = await self.engine.step(self.settings, message.order or "push", self._state, words)
+            step = await self.engine.step(self.settings, message.order or "push", self._state, step_words)
             n_new = step.state.n_seen - self._state.n_seen
             self.metrics.stream_words.inc(max(0, n_new))
             self._state = step.state
-            await self._send_words(step.committed, started)
-            await self._warn(warning)
+            await self._send_words(step.committed, started, warning)
         if self.fields.provisional:
-            tail = await self.engine.provisional(self.settings, self._state)
+            tail = await self.engine.step(self.settings, "provisional", self._state)
             await self._send(provisional_event(tail))
         n_since_state = self._state.n_committed - self._n_in_state
         if self.fields.state_every and n_since_state >= self.fields.state_every:
@@ -197,24 +193,23 @@ class LiveStream:
         """Send the last words, and the event that says so."""
         warning = self._language.end()
         started = time.perf_counter()
+        committed: Sequence[Committed] = ()
         if not self._state.finished:
             step = await self.engine.step(self.settings, "finish", self._state)
             self._state = step.state
-            await self._send_words(step.committed, started)
-        await self._warn(warning)
+            committed = step.committed
+        await self._send_words(committed, started, warning)
         await self._send({"end": {"n_words": self._state.n_committed, "n_chars": self._n_chars}})
 
-    async def _warn(self, warning: str | None) -> None:
-        if warning is not None:
-            await self._send({"warning": warning})
-
-    async def _send_words(self, words: Sequence[Committed], started: float) -> None:
-        """Send words that became final.  started: when the model was asked, by `time.perf_counter`, in s."""
+    async def _send_words(self, words: Sequence[Committed], started: float, warning: str | None) -> None:
+        """Send words that became final, and a warning.  started: when the model was asked, by `time.perf_counter`."""
         spent_s = time.perf_counter() - started
         self.metrics.stream_seconds.observe(spent_s)
         events, self._n_chars = committed_events(words, self._n_chars, round(1000 * spent_s, 1))
         for event in events:
             await self._send(event)
+        if warning is not None:
+            await self._send({"warning": warning})
 
     async def _send(self, event: dict[str, Any]) -> None:
         """Send an event to the client, and to those who watch."""
@@ -224,31 +219,6 @@ class LiveStream:
         if self.on_event and not event.keys() & {"state", "warning"}:  # these are for the client alone
             self.on_event(text)
         await asyncio.wait_for(self.socket.send_text(text), self.idle_s)
-
-
-def in_steps(words: Sequence[TimedWord]) -> list[tuple[TimedWord, ...]]:
-    """Cut a message into steps of at most `_STEP_WORDS` words: if the client leaves, the later ones are not decided.
-
-    A `TimedWord` may hold several words.  One of more than `_STEP_WORDS` is cut into parts, which all have its times.
-    A mark that stands apart stays with the word before it.
-
-    >>> [[word.word for word in part] for part in in_steps([TimedWord("so " * 16 + "- we")])]
-    [['so so so so so so so so so so so so so so so so -'], ['we']]
-    >>> [part[0].start_ms for part in in_steps([TimedWord("so " * 17, 10, 20)])]
-    [10, 10]
-    """
-    pieces = list[TimedWord]()
-    for word in words:
-        texts = word.word.split()
-        if len(texts) <= _STEP_WORDS:
-            pieces.append(word)
-            continue
-        spoken = [index for index, text in enumerate(texts) if any(map(str.isalnum, text))]  # the others are marks
-        cuts = [0, *spoken[_STEP_WORDS::_STEP_WORDS], len(texts)]  # before every sixteenth word that is spoken
-        pieces += [replace(word, word=" ".join(texts[start:stop])) for start, stop in pairwise(cuts)]
-    if any(" " in piece.word for piece in pieces):  # some hold several words: then each piece is a step
-        return [(piece,) for piece in pieces]
-    return [tuple(pieces[start : start + _STEP_WORDS]) for start in range(0, len(pieces), _STEP_WORDS)]
 
 
 async def close(socket: WebSocket, code: int, reason: str) -> None:

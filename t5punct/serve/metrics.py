@@ -1,11 +1,11 @@
 """Counts and latencies of the service, as Prometheus reads them.
 
-In: counts and seconds, as they occur.  Out: text in Prometheus' format, by `Metrics().text()`.
+In: counts and seconds, as they occur.  Out: a registry, which `prometheus_client` makes text of.
 """
 
 from __future__ import annotations
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
 _STREAM_SECONDS = (0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5)
 _TEXT_SECONDS = (0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 300)
@@ -31,7 +31,3 @@ class Metrics:
             buckets=_STREAM_SECONDS,
             registry=registry,
         )
-
-    def text(self) -> bytes:
-        """Return all values in Prometheus' text format."""
-        return generate_latest(self.registry)

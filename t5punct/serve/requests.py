@@ -1,14 +1,9 @@
 """The fields of a request, and the messages of a stream's client.
 
 In: names and values of a query, a form or a json; text messages.  Out: a `TextRequest` or `StreamSettings`; a
-`Message`: words, an order, or the state of an earlier stream.  The events that a client gets for words are those of
-`t5punct stream --json` (`streaming/streams.py`).
+`Message`.  Fields are the options of `t5punct/options.py`, but for those that hold for the whole service (the model,
+precision, threads) and those that would name a file.
 
-Fields are the options of `t5punct/options.py`, but for those that hold for the whole service (the model, precision,
-threads) and those that would name a file.
-
->>> text_request({"to": "vtt", "resegment": "true"}, ModelOptions()).writer.format
-'vtt'
 >>> message_of('{"words": [{"word": "so", "start": 0.1, "end": 0.4}]}').words
 (TimedWord(word='so', start_ms=100, end_ms=400),)
 """
@@ -17,9 +12,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field, make_dataclass
 from difflib import get_close_matches
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, TypeVar, get_type_hints
 
 from pydantic import Field, TypeAdapter, ValidationError
 
@@ -74,33 +69,30 @@ class StreamFields(StreamOptions):
     show: Annotated[str, "A name under which others may watch it, at /v1/watch.", Field(max_length=64)] = ""
 
 
-_MOST = {  # the largest values that a request may have: one client must not stop the others
+# the largest values that a request may have: one client must not stop the others
+_MOST = {
     "beams": 8,
     "alternatives": 20,
-    "window": 512,
-    "stride": 512,
-    "mask_left": 512,
-    "mask_right": 512,
-    "lead_in": 512,
+    **dict.fromkeys(("window", "stride", "mask_left", "mask_right", "lead_in"), 512),
 }
-_READERS: dict[type[Any], TypeAdapter[Any]] = {kind: TypeAdapter(kind) for kind in (TranscriptOptions, StreamFields)}
 _TERMS = "Your own spellings, one a line: pytorch=PyTorch, ASR, gonna=going to."
 
 
-def schema_of(kind: type[ModelOptions]) -> dict[str, Any]:
-    """Return the fields of a request, as json schemas by their names; `kind`: TranscriptOptions or StreamFields.
-
-    Options of the model are no fields: they hold for the whole service.
-    """
-    properties = _READERS[kind].json_schema()["properties"]
+def _reader_of(kind: type[ModelOptions]) -> TypeAdapter[Any]:
+    """Return what reads the fields of a request: a class with the options of `kind`, but for those of the model."""
+    hints = get_type_hints(kind, include_extras=True)
     descriptions = {**help_of(kind), "terms": _TERMS}  # a request holds its terms, where the command names a file
-    fields = {}
-    for name in names_of(kind):
-        if name not in names_of(ModelOptions):
-            fields[name] = {**properties[name], "description": descriptions[name]}
-            if name in _MOST:
-                fields[name]["maximum"] = _MOST[name]
-    return fields
+    fields = [
+        (name, Annotated[hints[name], Field(description=descriptions[name], le=_MOST.get(name))], default)
+        for name, default in names_of(kind).items()
+        if name not in names_of(ModelOptions)
+    ]
+    return TypeAdapter(make_dataclass(kind.__name__, fields))
+
+
+_READERS: dict[type[Any], TypeAdapter[Any]] = {kind: _reader_of(kind) for kind in (TranscriptOptions, StreamFields)}
+# the fields of a text, as json schemas by their names
+TEXT_FIELDS: dict[str, Any] = _READERS[TranscriptOptions].json_schema()["properties"]
 
 
 def text_request(values: Mapping[str, Any], service: ModelOptions) -> TextRequest:
@@ -132,7 +124,7 @@ def _read_options(
     more: values for options of the command line that are no fields, which `check_needs` looks at.  Raises FieldError
     for an unknown field or a wrong value, ConfigError for a field that does nothing.
     """
-    known = schema_of(kind)
+    known = [name for name in names_of(kind) if name not in names_of(ModelOptions)]
     unknown = [name for name in values if name not in known]
     if unknown and unknown[0] in names_of(ModelOptions):
         fix = f"give it to t5punct serve: {unknown[0]} holds for all its clients"
@@ -141,19 +133,16 @@ def _read_options(
         nearest = ", ".join(get_close_matches(unknown[0], known, n=5, cutoff=0))
         raise FieldError(f"an unknown field {unknown[0]}", expected=f"one like {nearest}", fix="see /docs for all")
     try:
-        options: Options = _READERS[kind].validate_python(dict(values))
+        fields = _READERS[kind].validate_python(dict(values))
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False, include_context=False)[0]
         mistake = f"the field {'.'.join(map(str, first['loc']))}: {first['msg']}"
         raise FieldError(mistake, expected="a value of its kind", fix="see /openapi.json for it") from None
-    for name, most in _MOST.items():
-        value = getattr(options, name, None)
-        is_possible = name not in values or value is None or value <= most
-        check(is_possible, f"the field {name}: {value}", expected=f"at most {most}", fix="lower it", kind=FieldError)
+    options = kind(**options_of(ModelOptions, service), **asdict(fields))
     # a form sends all of its fields, so an empty one counts as not sent
     sent = [name for name in values if getattr(options, name) not in (None, False, "")]
     check_needs({name: name for name in sent}, {**more, **asdict(options)})
-    return replace(options, **options_of(ModelOptions, service))
+    return options
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,9 +1,6 @@
 """A request's body -> its transcript, and the answer in pieces, with the bytes that `t5punct punctuate` would write.
 
 In: bytes, their content type or file name, and what is asked for.  Out: an `Answer`.
-
-    answer = answer_of(Body(b"how are you"), TextRequest(), engine, max_words=1000)
-    "".join(answer.pieces)       # 'How are you?'
 """
 
 from __future__ import annotations
@@ -11,7 +8,7 @@ from __future__ import annotations
 import io
 import json
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
 
@@ -40,55 +37,49 @@ class TooLongError(InputError):
 class Body:
     """What a client has sent.
 
-    name: of the file, if it has one.  json_texts: the texts that `data`, a json, asks for; None: `data` is a text or a
-    file itself.
+    name: of the file, if it has one.  texts: what `data`, a json, asks for, as `text` if it `is_one`, else as `texts`;
+    None: `data` is a text or a file itself.
     """
 
     data: bytes
     content_type: str = "text/plain"
     name: str = ""
-    json_texts: JsonTexts | None = None
-
-
-@dataclass(frozen=True)
-class JsonTexts:
-    """Texts of a json, and the fields beside them.  is_one: the json had `text`, and its answer has, not `texts`."""
-
-    texts: tuple[str, ...]
-    fields: dict[str, Any]
+    texts: tuple[str, ...] | None = None
     is_one: bool = False
 
 
-def texts_of_json(body: Body, field_names: Collection[str]) -> JsonTexts | None:
-    """Return the texts and fields of `{"texts": [..], "style": ".."}` or `{"text": "..", "style": ".."}`.
+def with_json_texts(body: Body, field_names: Collection[str]) -> tuple[Body, dict[str, Any]]:
+    """Return a body with the texts of its json, such as `{"texts": [..], "style": ".."}`, and the fields beside them.
 
-    None for any other body, such as a recogniser's json: beside its text stand lists or objects that are no fields of
-    ours.  Raises FieldError for `texts` that are no list of strings.
+    It may have one `text`, too.  Any other body is returned as it is, such as a json of a recogniser: beside its text
+    stand lists or objects that are no fields of ours.  Raises FieldError for `texts` that are no list of strings.
 
-    >>> texts_of_json(Body(b'{"texts": ["so"], "style": "talk"}', "application/json"), ["style"])
-    JsonTexts(texts=('so',), fields={'style': 'talk'}, is_one=False)
-    >>> texts_of_json(Body(b'{"text": "so", "segments": []}', "application/json"), ["style"]) is None
+    >>> body, fields = with_json_texts(Body(b'{"texts": ["so"], "style": "talk"}', "application/json"), ["style"])
+    >>> body.texts, fields
+    (('so',), {'style': 'talk'})
+    >>> with_json_texts(Body(b'{"text": "so", "segments": []}', "application/json"), ["style"])[0].texts is None
     True
     """
     if not body.content_type.startswith("application/json"):
-        return None
+        return body, {}
     try:
         values = json.loads(body.data)
     except (ValueError, RecursionError):  # the reader of a recogniser's json raises an error that says where
-        return None
+        return body, {}
     if not isinstance(values, dict):
-        return None
+        return body, {}
     if "texts" not in values:
         text = values.pop("text", None)
         has_lists = any(isinstance(value, list | dict) for name, value in values.items() if name not in field_names)
-        return JsonTexts((text,), values, is_one=True) if isinstance(text, str) and not has_lists else None
+        is_one = isinstance(text, str) and not has_lists
+        return (replace(body, texts=(text,), is_one=True), values) if is_one else (body, {})
     check("text" not in values, "text and texts", expected="one of them", fix="drop the other", kind=FieldError)
     texts = values.pop("texts")
     is_list = isinstance(texts, list) and all(isinstance(text, str) for text in texts)
     mistake = "texts that are no list of strings"
     expected = '{"texts": ["how are you", "so"]}'
     check(is_list, mistake, expected=expected, fix="send it so", kind=FieldError)
-    return JsonTexts(tuple(texts), values)
+    return replace(body, texts=tuple(texts)), values
 
 
 @dataclass(frozen=True)
@@ -119,10 +110,10 @@ def answer_of(body: Body, request: TextRequest, engine: Engine, max_words: int) 
         fix="raise stride, or take another preset",
     )
     is_text = request.format in (None, "text", "lines") and request.writer.format in (None, "text")
-    if body.json_texts is not None and not is_text:
-        mistake, fix = "texts with another format", "send them one by one"
-        check(body.json_texts.is_one, mistake, expected="format and to of text", fix=fix, kind=FieldError)
-        body = Body(body.json_texts.texts[0].encode(errors="surrogatepass"))  # one text is answered as that of a form
+    if body.texts is not None and not is_text:
+        mistake = "texts with another format"
+        check(body.is_one, mistake, expected="format and to of text", fix="send them one by one", kind=FieldError)
+        body = Body(body.texts[0].encode(errors="surrogatepass"))  # one text is answered as that of a form
     punctuator = engine.punctuator(request.config)  # a mistake is said before anything waits
     transcripts = [  # each with the name of its text
         (name, punctuator.read_file(name, format, request.writer, request.terms, lines))
@@ -135,7 +126,7 @@ def answer_of(body: Body, request: TextRequest, engine: Engine, max_words: int) 
     check(is_short, f"{n_words} words", expected=f"at most {max_words}", fix="send it in parts", kind=TooLongError)
     words = engine.annotate(texts, request.config)  # of all texts, one after the other
     warnings = _warnings(punctuator.model.name, transcripts)
-    if body.json_texts is None:
+    if body.texts is None:
         [(name, transcript)] = transcripts
         pieces = iter(punctuator.file_pieces(transcript, words, request.writer, name))
         content_type = FORMATS[request.writer.format or transcript.format].mimes[0]
@@ -144,14 +135,14 @@ def answer_of(body: Body, request: TextRequest, engine: Engine, max_words: int) 
             "".join(punctuator.file_pieces(transcript, islice(words, length), request.writer, name))
             for (name, transcript), length in zip(transcripts, lengths, strict=True)
         )
-        pieces = _json_pieces(written, warnings, is_one=body.json_texts.is_one)
+        pieces = _json_pieces(written, warnings, is_one=body.is_one)
         content_type = "application/json"
     return Answer(pieces, f"{content_type}; charset=utf-8", n_words, warnings)
 
 
 def _inputs(body: Body, request: TextRequest) -> Iterator[tuple[str, str | None, Iterable[str]]]:
     """Yield the name, the format (None: as the name says) and the lines of each text."""
-    if body.json_texts is None:
+    if body.texts is None:
         name = body.name or "the text"
         format_of_type = FORMAT_OF_TYPE.get(body.content_type.partition(";")[0].strip().lower())
         # clients send any file as text/plain: then, and for an unknown type, the file's name decides
@@ -163,7 +154,7 @@ def _inputs(body: Body, request: TextRequest) -> Iterator[tuple[str, str | None,
         check(not is_json, "json", expected="the header content-type: application/json", fix=fix, kind=InputError)
         yield name, format, decode(io.BytesIO(body.data), name, keep_bom=True)
         return
-    for number, text in enumerate(body.json_texts.texts, start=1):
+    for number, text in enumerate(body.texts, start=1):
         yield f"text {number}", request.format or "text", io.StringIO(checked_text(text), newline="\n")
 
 

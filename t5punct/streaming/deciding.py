@@ -1,11 +1,8 @@
 """How waiting slots get their votes.  A model writes the whole window (seq2seq), answers a question about each slot
 (classify), or reads each new word once and tags it (policy `delay`).
 
-In: `Look`s at streams.  Out: for each, the votes of its first waiting slots, in order.
-
-If the words `how are you` wait and the lookahead is 2, only the slot of `how` gets a vote.  With a delay of 2 words,
-`DelayDecider.read` computes one column for `you`, and the state of `how` is then final.  Before a silence or the end of
-the text, `DelayDecider.votes` also decides slots whose states are not final, as if no more words came.
+In: `Look`s at streams.  Out: for each, the votes of its first waiting slots, in order.  If the words `how are you` wait
+and the lookahead is 2, only the slot of `how` gets a vote.
 """
 
 from __future__ import annotations
@@ -20,8 +17,8 @@ from ..punctuator import Punctuator
 from ..text.marks import Case
 from ..text.words import Word
 from ..windows.plan import View
-from ..windows.votes import Distribution, Vote
-from .kv_cache import Memory, StreamEncoder, Tokens
+from ..windows.votes import Vote
+from .kv_cache import Memory, StreamEncoder
 from .state import StreamState
 
 
@@ -40,20 +37,19 @@ class Look:
 
 
 class Decider(Protocol):
-    """A way to get votes."""
+    """A way to get, for each look, a vote on each slot to be decided."""
 
-    def votes(self, looks: Sequence[Look]) -> list[tuple[Vote, ...]]:
-        """Return, for each look, a vote on each slot to be decided.  All looks are decoded in one batch."""
+    def votes(self, looks: Sequence[Look]) -> list[tuple[Vote, ...]]: ...
 
 
+@dataclass(frozen=True)
 class Seq2Seq:
     """Lets the model write all slots of the window, and takes the votes on those to be decided."""
 
-    def __init__(self, punctuator: Punctuator) -> None:
-        self._punctuator = punctuator
+    punctuator: Punctuator
 
     def votes(self, looks: Sequence[Look]) -> list[tuple[Vote, ...]]:
-        votes_of_windows = self._punctuator.window_votes([look.view for look in looks])
+        votes_of_windows = self.punctuator.window_votes([look.view for look in looks])
         pairs = zip(looks, votes_of_windows, strict=True)
         return [votes[look.slots.start : look.slots.stop] for look, votes in pairs]
 
@@ -72,11 +68,14 @@ class Classify:
             window = self._punctuator.window_input(look.view.words)
             questions += [Question(window, slot) for slot in look.slots]
         answers = iter(self._classifier.decode(questions))
-        return [tuple(self._vote(look, slot, next(answers)) for slot in look.slots) for look in looks]
-
-    def _vote(self, look: Look, slot: int, answer: Distribution) -> Vote:
-        vote = Vote(answer, {Case.VERBATIM.value: 1.0}, 1.0, slot, len(look.view.words) - slot - 1)
-        return self._punctuator.apply_known(look.view, slot, vote)
+        all_votes = list[tuple[Vote, ...]]()
+        for look in looks:
+            votes = list[Vote]()
+            for slot in look.slots:
+                vote = Vote(next(answers), {Case.VERBATIM.value: 1.0}, 1.0, slot, len(look.view.words) - slot - 1)
+                votes.append(self._punctuator.apply_known(look.view, slot, vote))
+            all_votes.append(tuple(votes))
+        return all_votes
 
 
 class DelayDecider:
@@ -90,11 +89,8 @@ class DelayDecider:
         self._tagger = TagDecoder(model, decoding)
         assert self._tagger.delay is not None  # noqa: S101  (`decoding` has one)
         self._encoder = StreamEncoder(model, self._tagger.delay, decoding.style)
-
-    @property
-    def n_remembered_words(self) -> int:
-        """How many of a stream's last words its state must hold, for `read` to go on after the stream is resumed."""
-        return self._encoder.n_remembered_words
+        # how many of a stream's last words its state must hold, for `read` to go on after the stream is resumed
+        self.n_remembered_words = self._encoder.n_remembered_words
 
     def read(self, states: Sequence[StreamState]) -> list[StreamState]:
         """Return the states once the model has read all their words.  All streams are computed together."""
@@ -115,22 +111,20 @@ class DelayDecider:
         tails = self._encoder.tails([memories[index] for index in ended])
         for index, tail in zip(ended, tails, strict=True):
             word_states[index] = word_states[index].then(tail)
-        return [self._votes_of(look, states) for look, states in zip(looks, word_states, strict=True)]
-
-    def _votes_of(self, look: Look, word_states: Tokens) -> tuple[Vote, ...]:
-        """Return the votes of one stream.  word_states: one for each word; they may begin before the look's words."""
-        words = look.view.words[: look.slots.stop]
-        first = word_states.words.index(look.view.window.start) if words else 0
-        window = self._punctuator.window_input(words)
-        tagged = self._tagger.tag(word_states.rows[first : first + len(words)], [window])
-        (votes,) = self._tagger.votes_of([window], [len(words)], tagged)
-        return tuple(self._punctuator.apply_known(look.view, slot, votes[slot]) for slot in look.slots)
+        all_votes = list[tuple[Vote, ...]]()
+        for look, states in zip(looks, word_states, strict=True):
+            words = look.view.words[: look.slots.stop]
+            first = states.words.index(look.view.window.start) if words else 0  # states may begin before the words
+            window = self._punctuator.window_input(words)
+            tagged = self._tagger.tag(states.rows[first : first + len(words)], [window])
+            [votes] = self._tagger.votes_of([window], [len(words)], tagged)
+            all_votes.append(tuple(self._punctuator.apply_known(look.view, slot, votes[slot]) for slot in look.slots))
+        return all_votes
 
     def _memory_of(self, state: StreamState) -> Memory:
         """Return a stream's memory, or a new one that has heard none of the words that the state holds.
 
-        Words are numbered in the stream; the state holds those from number `state.start` on.  The memory is new after a
-        resume, and if the state's is of another lookahead, style, model or policy.
+        It is new after a resume, and if the state's memory is of another lookahead, style, model or policy.
         """
         memory = state.memory
         if memory is not None and memory.n_words >= state.start and self._encoder.owns(memory):

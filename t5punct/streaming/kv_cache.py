@@ -11,8 +11,7 @@ has this effect (w: computed before, W: computed now, -: waits for more words):
     layer 2  w w w W -
     layer 1  w w w w W
 
-A layer keeps keys and values of as many words as it sees to the left, and those of the prefix.  Most of the work looks
-at one token alone, and runs on the new tokens of all streams at once; attention runs on words that see as many keys.
+A layer keeps keys and values of as many words as it sees to the left, and those of the prefix.
 """
 
 from __future__ import annotations
@@ -64,7 +63,7 @@ class Tokens:
 class _Buffer:
     """Rows of keys and values, with spare rows behind them, which successive `Keys` of one stream share.
 
-    New `Keys` are written into spare rows.  Older `Keys` stay valid, since a row that was written never changes.
+    Older `Keys` stay valid, since a row that was written never changes.
     """
 
     def __init__(self, rows: torch.Tensor, n_spare: int = _SPARE_ROWS) -> None:
@@ -75,14 +74,10 @@ class _Buffer:
 
 @dataclass(frozen=True, slots=True)
 class Keys:
-    """Keys and values of tokens of one stream in one layer: an immutable value, which shares its rows with others.
-
-    start: the buffer's row of the first key; rows: (n_keys, 2 * n_heads * d_kv), keys, then values;
-    words, positions: as in `Tokens`.
-    """
+    """Keys and values of tokens of one stream in one layer, as `Tokens`; rows: (n_keys, 2 * n_heads * d_kv)."""
 
     buffer: _Buffer
-    start: int
+    start: int  # the buffer's row of the first key
     words: tuple[int, ...]
     positions: tuple[int, ...]
 
@@ -97,7 +92,7 @@ class Keys:
         return Keys(self.buffer, self.start + start, self.words[start:stop], self.positions[start:stop])
 
     def then(self, tokens: Tokens, rows: torch.Tensor) -> Keys:
-        """Return these keys, followed by those of more tokens, whose keys and values are `rows`."""
+        """Return these keys, followed by those of more tokens, whose rows are given."""
         words = self.words + tokens.words
         positions = self.positions + tokens.positions
         stop = self.start + len(self)
@@ -130,6 +125,10 @@ class _Sight:
     positions: tuple[int, ...]
     keys: Keys
 
+    def shape(self) -> tuple[int, int]:
+        """Return the word's numbers of tokens and keys."""
+        return len(self.rows), len(self.keys)
+
 
 @dataclass(frozen=True, slots=True)
 class Memory:
@@ -148,42 +147,38 @@ class StreamEncoder:
 
     def __init__(self, model: Model, delay: Delay, style: str | None = None) -> None:
         network: Any = model.network
-        encoder = network.encoder
-        self._stack = Encoder(encoder)
+        self._stack = Encoder(network.encoder)
         self._stack.check_delay()
         self.delay = delay
         self._look_aheads = delay.look_aheads(len(self._stack.layers))
-        self._words_waited = [0, *accumulate(self._look_aheads)]  # how many words each layer's input lags behind
+        self._words_waited = list(accumulate(self._look_aheads))  # how many words each layer's output lags behind
+        # How many of a stream's last words a memory can be computed from again: those that are not final, all that
+        # their states depend on, the word before these, on whose slot the next capital depends, and one more, which
+        # says whether a silence preceded that word
+        self.n_remembered_words = delay.reach_words(len(self._stack.layers)) + delay.words + 3
         source = model.tokenizer.source([], style)
-        self._prefix = source.ids[: source.n_prefix]
+        prefix = source.ids[: source.n_prefix]
+        self.n_prefix = len(prefix)
         self._farthest = self._stack.farthest  # tokens; all greater distances have the same bias
-        self._owner = (encoder, delay, self._prefix)
+        self._owner = (network.encoder, delay, prefix)
         with torch.inference_mode():
             self._biases = self._stack.position_biases()
-            self._empty_memory = self._make_empty_memory()
+            nothing = self._embed([], [], [])
+            first = self._stack.layers[0]
+            # no spare rows: all streams begin with this buffer, and the first to write would take it from the rest
+            keys = Keys(_Buffer(_keys_and_values(first, first.read(nothing.rows)), n_spare=0), 0, (), ())
+            layers = (LayerMemory(keys, nothing),) * len(self._look_aheads)
+            self._empty_memory = Memory(layers, 0, 0, nothing, self._owner)
             # of each layer, the keys and values of the prefix, which all words see; none while the prefix is read
-            self._prefix_keys = [layer.keys.rows for layer in self._empty_memory.layers]
-            if self._prefix:
-                prefix = self._embed(self._prefix, [PREFIX] * self.n_prefix, range(self.n_prefix))
-                [prefix_memory] = self._read_tokens([self._empty_memory], [prefix], text_ends=False)
+            self._prefix_keys = [layer.keys.rows for layer in layers]
+            if prefix:
+                tokens = self._embed(prefix, [PREFIX] * self.n_prefix, range(self.n_prefix))
+                [prefix_memory] = self._read_tokens([self._empty_memory], [tokens], text_ends=False)
                 self._prefix_keys = [layer.keys.rows for layer in prefix_memory.layers]
-
-    @property
-    def n_prefix(self) -> int:
-        return len(self._prefix)
 
     def owns(self, memory: Memory) -> bool:
         """Return whether a memory is of the same network, delay and style, so that this encoder can go on with it."""
         return memory.owner == self._owner
-
-    @property
-    def n_remembered_words(self) -> int:
-        """How many of a stream's last words a memory can be computed from again.
-
-        These are the newest words, which are not final; all words that their states depend on; the word before these,
-        on whose slot the next capital depends; and one more, which says whether a silence preceded that word.
-        """
-        return self.delay.reach_words(len(self._look_aheads)) + self.delay.words + 3
 
     def begin(self, n_words: int = 0, n_tokens: int = 0) -> Memory:
         """Return the memory of a stream that has heard some words, of `n_tokens` tokens, and remembers none of them."""
@@ -210,19 +205,10 @@ class StreamEncoder:
         """Return the states that words which are not final have if the streams end here.  Memories do not change."""
         nothing = self._embed([], [], [])
         tails = list[Tokens]()
-        for ended in self._read_tokens(memories, [nothing] * len(memories), text_ends=True):
-            last_final_word = ended.n_words - 1 - self.delay.words
-            n_final = _n_tokens_to(ended.final.words, last_final_word)
-            tails.append(ended.final.part(slice(n_final, None)))
+        for memory in self._read_tokens(memories, [nothing] * len(memories), text_ends=True):
+            n_final = _n_tokens_to(memory.final.words, memory.n_words - 1 - self.delay.words)
+            tails.append(memory.final.part(slice(n_final, None)))
         return tails
-
-    def _make_empty_memory(self) -> Memory:
-        nothing = self._embed([], [], [])
-        first = self._stack.layers[0]
-        # no spare rows: all streams begin with this buffer, and the first to write into it would take it from the rest
-        empty_buffer = _Buffer(_keys_and_values(first, first.read(nothing.rows)), n_spare=0)
-        layer = LayerMemory(Keys(empty_buffer, 0, (), ()), nothing)
-        return Memory((layer,) * len(self._look_aheads), 0, 0, nothing, self._owner)
 
     def _read_tokens(self, memories: Sequence[Memory], incoming: Sequence[Tokens], *, text_ends: bool) -> list[Memory]:
         """Run each stream's new tokens up through the layers, and return the streams' new memories.
@@ -231,21 +217,24 @@ class StreamEncoder:
         """
         if not memories:
             return []
-        new_layers: list[list[LayerMemory]] = [[] for _ in memories]  # of each stream
+        new_layers: list[list[LayerMemory]] = [[] for _ in memories]
         for index, layer in enumerate(self._stack.layers):
             layer_memories = self._add_inputs(layer, [memory.layers[index] for memory in memories], incoming)
             ready = list[Tokens]()
             for memory, layer_memory, layers in zip(memories, layer_memories, new_layers, strict=True):
                 waiting = layer_memory.waiting
-                last_ready_word = memory.n_words - 1 - self._words_waited[index + 1]
+                last_ready_word = memory.n_words - 1 - self._words_waited[index]
                 n_ready = len(waiting) if text_ends else _n_tokens_to(waiting.words, last_ready_word)
                 ready.append(waiting.part(slice(n_ready)))
                 layers.append(LayerMemory(layer_memory.keys, waiting.part(slice(n_ready, None))))
             incoming = self._states(index, layer_memories, ready)  # the next layer's inputs
         new_memories = list[Memory]()
         for memory, layers, outputs in zip(memories, new_layers, incoming, strict=True):
-            ends = _word_ends(outputs)
-            final = ends.with_rows(self._stack.finish(ends.rows))
+            # the state of a word's last token stands for the word
+            last_tokens = {word: index for index, word in enumerate(outputs.words) if word != PREFIX}
+            ends = list(last_tokens.values())
+            rows = self._stack.finish(outputs.rows[ends])
+            final = Tokens(rows, tuple(last_tokens), tuple(outputs.positions[end] for end in ends))
             word_before = memory.final.part(slice(-1, None))
             new_memories.append(replace(memory, layers=tuple(layers), final=word_before.then(final)))
         return new_memories
@@ -274,16 +263,9 @@ class StreamEncoder:
 
     def _states(self, index: int, memories: Sequence[LayerMemory], ready: Sequence[Tokens]) -> list[Tokens]:
         """Return the outputs of layer `index` for each stream's inputs that wait for no more words."""
-        rows = torch.cat([tokens.rows for tokens in ready])
-        layer = self._stack.layers[index]
-        if not len(rows):
+        hidden = torch.cat([tokens.rows for tokens in ready])
+        if not len(hidden):
             return list(ready)
-        attended = self._attend(index, layer.queries(layer.read(rows)), self._sights(index, memories, ready))
-        states = layer.finish(rows, attended).split_with_sizes([len(tokens) for tokens in ready])
-        return [tokens.with_rows(part) for tokens, part in zip(ready, states, strict=True)]
-
-    def _sights(self, index: int, memories: Sequence[LayerMemory], ready: Sequence[Tokens]) -> list[_Sight]:
-        """Return what each ready word of each stream sees in layer `index`."""
         sights = list[_Sight]()
         n_rows = 0  # of the streams before
         for memory, tokens in zip(memories, ready, strict=True):
@@ -291,26 +273,25 @@ class StreamEncoder:
             for word, tokens_of_word in groupby(tokens.words):
                 stop = start + len(list(tokens_of_word))
                 rows = range(n_rows + start, n_rows + stop)
-                seen = keys_in_sight(memory.keys.words, word, self._look_aheads[index], self.delay.left_words)
-                sights.append(_Sight(rows, tokens.positions[start:stop], memory.keys.part(seen.start, seen.stop)))
+                # as `t5.delay.keys_in_sight` has it for whole texts
+                first_key = bisect_left(memory.keys.words, word - self.delay.left_words)
+                end_of_keys = bisect_right(memory.keys.words, word + self._look_aheads[index])
+                sights.append(_Sight(rows, tokens.positions[start:stop], memory.keys.part(first_key, end_of_keys)))
                 start = stop
             n_rows += start
-        return sights
-
-    def _attend(self, index: int, queries: torch.Tensor, sights: Sequence[_Sight]) -> torch.Tensor:
-        """Attention of all ready tokens: (n_tokens, n_heads * d_kv) -> the same shape.
-
-        One call has words of one shape, with the keys that each sees and no others.  So a word's sums do not depend on
-        what is read with it: masked keys would change the order of a sum, and rounding to int8 amplifies a last digit.
-        """
+        layer = self._stack.layers[index]
+        queries = layer.queries(layer.read(hidden))
         attended = torch.empty_like(queries)
-        for _, alike in groupby(sorted(sights, key=_shape), key=_shape):
+        # One call has words of as many tokens and keys, and no key that a word does not see.  So a word's sums do not
+        # depend on what is read with it: masked keys would change their order, and int8 amplifies a last digit.
+        for _, alike in groupby(sorted(sights, key=_Sight.shape), key=_Sight.shape):
             words = list(alike)
-            rows = torch.tensor([word.rows for word in words], device=queries.device)
-            attended[rows] = self._attend_words(index, queries[rows], words)
-        return attended
+            rows_of_words = torch.tensor([word.rows for word in words], device=queries.device)
+            attended[rows_of_words] = self._attend(index, queries[rows_of_words], words)
+        states = layer.finish(hidden, attended).split_with_sizes([len(tokens) for tokens in ready])
+        return [tokens.with_rows(part) for tokens, part in zip(ready, states, strict=True)]
 
-    def _attend_words(self, index: int, queries: torch.Tensor, words: Sequence[_Sight]) -> torch.Tensor:
+    def _attend(self, index: int, queries: torch.Tensor, words: Sequence[_Sight]) -> torch.Tensor:
         """Attention of words of one shape: (n_words, n_tokens, n_heads * d_kv) -> the same shape."""
         layer = self._stack.layers[index]
         prefix = self._prefix_keys[index]
@@ -319,11 +300,10 @@ class StreamEncoder:
         seen = torch.cat(rows).view(len(words), -1, prefix.shape[-1])
         keys, values = seen.chunk(2, -1)
         positions = torch.tensor([word.positions for word in words], device=queries.device)
-        prefix_positions = range(len(prefix))
-        all_key_positions = [(*prefix_positions, *word.keys.positions) for word in words]
-        key_positions = torch.tensor(all_key_positions, device=queries.device)
-        distances = (key_positions[:, None] - positions[:, :, None]).clamp_(-self._farthest, self._farthest)
-        bias = self._biases[index][:, distances + self._farthest].transpose(0, 1)
+        key_positions = [(*range(len(prefix)), *word.keys.positions) for word in words]
+        distances = torch.tensor(key_positions, device=queries.device)[:, None] - positions[:, :, None]
+        columns = distances.clamp_(-self._farthest, self._farthest) + self._farthest
+        bias = self._biases[index][:, columns].transpose(0, 1)
         # (n_words * n_heads, ...): for a dimension of each, torch has a kernel whose sums depend on the threads
         attended = scaled_dot_product_attention(
             _by_heads(queries, layer.n_heads),
@@ -339,14 +319,6 @@ class StreamEncoder:
         return Tokens(embedded, tuple(words), tuple(positions))
 
 
-def keys_in_sight(key_words: Sequence[int], word: int, look_ahead: int, left_words: int) -> slice:
-    """Return which keys a word sees beside the prefix's: from `left_words` before it to `look_ahead` words behind it.
-
-    key_words: of each key its word, ascending.  `t5.delay.keys_in_sight` is the same for whole texts.
-    """
-    return slice(bisect_left(key_words, word - left_words), bisect_right(key_words, word + look_ahead))
-
-
 def _keys_and_values(layer: EncoderLayer, read: Any) -> torch.Tensor:
     return torch.cat([layer.keys(read), layer.values(read)], -1)
 
@@ -356,22 +328,6 @@ def _by_heads(rows: torch.Tensor, n_heads: int) -> torch.Tensor:
     return rows.reshape(*rows.shape[:2], n_heads, -1).transpose(1, 2).flatten(0, 1)
 
 
-def _shape(sight: _Sight) -> tuple[int, int]:
-    """Return a word's numbers of tokens and keys: words with the same numbers are computed in one call."""
-    return len(sight.rows), len(sight.keys)
-
-
 def _n_tokens_to(words: Sequence[int], last_word: int) -> int:
     """Count the tokens of the prefix and of words up to this one.  words: of each token its word, ascending."""
     return bisect_right(words, max(last_word, PREFIX))
-
-
-def _word_ends(tokens: Tokens) -> Tokens:
-    """Return the last token of each word, without the prefix: its state stands for the word."""
-    ends = list[int]()
-    for index, word in enumerate(tokens.words):
-        is_last = index + 1 == len(tokens) or tokens.words[index + 1] != word
-        if is_last and word != PREFIX:
-            ends.append(index)
-    words = tuple(tokens.words[end] for end in ends)
-    return Tokens(tokens.rows[ends], words, tuple(tokens.positions[end] for end in ends))

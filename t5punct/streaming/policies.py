@@ -1,10 +1,6 @@
 """When a slot is committed: after a fixed number of words, when the model is sure, or sentence by sentence.
 
-`delay` commits as `fixed` does; its model reads each word once, where others read a window for each (`deciding.py`).
-
 In: a stream's state and the votes of its newest window.  Out: how many more slots are final.
-
-With `StreamConfig("fixed", lookahead=2)` the slot after `how` is committed when `how are you` has been heard.
 """
 
 from __future__ import annotations
@@ -63,10 +59,8 @@ class StreamConfig:
                 f"{name} of {value} words in a window of {self.window}",
                 expected=f"{least} or more, and less than the window", fix=f"change {name} or the window",
             )  # fmt: skip
-        if self.policy == "entropy":
-            self._check_entropy()
-
-    def _check_entropy(self) -> None:
+        if self.policy != "entropy":
+            return
         mistake = f"l_min {self.l_min}, l_max {self.l_max}"
         check(self.l_min <= self.l_max, mistake, expected="l_min <= l_max", fix="check l_min and l_max")
         check(
@@ -79,10 +73,7 @@ class StreamConfig:
 
 
 class Policy:
-    """When the model reads a window, where that begins, and which slots are then final.
-
-    Slots are committed in order, so the slots that are candidates, or final, are the first of those that wait.
-    """
+    """When the model reads a window, where that begins, and how many of the first waiting slots are then final."""
 
     min_lookahead: int  # words that must follow a slot before it may be final
 
@@ -110,7 +101,6 @@ class Fixed(Policy):
     min_lookahead: int
 
 
-@dataclass(frozen=True)
 class Delayed(Fixed):
     """Commits as `Fixed` does.  Its model, which remembers, reads only the words that wait and the one before them."""
 
@@ -141,9 +131,8 @@ class Entropy(Policy):
 class Sentence(Policy):
     """Commits, every few words, all sentences that enough words follow (Chen 2020, algorithm 1).
 
-    The paper commits only the first of these sentences.  Short sentences could then come faster than they are
-    committed.  The model reads from the beginning of a sentence.  If a whole window of words waits and no sentence ends
-    in it, all candidates are committed.
+    The paper commits only the first of these sentences, so short ones could come faster than they are committed.  If a
+    whole window of words waits and no sentence ends in it, all candidates are committed.
     """
 
     every: int  # words

@@ -1,6 +1,4 @@
-"""What a stream remembers: its last words and a few numbers, however long the stream is.
-
-In: words, one after the other.  Out: a `StreamState`, a value that can be saved and resumed elsewhere.
+"""What a stream remembers: its last words and a few numbers, a value that can be saved and resumed elsewhere.
 
 >>> state = StreamState(n_committed=2).hear(Word("how"), 2).hear(Word("are"), 2).hear(Word("you"), 2)
 >>> [word.text for word in state.words], state.n_seen, state.start
@@ -13,15 +11,13 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict, dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import Any, get_origin, get_type_hints
 
 from ..errors import InputError
 from ..t5.task import PAUSES
 from ..text.marks import OPENING, Case
 from ..text.words import Word, between
-
-if TYPE_CHECKING:
-    from .kv_cache import Memory
+from .kv_cache import Memory
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,11 +52,6 @@ class StreamState:
     def start(self) -> int:
         """The index, in the stream, of the first of `words`."""
         return self.n_seen - len(self.words)
-
-    @property
-    def begins_sentence(self) -> bool | None:
-        """Whether a sentence begins with the first word that is not committed; None if this is not known yet."""
-        return None if self.in_doubt else self.n_committed == self.sentence_start
 
     @property
     def n_waiting(self) -> int:
@@ -107,7 +98,7 @@ class StreamState:
                 raise TypeError
             times = tuple(Times(**item) for item in values.pop("times", []))  # older versions wrote no times
             state = cls(words=tuple(Word(**word) for word in words), times=times, **values)
-            if not state._is_possible():
+            if not (all(map(_has_types, (state, *state.words, *times))) and state._is_possible()):
                 raise ValueError
             return state
         except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
@@ -115,34 +106,22 @@ class StreamState:
             raise InputError(mistake, expected="what to_json wrote", fix="begin a new stream") from error
 
     def _is_possible(self) -> bool:
-        numbers = [self.n_seen, self.n_committed, self.sentence_start, self.n_read, self.n_tokens]
-        if self.end_ms is not None:
-            numbers.append(self.end_ms)
-        numbers += [ms for times in self.times for ms in (times.start_ms, times.end_ms) if ms is not None]
         return (
-            all(type(number) is int for number in numbers)
-            and type(self.finished) is bool
-            and type(self.in_doubt) is bool
-            and type(self.quoted) is bool
-            and self.opened in ("", *OPENING)
+            self.opened in ("", *OPENING)
             and self.unsure_case in ("", *Case)
             and 0 <= self.start <= self.n_committed <= self.n_seen
             and 0 <= self.sentence_start <= self.n_committed
             and 0 <= self.n_read <= self.n_seen
             and self.n_tokens >= 0
             and len(self.times) <= len(self.words)
-            and all(map(_is_word, self.words))
+            and all(word.text.split() == [word.text] for word in self.words)
+            and all(0 <= word.n_closers <= len(word.text) for word in self.words)
+            and all(word.pause in range(len(PAUSES) + 1) for word in self.words)  # older versions wrote a bool
         )
 
 
-def _is_word(word: Word) -> bool:
-    """Return whether all values of a word have the right types, and its text is one word."""
-    texts = (word.text, word.marks, word.raw, word.space, word.spelled)
-    if not all(isinstance(text, str) for text in texts):
-        return False
-    if type(word.dotted) is not bool or type(word.is_abbreviated) is not bool:
-        return False
-    if not isinstance(word.pause, int) or word.pause not in range(len(PAUSES) + 1):  # older versions wrote a bool
-        return False
-    is_one_word = word.text.split() == [word.text]
-    return is_one_word and type(word.n_closers) is int and 0 <= word.n_closers <= len(word.text)
+def _has_types(value: Any) -> bool:
+    """Return whether all values of a dataclass, which come from json, have the types of its fields."""
+    hints = get_type_hints(type(value))
+    kinds = {name: tuple if get_origin(hint) is tuple else hint for name, hint in hints.items()}
+    return all(isinstance(getattr(value, name), kind) for name, kind in kinds.items())

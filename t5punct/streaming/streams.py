@@ -3,8 +3,8 @@
 In: words, in chunks of any size, of one stream or of many.  Out: committed words, in order.
 
 With a lookahead of 2, `push(["how", "are"])` commits nothing yet, `push(["you", "today"])` commits `how` and `are`, and
-`finish()` commits the rest.  What the model reads does not depend on how the words are cut into chunks, and so the
-output does not, either (but see `t5/precision.py`).  The windows of many streams are decoded together.
+`finish()` commits the rest.  The output does not depend on how the words are cut into chunks (but see
+`t5/precision.py`).
 """
 
 from __future__ import annotations
@@ -69,25 +69,32 @@ class Streams:
         """
         self._punctuator = punctuator
         self.config = config or StreamConfig()
-        self._check_config()
+        decoder = punctuator.config.decoding.decoder
+        if self.config.policy == "delay":
+            mistake = "policy delay with the decoder generate"
+            check(decoder != "generate", mistake, expected="tagger", fix="drop --decoder")
+        else:
+            lacks_entropies = self.config.policy == "entropy" and decoder == "generate"
+            lacks_answers = self.config.decide == "classify" and decoder not in ("auto", "slots")
+            check(
+                not (lacks_entropies or lacks_answers),
+                f"policy {self.config.policy}, decide {self.config.decide} with the decoder {decoder}",
+                expected="the decoder slots, which knows how sure it is and answers questions", fix="drop --decoder",
+            )  # fmt: skip
+            punctuator.window_input([Word("a")] * self.config.window)  # raises ConfigError if it is too long
         self._policy = make_policy(self.config)
         self._n_kept = self.config.window  # words that a state holds, for the model to read
-        self._delay_decider: DelayDecider | None = None  # the same as `_decider`, if that is one
+        self._decider: Decider
         if decider is not None:
             self._decider = decider
         elif self.config.policy == "delay":
-            self._delay_decider = DelayDecider(punctuator, self.config.lookahead)
-            self._decider = self._delay_decider
-            self._n_kept = self._delay_decider.n_remembered_words
+            self._decider = DelayDecider(punctuator, self.config.lookahead)
+            self._n_kept = self._decider.n_remembered_words
         else:
             self._decider = Classify(punctuator) if self.config.decide == "classify" else Seq2Seq(punctuator)
 
     def push(self, states: Sequence[StreamState], words: Sequence[Words]) -> list[Step]:
-        """Give each stream the words that arrived for it.  Raises InputError for a stream that is finished.
-
-        Each stream hears words up to one after which a window must be decoded.  The windows of all these streams are
-        decoded together; then the streams hear more.  The windows are those of words that come one by one.
-        """
+        """Give each stream the words that arrived for it.  Raises InputError for a stream that is finished."""
         if len(states) != len(words):
             mistake = f"words for {len(words)} of {len(states)} streams"
             raise InputError(mistake, expected="words for each", fix="give [] for none")
@@ -95,6 +102,8 @@ class Streams:
             raise InputError("words after the stream's end", expected="no push after finish", fix="open a new stream")
         steps = [Step(state) for state in states]
         queues = [deque(self._pieces(arrived)) for arrived in words]
+        # Each stream hears words up to one after which a window must be decoded, the windows of all are decoded
+        # together, and the streams hear more.  So the windows are those of words that come one by one.
         while True:
             due: dict[int, bool] = {}  # as `_commit_due` takes it
             for index, queue in enumerate(queues):
@@ -106,10 +115,11 @@ class Streams:
                 return steps
             self._commit_due(steps, due)
 
-    def flush(self, states: Sequence[StreamState]) -> list[Step]:
+    def flush(self, states: Sequence[StreamState], *, ends_sentence: bool = True) -> list[Step]:
         """Commit all words that were heard, and end the sentence there, as a silence does.  The streams go on."""
         steps = [Step(state) for state in states]
-        self._commit_due(steps, _waiting(states))
+        due = {index: True for index, state in enumerate(states) if state.n_waiting}
+        self._commit_due(steps, due, ends_sentence=ends_sentence)
         return steps
 
     def finish(self, states: Sequence[StreamState]) -> list[Step]:
@@ -118,24 +128,8 @@ class Streams:
 
     def provisional(self, states: Sequence[StreamState]) -> list[tuple[AnnotatedWord, ...]]:
         """Return the words of each stream that are not final yet, as they look now."""
-        steps = [Step(state) for state in states]
-        self._commit_due(steps, _waiting(states), ends_sentence=False)
+        steps = self.flush(states, ends_sentence=False)
         return [tuple(committed.annotated for committed in step.committed) for step in steps]
-
-    def _check_config(self) -> None:
-        decoder = self._punctuator.config.decoding.decoder
-        if self.config.policy == "delay":
-            mistake = "policy delay with the decoder generate"
-            check(decoder != "generate", mistake, expected="tagger", fix="drop --decoder")
-            return
-        lacks_entropies = self.config.policy == "entropy" and decoder == "generate"
-        lacks_answers = self.config.decide == "classify" and decoder not in ("auto", "slots")
-        check(
-            not (lacks_entropies or lacks_answers),
-            f"policy {self.config.policy}, decide {self.config.decide} with the decoder {decoder}",
-            expected="the decoder slots, which knows how sure it is and answers questions", fix="drop --decoder",
-        )  # fmt: skip
-        self._punctuator.window_input([Word("a")] * self.config.window)  # raises ConfigError if it is too long
 
     def _pieces(self, words: Words) -> Iterator[TimedWord]:
         """Yield each word, or mark that stands alone, as an item of its own: a str may hold several."""
@@ -172,10 +166,7 @@ class Streams:
         return state, None
 
     def _add_marks(self, state: StreamState, piece: str) -> StreamState | None:
-        """Return the state after marks that stand alone, which belong to the last word as in a text.
-
-        None: the marks cannot belong to it, and are to be heard as a word.
-        """
+        """Return the state after marks that stand alone; None if they cannot belong to the last word."""
         if not state.words:
             return None
         last = state.words[-1]
@@ -197,8 +188,8 @@ class Streams:
         ends_sentence: whether such a silence or end also ends the sentence.
         """
         states = [steps[index].state for index in due]
-        if self._delay_decider is not None:
-            states = self._delay_decider.read(states)
+        if isinstance(self._decider, DelayDecider):
+            states = self._decider.read(states)
         looks = list[Look]()
         for state, commits_all in zip(states, due.values(), strict=True):
             start = min(self._policy.window_start(state), state.n_committed)
@@ -215,8 +206,9 @@ class Streams:
         """Commit the first waiting words, one for each vote.  Return the new state, and these words."""
         sentence = self._punctuator.first_sentence
         if state.n_committed:  # go on where the last committed word ended
+            begins = None if state.in_doubt else state.n_committed == state.sentence_start
             unsure_case = Case(state.unsure_case) if state.unsure_case else None
-            sentence = SentencePosition(state.begins_sentence, state.opened, state.quoted, unsure_case)
+            sentence = SentencePosition(begins, state.opened, state.quoted, unsure_case)
         first = state.n_committed - state.start
         words = state.words[first : first + len(votes)]
         decisions = list[Decision]()
@@ -290,11 +282,6 @@ class StreamingPunctuator:
     def _step(self, steps: Sequence[Step]) -> tuple[Committed, ...]:
         self.state = steps[0].state
         return steps[0].committed
-
-
-def _waiting(states: Sequence[StreamState]) -> dict[int, bool]:
-    """Return, as `_decode` takes it, that all words become final of each stream that has any to commit."""
-    return {index: True for index, state in enumerate(states) if state.n_waiting}
 
 
 def committed_events(words: Sequence[Committed], n_chars: int, decision_ms: float) -> tuple[list[dict[str, Any]], int]:

@@ -113,8 +113,7 @@ def closed_with(address: str, query: str, *messages: str) -> tuple[int, str]:
 @pytest.mark.parametrize(("query", "message", "says"), [
     ("?policy=dely", "so", "dely"), ("?lookahed=3", "so", "lookahed"), ("", '{"word": "so"}', "message"),
     ("?policy=delay&decoder=generate", "so", "generate"), ("", '{"words": [{"start": 1}]}', "message"),
-    ("", '{"state": {"words": "x"}}', "message"), ("", "{" * 2_000, "message"),
-    ("", '{"words": 3, "end": true}', "message"), ("", "今天天气很好 " * 9, "no spaces between"),
+    ("", '{"state": {"words": "x"}}', "message"), ("", "今天天气很好 " * 9, "no spaces between"),
 ])  # fmt: skip
 def test_what_is_wrong_ends_the_stream_with_a_reason(engine: Engine, query: str, message: str, says: str) -> None:
     with server(engine) as (address, _):
@@ -199,7 +198,7 @@ def test_a_client_that_goes_is_let_go(engine: Engine, monkeypatch: pytest.Monkey
     assert n_steps == 1, "and no others are decided"
 
 
-@pytest.mark.parametrize("n_turns", range(4))
+@pytest.mark.parametrize("n_turns", [0, 2])
 def test_a_client_that_goes_while_an_event_is_sent_leaves_no_error_in_the_log(
     engine: Engine, caplog: pytest.LogCaptureFixture, n_turns: int
 ) -> None:
@@ -292,7 +291,7 @@ class Texts(list[str]):
         self.append(event["text"])
 
 
-@pytest.mark.parametrize("cut_after", [(), (0,), (19, 20, 21, 35, 40), (44,)])
+@pytest.mark.parametrize("cut_after", [(0,), (19, 20, 21, 35, 44)])
 def test_a_remote_stream_is_what_one_here_is_over_lost_connections(engine: Engine, cut_after: tuple[int, ...]) -> None:
     texts = Texts()
     with server(engine) as (address, _), RemoteStream(f"ws://{address}/v1/stream?{ASKED}", texts) as remote:

@@ -158,8 +158,6 @@ def test_a_silence_commits_everything_before_it_and_changes_what_the_model_reads
     timed = [TimedWord("we", 0, 200), TimedWord("know", 200, 400), TimedWord("that", 1100, 1300), TimedWord("is", 1999)]
     stream = StreamingPunctuator(punctuator, config)
     assert [slot.annotated.word for slot in stream.push(timed)] == ["we", "know"]
-    single = StreamingPunctuator(punctuator, config)
-    assert [slot.annotated.word for word in timed for slot in single.push([word])] == ["we", "know"]
     for patient in (replace(config, max_delay_ms=701), replace(config, max_delay_ms=None)):
         assert [slot.delay_words for slot in StreamingPunctuator(punctuator, patient).push(timed)] == [3]
     hearing = Punctuator(punctuator.model.with_task(pause_ms=280))
@@ -210,18 +208,14 @@ def test_a_text_is_pushed_as_words_every_stream_is_given_some_and_none_after_its
 
 
 @pytest.mark.parametrize("text", [
-    "", "{}", '{"words": [{"txt": "a"}]}', '{"words": [], "seen": 3}', "[1]", '{"words": [], "n_seen": "3"}',
-    '{"words": [], "n_committed": 9}', '{"words": [{"text": 5}], "n_seen": 1}',
-    '{"words": [{"text": "a", "n_closers": "1"}], "n_seen": 1}',
-    '{"words": [{"text": "a", "n_closers": 1.0}], "n_seen": 1}',
+    "", "[1]", None, "[" * 100_000, '{"words": [{"txt": "a"}]}', '{"words": {}}', '{"words": [], "seen": 3}',
+    '{"words": [], "n_seen": "3"}', '{"words": [], "n_committed": 9}', '{"words": [], "sentence_start": -1}',
+    '{"words": [], "sentence_start": 1}', '{"words": [], "end_ms": 1.5}', '{"words": [], "finished": 0}',
+    '{"words": [{"text": 5}], "n_seen": 1}', '{"words": [{"text": "a b"}], "n_seen": 1}',
     '{"words": [{"text": "a", "n_closers": 2}], "n_seen": 1}', '{"words": [{"text": "a", "pause": 3}], "n_seen": 1}',
-    '{"words": [{"text": "a", "dotted": null}], "n_seen": 1}', '{"words": [{"text": ""}], "n_seen": 1}',
-    '{"words": [{"text": "a b"}], "n_seen": 1}', '{"words": {}}', '{"words": "", "n_seen": 0}',
-    '{"words": [], "n_seen": true}', '{"words": [], "sentence_start": 1}', '{"words": [], "sentence_start": -1}',
-    '{"words": [], "end_ms": 1.5}', '{"words": [], "finished": 0}', '{"words": [], "in_doubt": 1}',
-    '{"words": [], "times": [{"start_ms": 1, "end_ms": 2}]}',
-    '{"words": [{"text": "a"}], "n_seen": 1, "times": [{"start_ms": "1"}]}',
-    '{"words": [], "times": 5}', "[" * 100_000, None, 5, ["a"],
+    '{"words": [], "times": [{"start_ms": 1}]}', '{"words": [{"text": "a"}], "n_seen": 1, "times": [{"end_ms": "1"}]}',
+    '{"words": [], "memory": 1}', '{"words": [], "n_tokens": -1}', '{"words": [], "n_read": 1}',
+    '{"words": [], "opened": "x"}', '{"words": [], "unsure_case": "x"}',
 ])  # fmt: skip
 def test_what_is_no_state_is_refused(text: str) -> None:
     with pytest.raises(InputError, match="a stream state that reads"):
@@ -235,11 +229,10 @@ def test_times_of_any_number_are_whole_ms_in_the_state_and_what_is_none_is_refus
         stream.push([TimedWord("we", start_ms, end_ms)])  # type: ignore[arg-type]
         assert stream.state.times == (Times(1000, 1200),)
         assert StreamState.from_json(stream.state.to_json()) == stream.state
-    for ms in (float("nan"), float("inf"), "1000", [5]):
+    for ms in (float("nan"), "1000"):
         stream = StreamingPunctuator(punctuator)
-        for word in (TimedWord("we", ms), TimedWord("we", 5, ms)):  # type: ignore[arg-type]
-            with pytest.raises(InputError, match=r"a time of .* ms; expected a finite number"):
-                stream.push([word])
+        with pytest.raises(InputError, match=r"a time of .* ms; expected a finite number"):
+            stream.push([TimedWord("we", 5, ms)])  # type: ignore[arg-type]
         assert stream.state == StreamState()
 
 
@@ -276,9 +269,6 @@ def test_silences_are_heard_the_same_in_any_chunking_and_after_a_resume(
     whole = StreamingPunctuator(hearing, config)
     assert committed == list(whole.push(words))
     assert resumed.state == whole.state
-    deaf = StreamingPunctuator(punctuator, config)
-    deaf.push(words)
-    assert not any(word.pause for word in deaf.state.words)
 
 
 def test_what_cannot_work_is_said_before_the_first_word(lively_model: Model, punctuator: Punctuator) -> None:
@@ -332,8 +322,8 @@ class Silent:
 
 def said_by(streams: Streams, words: Sequence[str | TimedWord]) -> str:
     """What a new stream writes of some words."""
-    (step,) = streams.push([StreamState()], [words])
-    (last,) = streams.finish([step.state])
+    [step] = streams.push([StreamState()], [words])
+    [last] = streams.finish([step.state])
     return " ".join(word.text for word in (*step.committed, *last.committed))
 
 
@@ -376,7 +366,7 @@ def test_a_silence_and_a_kept_full_stop_end_the_sentence_and_that_of_an_abbrevia
     assert committed[5].annotated.marks == ".", "no item of a list: it opens no line"
 
 
-@pytest.mark.parametrize("words", [None, b"we know", [b"we"], [None], [["we"]], 5, ["\ud800"]])
+@pytest.mark.parametrize("words", [None, b"we know", [b"we"], ["\ud800"]])
 def test_what_are_no_words_is_refused(tiny_model: Model, words: object) -> None:
     with pytest.raises(InputError, match="expected"):
         StreamingPunctuator(Punctuator(tiny_model)).push(words)  # type: ignore[arg-type]
