@@ -21,7 +21,7 @@ from typing import Any
 
 from ... import config as settings
 from ...config import check
-from ...errors import ConfigError, OutputError, refused_by_system
+from ...errors import ConfigError
 from ...t5.task import TaskConfig, checked_pauses
 from ...text.io.files import move, partial_folder
 from ...text.languages import unspaced_error
@@ -41,9 +41,6 @@ _COUNTED_WORDS = 500_000  # of the training chunks, which are shuffled
 _EXAMPLES = 3  # of each style
 _SHOWN_CHARACTERS = 200  # of an example
 _FEWEST_MARKS = 0.02  # a word; speech and prose have 0.1 to 0.2
-_JUDGED_WORDS = 30  # a document with fewer may well have no mark
-_NAMED = 3  # files, at most
-_FEW_DOCUMENTS = 0.02  # the share of a corpus that may be odd without a warning
 
 
 @dataclass(frozen=True)
@@ -124,35 +121,24 @@ def prepare(config: PrepareConfig) -> PrepareReport:
 def read_prepare_config(path: str) -> PrepareConfig | None:
     """Return the settings that a data set was made with; None if its folder has none."""
     file = Path(path) / SETTINGS
-    return settings.load_plain(PrepareConfig, file) if path and file.is_file() else None
+    return settings.load_plain(PrepareConfig, file) if file.is_file() else None
 
 
 @contextmanager
 def make_data_folder(folder: Path) -> Iterator[Path]:
     """Yield an empty folder, whose files move into `folder` at the end of the block.  Other files in `folder` stay.
 
-    Raises ConfigError if a data set would be overwritten or `folder` is none of its own, and OutputError if there is no
-    room.
+    Raises ConfigError if a data set would be overwritten, or if `folder` is none of its own.
     """
     check_own(folder)
-    is_file = folder.exists() and not folder.is_dir()
-    check(not is_file, f"output {folder} is a file", expected="a folder", fix="choose another output")
-    for name in _MADE:
-        mistake = f"output {folder} holds {name} already"
-        expected = "a folder without a data set"
-        check(not (folder / name).exists(), mistake, expected=expected, fix="remove it or choose another output")
+    in_the_way = [name for name in _MADE if (folder / name).exists()] if folder.is_dir() else []
+    mistake = f"output {folder} holds {', '.join(in_the_way)} already"
+    fix = "remove it or choose another output"
+    check(not in_the_way, mistake, expected="a folder without a data set", fix=fix)
     with lock_folder(folder), partial_folder(folder) as beside:
-        try:
-            beside.mkdir()
-            yield beside
-            move(beside, folder, last=LAST)
-        except Exception as error:
-            file = getattr(error, "filename", None)
-            is_of_input = file and not Path(str(file)).is_relative_to(beside)
-            if is_of_input or not refused_by_system(error):
-                raise
-            mistake = f"{folder} cannot be written ({error})"
-            raise OutputError(mistake, expected="a folder with room", fix="free some space") from error
+        beside.mkdir()
+        yield beside
+        move(beside, folder, last=LAST)
 
 
 def check_text(documents: Documents, *, cased: bool) -> list[str]:
@@ -160,33 +146,21 @@ def check_text(documents: Documents, *, cased: bool) -> list[str]:
 
     Raises InputError if most of it is in languages without spaces between words.
     """
-    table = documents.rows.remove_columns("text").to_pandas()
+    rows = documents.rows
     title = documents.corpus.title
-    n_documents = len(documents.lengths)
-    if 2 * table.is_unspaced.sum() > n_documents:
+    if 2 * sum(rows["is_unspaced"][:]) > len(documents.lengths):
         raise unspaced_error(title)
-    n_words = table.sampled.sum()
-    n_marks = table.marks.sum()
+    n_words = sum(rows["sampled"][:])
+    n_marks = sum(rows["marks"][:])
+    warnings = []
     if n_marks < _FEWEST_MARKS * n_words:
-        return [
+        warnings.append(
             f"{title}: {n_marks} marks in {n_words:,} words of samples; expected punctuated text, about one mark in "
             "eight words; leave it out, or check corpora.column"
-        ]
-    if cased and not table.has_capitals.any():
-        return [f"{title}: no capitals; expected text with its own case; leave it out, or set cased=false"]
-    judged = table[table.sampled >= _JUDGED_WORDS]
-    problems = {
-        "hardly a mark; expected punctuated text; leave them out": judged.marks < _FEWEST_MARKS * judged.sampled,
-        "nothing but capitals; expected text with its own case; leave them out, or set cased=false":
-            judged.is_upper & cased,
-    }  # fmt: skip
-    warnings = []
-    for problem, mask in problems.items():
-        files = judged.source[mask]
-        if len(files) > _FEW_DOCUMENTS * n_documents:
-            names = [Path(file).name for file in files.unique()]
-            listed = ", ".join(names[:_NAMED] + ["..."] * (len(names) > _NAMED))
-            warnings.append(f"{title}: {len(files):,} of {n_documents:,} documents ({listed}) have {problem}")
+        )
+    if cased and not any(rows["is_cased"][:]):
+        expected = "text with its own case"
+        warnings.append(f"{title}: no capitals, or nothing else; expected {expected}; leave it out, or set cased=false")
     return warnings
 
 
@@ -283,11 +257,7 @@ def _report(
 
 
 def _count_documents(documents: Documents, config: PrepareConfig) -> dict[str, Any]:
-    """Return a corpus's row in the report.
-
-    `words` are those taken for training, between white space; `too short` are the documents, or what a budget takes of
-    them, with fewer words than a window.
-    """
+    """Return a corpus's row in the report; `words` are those taken for training, between white space."""
     lengths = [piece.n_words for piece in plan_pieces(documents, "train", config.seed)]
     n_documents = len(documents.lengths)
     return {

@@ -1,7 +1,7 @@
 """Recognition errors and disfluencies that are put into training text, and the sign of disfluent words.
 
-Errors (Alam 2020, section 3.3): words replaced, deleted and inserted at random; marks and capitals are as a transcriber
-would set them in the faulty text.
+Errors (Alam 2020, section 3.3) are words replaced, deleted and inserted at random; marks and capitals are as a
+transcriber would set them in the faulty text.
 
 Disfluencies (the kinds of Passali 2022, LARD, without its lexicon) have no marks, or the sign `DISFLUENT`:
 
@@ -53,9 +53,6 @@ class NoiseConfig:
     def __post_init__(self) -> None:
         check_range(self, "data.noise.", 0, "share", most=1)
         object.__setattr__(self, "rates", rates_of_all("data.noise.rates", self.rates, KINDS_OF_NOISE))
-        substitute, delete = self.rates["substitute"], self.rates["delete"]
-        mistake = f"noise that substitutes {substitute} and deletes {delete}"
-        check(substitute + delete <= 1, mistake, expected="at most 1 together", fix="check data.noise.rates")
 
 
 def rates_of_all(name: str, rates: Mapping[str, float], kinds: Sequence[str]) -> dict[str, float]:
@@ -68,8 +65,6 @@ def rates_of_all(name: str, rates: Mapping[str, float], kinds: Sequence[str]) ->
 
 @dataclass(frozen=True, slots=True)
 class ChunkWord:
-    """A word of a chunk."""
-
     read: str  # as it is in the source
     form: str  # as it is in the target
     marks: str  # behind it
@@ -142,10 +137,9 @@ def add_disfluencies(
     other_words: Sequence[ChunkWord] = (),
     sign: str = NO_MARKS,
 ) -> list[ChunkWord]:
-    """Return the words with disfluencies whose marks are `sign`.
+    """Return the words with disfluencies whose marks are `sign`; other_words: of another chunk, for repairs and restarts.
 
-    other_words: of another chunk, for repairs and restarts.  Of words that are said twice, the second ones have the
-    marks.  Fillers come behind words without marks.
+    Of words that are said twice, the second ones have the marks.  Fillers come behind words without marks.
     """
     heard: list[ChunkWord] = []
     for index, word in enumerate(words):

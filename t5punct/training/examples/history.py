@@ -101,10 +101,7 @@ def draw_marks(marks_of_words: Sequence[str], codes: Sequence[bytes], classes: s
 
 
 def _with_capitals_after(drawn: Sequence[str], marks_of_words: Sequence[str], forms: Sequence[str]) -> list[str]:
-    """Return the words' forms with the case that suits the drawn marks, one string for each word.
-
-    Where only the drawn marks end a sentence, the next word gets a capital; where only the text's own do, it loses it.
-    """
+    """Return the words' forms with the case that suits the drawn marks."""
     changed = [*forms[:1]]
     for form, marks, drawn_marks in zip(forms[1:], marks_of_words, drawn, strict=False):
         if ends_sentence(drawn_marks) == ends_sentence(marks):

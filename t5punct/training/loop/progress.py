@@ -2,11 +2,7 @@
 
 A line of `OUTPUT.log.jsonl`, beside the output: {"step": 50, "words": 102400, "text_loss": 6.1, "slot_loss": 0.0,
 "tag_loss": 0.7, "lr": 0.001, "words_per_second": 2900.0}.  `lr` is `optim.lr` as scheduled; the speed is that of the
-steps, without validation and saving.  The logger gets a line in words: "step 50 of 400, text_loss 6.1, tag_loss 0.7,
-lr 0.001, 2900 words/s, 0:04:11 left".
-
-accelerate's trackers (TensorBoard, Weights & Biases and others) get every line of the log: `report_to=tensorboard`
-writes to `OUTPUT.trackers`; `tensorboard --logdir runs` shows all runs.
+steps, without validation and saving.  accelerate's trackers (TensorBoard, Weights & Biases ..) get every line, too.
 """
 
 from __future__ import annotations
@@ -69,7 +65,6 @@ class RunLog:
         self._line_words = state.words
         self._state = state
         self._lr = 0.0
-        self._validation = ""  # what the last validation measured, as the bar shows it
 
     def __enter__(self) -> RunLog:
         self.bar.start()
@@ -111,23 +106,18 @@ class RunLog:
         self._line_words = state.words
         self.record(line)
         status = f"loss {line['text_loss']:.3f} {line['tag_loss']:.3f}  {line['words_per_second']:.0f} words/s"
-        self.bar.update(self.task, status=f"{status}{self._validation}")
+        self.bar.update(self.task, status=status)
 
     def record(self, line: dict[str, float | int]) -> None:
-        """Append a line, of steps or of a validation, to the log, and give it to the trackers.
-
-        The line of a validation is the one without a speed.  The bar shows it until the next.
-        """
+        """Append a line, of steps or of a validation, to the log, and give it to the trackers."""
         step = line["step"]
         untrained = [name for name in _LOGGED.values() if not line.get(name)]  # losses of weight 0
         left_out = ("step", "words", "words_per_second", *untrained)
         named = [f"{name} {value:.4g}" for name, value in line.items() if name not in left_out]
-        if "words_per_second" in line:
+        if "words_per_second" in line:  # not that of a validation
             per_step_s = (time.perf_counter() - self._start_time) / max(1, int(step) - self._start_step)
             left = timedelta(seconds=round((self.n_steps - step) * per_step_s))
             named += [f"{line['words_per_second']:.0f} words/s", f"{left} left"]
-        else:
-            self._validation = f"  {' '.join(named)}"
         if self.show:
             self.track({name: value for name, value in line.items() if name != "step"}, step=step)
             with self.path.open("a", encoding="utf-8") as handle:
@@ -158,9 +148,9 @@ def tracker_settings(config: TrainConfig) -> dict[str, Any]:
 
     names = [name.strip() for name in config.report_to.split(",")]
     installed = [kind.value for kind in get_available_trackers()]
-    for name in names:
-        expected = f"a tracker of accelerate that is installed: {', '.join(installed) or 'none is'}"
-        check(name in installed, f"report_to {name}", expected=expected, fix=f"check the name, or pip install {name}")
+    expected = f"trackers of accelerate that are installed: {', '.join(installed) or 'none is'}"
+    fix = "check the names, or install them"
+    check(set(names) <= set(installed), f"report_to {config.report_to}", expected=expected, fix=fix)
     return {"log_with": names, "project_config": ProjectConfiguration(logging_dir=f"{Path(config.output)}.trackers")}
 
 

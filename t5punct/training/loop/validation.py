@@ -35,30 +35,24 @@ class Validator:
     """Measures a model on held-out text."""
 
     def __init__(self, config: TrainConfig, rows: Any) -> None:
-        """Read the file once, so that a bad one is reported before training.
+        """rows: the data set's split `validation`; None without one.
 
-        rows: the data set's split `validation`; None without one.  Raises InputError for a file that cannot be scored,
-        and ConfigError for a validation or a score that there is no text for.
+        Raises InputError for a file that cannot be scored, and ConfigError for a score that there is no text for.
         """
         self.config = config
         self.rows = None if rows is None else rows.select(range(min(_MAX_CHUNKS, len(rows))))
         path = config.validation.file
         if path is not None:
-            for _ in read_references(path, Alphabet(), max_words=_MAX_WORDS):
+            for _ in read_references(path, Alphabet(), max_words=_MAX_WORDS):  # a bad file is reported before training
                 pass
-        every = config.validation.every_steps
-        mistake = f"validation every {every} steps, and nothing to validate with"
-        expected = "a data set with a split `validation`, or a file"
-        fix = "name a validation.file or set validation.every_steps=0"
-        check(self.rows is not None or path is not None or not every, mistake, expected=expected, fix=fix)
         score = deciding_score(config)
-        mistake = f"validation.score {score} without a split `validation`"
-        fix = "set validation.score=micro_f1 or prepare with a holdout"
-        can_score = self.rows is not None or not score.endswith("loss")
-        check(can_score, mistake, expected="held-out chunks, or a score of the file", fix=fix)
+        can_score = self.rows is not None if score in LOGGED else path is not None
+        expected = "a data set with a split `validation` for a loss, a validation.file for F1"
+        fix = "name a file, prepare with a holdout or set validation.every_steps=0"
+        check(can_score, f"validation by {score} without a text for it", expected=expected, fix=fix)
 
     def line(self, model: Model, step: int) -> dict[str, float]:
-        """Return a line for the log: a step, losses and scores.  Leaves the model in training mode."""
+        """Return a line for the log: the step, losses and scores.  Leaves the model in training mode."""
         model.network.eval()
         with torch.no_grad():
             values = self._losses(model) | self._scores(model)
@@ -66,7 +60,7 @@ class Validator:
         return {"step": step, **values}
 
     def _losses(self, model: Model) -> dict[str, float]:
-        """Return the mean cross-entropies in nats, of the text and of the tagger's marks; empty without chunks."""
+        """Return the mean cross-entropies in nats; none without chunks."""
         if self.rows is None:
             return {}
         examples = ChunkExamples(self.rows, model.tokenizer)
@@ -89,7 +83,7 @@ class Validator:
         return means
 
     def _scores(self, model: Model) -> dict[str, float]:
-        """Return F1 scores in percent, with the decoder that is trained; empty without a file."""
+        """Return F1 scores in percent, with the decoder that is trained; none without a file."""
         file = self.config.validation.file
         if file is None:
             return {}
