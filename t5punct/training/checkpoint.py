@@ -3,11 +3,8 @@
     runs/mine/model.safetensors ..     the last checkpoint: a model, and what resuming needs
     runs/mine/best/                    the model of the best validation so far, and score.json
 
-A new folder takes the old one's place by a rename, so there is always a whole checkpoint.  accelerate's own
-`save_state` would write pickles of optimiser, schedule and random state.
-
-A resumed run must have the settings and the data that it began with (`check_resumed`, `check_same_run`): with others
-its position in the data would mean something else, and nobody would notice.
+A new folder takes the old one's place by a rename, so there is always a whole checkpoint.  A resumed run must have the
+settings and the data that it began with: with others its position in the data would mean something else.
 """
 
 from __future__ import annotations
@@ -81,8 +78,6 @@ def save_checkpoint(
     folder: Path, model: models.Model, tensors: Mapping[str, torch.Tensor], state: TrainState, config: TrainConfig
 ) -> None:
     """Write a checkpoint to a second folder and rename it, so that a crash never leaves half a checkpoint, or none.
-
-    A crash between the two renames leaves the old one under its second name, and `find_checkpoint` moves it back.
 
     tensors: what `collect_tensors` returns.  After the run's best step the model is also written into `best`.  Other
     files of the old folder are kept.

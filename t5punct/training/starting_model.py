@@ -96,7 +96,7 @@ def with_marks_of(model: Model, task: TaskConfig) -> Model:
 
 
 def with_mark_tokens(model: Model, task: TaskConfig, marks: Sequence[str]) -> Model:
-    """Return the model with a task, and with tokens for new marks, which begin as the mean of the known marks'."""
+    """Return the model with a task, and with tokens for new marks."""
     from tokenizers import AddedToken
 
     backend = copy.deepcopy(model.tokenizer.tokenizer)
@@ -112,7 +112,7 @@ def with_mark_tokens(model: Model, task: TaskConfig, marks: Sequence[str]) -> Mo
 
 
 def _with_classes(tagger: Tagger, task: TaskConfig) -> Tagger:
-    """Return the tagger with the classes of another task; each new one begins as the mean of the known marks'."""
+    """Return the tagger with the classes of another task."""
     if tagger.mark_classes == (NO_MARKS, *task.slot_marks) and tagger.opening_classes == (NO_MARKS, *task.opening):
         return tagger  # so that no random numbers are drawn for another one
     wider = Tagger(tagger.marks.in_features, task.slot_marks, task.opening)
@@ -141,10 +141,7 @@ def with_tokenizer(model: Model, tokenizer: TaskTokenizer, fill: Callable[[torch
 
 
 def check_suitable(examples: ChunkExamples, name: str) -> list[str]:
-    """Return warnings about training a model called `name` on some examples.
-
-    Raises ModelError if its tokenizer loses a mark of the task.
-    """
+    """Return warnings about training a model on some examples.  Raises ModelError if its tokenizer loses a mark."""
     tokenizer = examples.tokenizer
     task = tokenizer.task
     unknown = tokenizer.tokenizer.unk_token_id
@@ -159,9 +156,7 @@ def check_suitable(examples: ChunkExamples, name: str) -> list[str]:
     sources = examples.rows[:_SAMPLED_CHUNKS]["source"]
     words = list(dict.fromkeys(word for source in sources for word in source.split() if word not in PAUSES))
     ids_of_words = {word: tokenizer.word_ids(word, first=True) for word in words}
-    lost_words = [
-        word for word, ids in ids_of_words.items() if unknown in ids or tokenizer.decode(ids).strip() != word
-    ]
+    lost_words = [word for word, ids in ids_of_words.items() if unknown in ids or tokenizer.decode(ids).strip() != word]
     warnings = []
     if len(lost_words) >= max(1, _MANY_LOST * len(words)):
         named = ", ".join(lost_words[:_NAMED]) + (", ..." if len(lost_words) > _NAMED else "")

@@ -83,11 +83,8 @@ def restore_random_state(tensors: Mapping[str, torch.Tensor], process: int) -> N
 
 
 def place_like(parameter: torch.Tensor, value: torch.Tensor) -> torch.Tensor:
-    """Return a saved tensor on the device of its parameter, and in parts if a parameter of this shape is.
-
-    It is always copied: what is read from a file may have any alignment in memory, and then kernels add in another
-    order.  AdamW's count of steps, a scalar, goes to the device too, as the fused AdamW reads it there.
-    """
+    """Return a saved tensor on the device of its parameter, and in parts if a parameter of this shape is."""
+    # a copy: what is read from a file may have any alignment in memory, and then kernels add in another order
     value = value.to(parameter.device, copy=True)
     if isinstance(parameter, DTensor) and value.shape == parameter.shape:
         return distribute_tensor(value, parameter.device_mesh, parameter.placements)
@@ -137,17 +134,14 @@ def is_adapter(name: str) -> bool:
 
 
 def merge_adapters(state: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
-    """Return the state dict that a network has without adapters; where one was, the weight is W + 2 B A.
-
-    A: (rank, n_in), B: (n_out, rank), W: (n_out, n_in).  A state dict without adapters stays as it is.
-    """
+    """Return the state dict that a network has without adapters; where one was, the weight is W + 2 B A."""
     merged_state: dict[str, torch.Tensor] = {}
     for name, value in state.items():
         if is_adapter(name):
             continue
         if _BASE in name and name.replace(_BASE, _DOWN) in state:
-            down = state[name.replace(_BASE, _DOWN)]
-            up = state[name.replace(_BASE, _UP)]
+            down = state[name.replace(_BASE, _DOWN)]  # (rank, n_in)
+            up = state[name.replace(_BASE, _UP)]  # (n_out, rank)
             value = value + _SCALE * (up @ down)  # noqa: PLW2901
         merged_state[name.replace(_BASE, ".")] = value
     return merged_state

@@ -69,20 +69,15 @@ def find_sources(corpus: CorpusConfig) -> tuple[list[Path], list[str]]:
         files = readable = sorted(Path(name) for name in names if Path(name).is_file())
         mistake, expected = f"no file {corpus.path}", "a pattern that files fit"
         check(readable, mistake, expected=expected, fix="check the path", kind=InputError)
-    chosen = _one_of_each_recording(readable)
-    notes = _count_endings([file for file in files if file not in readable], "no reader for it")
-    notes += _count_endings([file for file in readable if file not in chosen], "another format of a file that is read")
-    return chosen, notes
-
-
-def _one_of_each_recording(files: Sequence[Path]) -> list[Path]:
-    """Return files, of those whose names differ only in the ending the one in the first format of `PREFERRED`."""
-    recordings = [file for file in files if ending_of(file) in PREFERRED]
-    chosen: dict[Path, Path] = {}  # by the path without its ending
+    # of files whose names differ only in the ending, the one in the first format of `PREFERRED`
+    recordings = [file for file in readable if ending_of(file) in PREFERRED]
+    first_of_name: dict[Path, Path] = {}  # by the path without its ending
     for file in sorted(recordings, key=lambda file: PREFERRED.index(ending_of(file))):
-        chosen.setdefault(file.with_name(Path(unpacked_name(file)).stem), file)
-    copies = {*recordings} - {*chosen.values()}
-    return [file for file in files if file not in copies]
+        first_of_name.setdefault(file.with_name(Path(unpacked_name(file)).stem), file)
+    copies = {*recordings} - {*first_of_name.values()}
+    notes = _count_endings([file for file in files if file not in readable], "no reader for it")
+    notes += _count_endings([file for file in readable if file in copies], "another format of a file that is read")
+    return [file for file in readable if file not in copies], notes
 
 
 def _count_endings(files: Sequence[Path], why: str) -> list[str]:
@@ -237,8 +232,8 @@ def _budget(corpus: CorpusConfig, split: str, holdout_percent: float) -> int | N
 
 
 def _heldout(n_documents: int, every: int, percent: float) -> Sequence[int]:
-    """Return the numbers of the documents for validation: at least one of two or more, unless `percent` is 0."""
+    """Return the numbers of the documents for validation: at least one, unless `percent` is 0."""
     if every and n_documents >= every:
         return range(every - 1, n_documents, every)
-    n_heldout = max(1, round(n_documents * percent / 100)) if n_documents > 1 and percent else 0
+    n_heldout = max(1, round(n_documents * percent / 100)) if percent else 0
     return range(n_documents - n_heldout, n_documents)

@@ -2,8 +2,6 @@
 
 The folder has the splits `train` and `validation`, with the columns source, target, style, n_words.  Beside them lie
 the resolved config, a report (`report.md`), and what a model's card needs of it (`report.json`).
-
-`t5punct prepare --config configs/large-prepare.yaml output=prepared/data` makes one.
 """
 
 from __future__ import annotations
@@ -33,10 +31,11 @@ from .corpora import Documents, find_sources, iter_texts, make_table, plan_piece
 from .readers import CorpusConfig
 from .spellings import learn_table
 
-SPLITS = ("train", "validation")
-LAST = "dataset_dict.json"  # what `datasets` looks for: the last file to appear
+_SPLITS = ("train", "validation")
+_LAST = "dataset_dict.json"  # what `datasets` looks for: the last file to appear
 COUNTS, SETTINGS, REPORT = "report.json", "prepare.yaml", "report.md"
-_MADE = (LAST, SETTINGS, REPORT, COUNTS, TABLE_FILE, *SPLITS)  # what a data set's folder holds
+_MADE = (_LAST, SETTINGS, REPORT, COUNTS, TABLE_FILE, *_SPLITS)  # what a data set's folder holds
+_COLUMNS = {"source": "string", "target": "string", "style": "string", "n_words": "int64"}
 _COUNTED_WORDS = 500_000  # of the training chunks, which are shuffled
 _EXAMPLES = 3  # of each style
 _SHOWN_CHARACTERS = 200  # of an example
@@ -107,7 +106,15 @@ def prepare(config: PrepareConfig) -> PrepareReport:
     ):
         documents = [read_documents(corpus, config.pauses_ms, cache, config.holdout_percent) for corpus in corpora]
         warnings = [warning for each in documents for warning in check_text(each, cased=config.cased)]
-        splits = {name: _make_split(config, documents, name, cache) for name in SPLITS}
+        splits = {}
+        for name in _SPLITS:
+            arguments = {
+                "config": config, "documents": tuple(documents), "split_name": name,
+                "workers": list(range(config.workers)),  # a list: `datasets` gives each process a part of it
+            }  # fmt: skip
+            n_processes = config.workers if config.workers > 1 else None
+            rows = make_table(_chunk_rows, _COLUMNS, arguments, cache, split=name, num_proc=n_processes)
+            splits[name] = rows.shuffle(seed=config.seed)
         report = _report(config, documents, splits, warnings)
         DatasetDict(splits).save_to_disk(str(output))
         if config.cased:
@@ -138,7 +145,7 @@ def make_data_folder(folder: Path) -> Iterator[Path]:
     with lock_folder(folder), partial_folder(folder) as beside:
         beside.mkdir()
         yield beside
-        move(beside, folder, last=LAST)
+        move(beside, folder, last=_LAST)
 
 
 def check_text(documents: Documents, *, cased: bool) -> list[str]:
@@ -180,28 +187,14 @@ def _chunk_rows(
                 yield asdict(chunk)
 
 
-def _make_split(config: PrepareConfig, documents: Sequence[Documents], split_name: str, cache: str) -> Any:
-    """Return a split as a shuffled `datasets.Dataset`; it may be empty."""
-    arguments = {
-        "config": config, "documents": tuple(documents), "split_name": split_name,
-        "workers": list(range(config.workers)),  # a list: `datasets` gives each process a part of it
-    }  # fmt: skip
-    rows = make_table(
-        _chunk_rows, {"source": "string", "target": "string", "style": "string", "n_words": "int64"}, arguments, cache,
-        split=split_name, num_proc=config.workers if config.workers > 1 else None,
-    )  # fmt: skip
-    return rows.shuffle(seed=config.seed)
-
-
 def _task(config: PrepareConfig) -> TaskConfig:
-    """Return the task of the model that `tokenizer` names, or the default one."""
     from ...model import find, read_task
 
     return TaskConfig() if config.tokenizer is None else read_task(find(config.tokenizer, "tokenizer"))
 
 
 def _token_counter(config: PrepareConfig) -> Callable[[Chunk], int] | None:
-    """Return a function from a chunk to the tokens of its longer side; None without a tokenizer."""
+    """Return a function that counts the tokens of a chunk's longer side; None without a tokenizer."""
     if config.tokenizer is None:
         return None
     from ...model import load_tokenizer
@@ -245,6 +238,9 @@ def _report(
             "begins anywhere in a document so that windows begin inside sentences too; rests of fewer than "
             f"{min_words} words (chunks.min_words); signs that stand alone"
         )
+    n_short, n_empty = (sum(corpus[name] for corpus in corpora) for name in ("too short", "empty"))
+    if n_short or n_empty:
+        notes.append(f"dropped: {n_short:,} documents with too few words for a window, {n_empty:,} empty rows")
     for each, corpus in zip(documents, corpora, strict=True):
         notes += [f"{each.corpus.title}: {note}" for note in find_sources(each.corpus)[1]]
         if corpus["documents"] == 1 and corpus["held out"]:
@@ -280,19 +276,6 @@ def count_marks(chunks: Iterable[Chunk]) -> tuple[dict[str, int], tuple[Chunk, .
             break
     ordered = sorted(marks.items(), key=lambda item: (-item[1], item[0]))
     return dict(ordered), tuple(chain(*examples.values()))
-
-
-def iter_summary(report: PrepareReport) -> Iterator[str]:
-    """Yield the lines that a terminal shows of a report."""
-    n_short = sum(corpus["too short"] for corpus in report.corpora)
-    n_empty = sum(corpus["empty"] for corpus in report.corpora)
-    if n_short or n_empty:
-        yield f"dropped: {n_short:,} documents with too few words for a window, {n_empty:,} empty rows"
-    n_counted = sum(report.marks.values())
-    shares = [f"{mark} {1000 * n / n_counted:.1f}" for mark, n in report.marks.items() if mark][:8]
-    yield f"marks of 1,000 words: {', '.join(shares) or 'none'}"
-    yield from report.notes
-    yield f"more in {report.output}/{REPORT}"
 
 
 def as_json(report: PrepareReport) -> str:

@@ -162,10 +162,7 @@ def _disfluency_before(
     words: Sequence[ChunkWord], is_first: bool, rates: Mapping[str, float], rng: random.Random,
     other_words: Sequence[ChunkWord],
 ) -> list[ChunkWord]:  # fmt: skip
-    """Return a restart, a phrase or a repair before the first of some words; mostly nothing.
-
-    is_first: whether it is the first word of a sentence.
-    """
+    """Return a restart, a phrase or a repair before the first of some words; mostly nothing."""
     first = words[0]
     if first.read not in FUNCTION_WORDS:
         return []
@@ -185,7 +182,7 @@ def _disfluency_before(
 
 
 def _false_start(rng: random.Random, other_words: Sequence[ChunkWord]) -> list[ChunkWord]:
-    """Return a filler, or the beginning of another sentence up to its first mark, with a capital."""
+    """Return a filler or the beginning of another sentence, up to its first mark, with a capital."""
     spoken = _as_written(rng.choice(FILLERS))  # drawn even if it is not used, as the order of draws must not change
     starts = [index for index in range(1, len(other_words)) if ends_sentence(other_words[index - 1].marks)]
     if starts and rng.random() < 0.5:
@@ -200,7 +197,7 @@ def _as_written(words: Sequence[str]) -> list[ChunkWord]:
 
 
 def _happens(rate: float, rng: random.Random) -> bool:
-    """Return whether an event happens.  A rate of 0 draws no random number, so that other draws stay the same."""
+    # a rate of 0 draws no random number, so that other draws stay the same
     return rate > 0 and rng.random() < rate
 
 
@@ -208,7 +205,6 @@ SOUNDS = frozenset(("um", "uh", "er", "erm", "uhm", "umm", "uhh"))
 MARKERS = (("you", "know"), ("i", "mean"), ("like",))
 SAID_TWICE_ON_PURPOSE = frozenset(("that", "had", "is", "was", "so", "do", "did", "her", "in", "on", "over"))
 _LINKS = frozenset(("and", "or", "by", "to"))  # on and on and on
-_LONGEST_REPETITION = 2  # words
 
 
 def sign_natural_disfluencies(words: Sequence[ChunkWord]) -> list[ChunkWord]:
@@ -217,7 +213,7 @@ def sign_natural_disfluencies(words: Sequence[ChunkWord]) -> list[ChunkWord]:
     for index, word in enumerate(words):
         if word.read in SOUNDS:
             left_out.add(index)
-        for n_words in range(1, _LONGEST_REPETITION + 1):
+        for n_words in (1, 2):
             if _is_said_twice(words[index : index + 2 * n_words], n_words):
                 left_out.update(range(index, index + n_words))
         left_out.update(range(index, index + _count_marker_words(words, index)))

@@ -112,7 +112,9 @@ class ChunkExamples(Dataset[Example]):
         if self.labels is not None:
             # none of a word that noise has put in or changed
             teacher_codes = tuple(
-                word.label.code if word.label and (word.form, word.marks) == (word.label.form, word.label.marks) else b""
+                word.label.code
+                if word.label and (word.form, word.marks) == (word.label.form, word.label.marks)
+                else b""
                 for word in words
             )
         read_marks = marks

@@ -3,9 +3,8 @@
 - Text: T5's cross-entropy over target tokens (Raffel 2020).  With `sampled_pieces` it is taken over the pieces of the
   batch's targets and so many others drawn at random, not over the whole vocabulary (Jean 2015, section 3.3).
 - Slots: the cross-entropy among marks, case tokens and the next word alone, as slot decoding chooses among these.
-- Tagger: the cross-entropy of each word's first mark and of its case, which the tagger reads from the encoder's state
-  of the word's last token (deep supervision, Lee 2015).  So the encoder learns where marks stand from the first step,
-  while the decoder still learns to copy.
+- Tagger: the cross-entropy of each word's first mark and of its case (deep supervision, Lee 2015).  So the encoder
+  learns where marks stand from the first step, while the decoder still learns to copy.
 - Teacher: the divergence from a teacher's labels (Hinton 2015), of the tagger, and of the first token that the decoder
   writes behind a word.
 
@@ -41,21 +40,17 @@ _CASE_WEIGHT = 0.5  # of the tagger's loss of case, beside that of marks
 
 @dataclass(frozen=True, slots=True)
 class Losses:
-    """Scalar tensors in nats; `total`, which is minimised, is their sum with the config's weights.
+    """Scalar tensors in nats; text, slots, tags, cases are mean cross-entropies."""
 
-    text, slots, tags, cases: mean cross-entropies; teacher: the sum of the divergences of tagger and decoder, whose
-    weights are 1.
-    """
-
-    total: torch.Tensor
+    total: torch.Tensor  # what is minimised: the sum of the others with the config's weights
     text: torch.Tensor
     slots: torch.Tensor
     tags: torch.Tensor
     cases: torch.Tensor
-    teacher: torch.Tensor
+    teacher: torch.Tensor  # the sum of the divergences of tagger and decoder, whose weights are 1
 
     def on_cpu(self) -> Losses:
-        """Return the losses on the CPU.  All are moved together, since each move waits for the device."""
+        # all are moved together, since each move waits for the device
         values = torch.stack([getattr(self, field.name).detach().float() for field in fields(self)]).cpu()
         return Losses(*values)
 

@@ -75,7 +75,7 @@ def build(config: TrainConfig) -> Run:
             validator = Validator(config, rows)
     sampler, loader = load_data(config, model, accelerator.num_processes)
     examples = cast(ChunkExamples, loader.dataset)
-    state = TrainState(processes=accelerator.num_processes, data=chunks_fingerprint(loader.dataset.rows))
+    state = TrainState(processes=accelerator.num_processes, data=chunks_fingerprint(examples.rows))
     model = _ready_model(config, model, examples, accelerator)
     plain = PlainModel(model, config.lora, accelerator)
     objective = _make_objective(config, model)

@@ -1,7 +1,7 @@
 """Losses and scores during training, on text that the model does not train on; which model is the best of a run.
 
-The losses are means over at most 200 chunks, which is cheap: of the text over target tokens, comparable with the
-training's `text_loss`, and of the tagger over slots.  The scores are those of `t5punct evaluate`.
+The losses are means over at most 200 chunks: of the text over target tokens, of the tagger over slots.  The scores are
+those of `t5punct evaluate`.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ LOGGED = {"loss": "validation_loss", "tag_loss": "validation_tag_loss"}  # names
 
 
 def deciding_score(config: TrainConfig) -> str:
-    """Return the name of the score that decides: the config's, else the first that a run has of three."""
+    """Return the name of the score that decides which model is the best."""
     if config.validation.score is not None:
         return config.validation.score
     if config.validation.file is not None:
@@ -109,8 +109,7 @@ def deciding_score(config: TrainConfig) -> str:
 def update_best(state: TrainState, line: Mapping[str, float], score: str) -> TrainState:
     """Return the state after a validation; `line`: what it has measured, by the names in the log.
 
-    A score that equals the best is no better.  With another score than before (a resumed run may change it) the search
-    for the best begins anew.
+    With another score than before (a resumed run may change it) the search for the best begins anew.
     """
     value = line[LOGGED.get(score, score)]
     if state.best is None or state.score != score:
@@ -125,5 +124,5 @@ def update_best(state: TrainState, line: Mapping[str, float], score: str) -> Tra
 
 
 def is_stale(state: TrainState, patience: int | None) -> bool:
-    """Return whether `patience` validations in a row have found nothing better; never if it is None."""
+    """Return whether `patience` validations in a row have found nothing better."""
     return patience is not None and state.stale >= patience
