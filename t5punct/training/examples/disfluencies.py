@@ -137,7 +137,7 @@ def add_disfluencies(
     other_words: Sequence[ChunkWord] = (),
     sign: str = NO_MARKS,
 ) -> list[ChunkWord]:
-    """Return the words with disfluencies whose marks are `sign`; other_words: of another chunk, for repairs and restarts.
+    """Return the words with disfluencies whose marks are `sign`.  other_words: of another chunk.
 
     Of words that are said twice, the second ones have the marks.  Fillers come behind words without marks.
     """
