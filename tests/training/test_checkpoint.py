@@ -88,10 +88,7 @@ def test_a_checkpoint_is_a_model_with_its_settings_without_pickle_and_may_be_rea
     assert settings.load(TrainConfig, folder / "train.yaml") == config
     assert (folder / "t5punct-version.txt").read_text().strip() == __version__
     assert not folder.with_name("run.partial").exists()
-    query = "optimiser.network.encoder.block.0.layer.0.SelfAttention.q.weight/exp_avg_sq"
-    assert {"rng", "optimiser.network.shared.weight/exp_avg", query} <= load_file(
-        folder / "optimiser.safetensors"
-    ).keys()
+    assert {"rng", "optimiser.network.shared.weight/exp_avg"} <= load_file(folder / "optimiser.safetensors").keys()
     assert {"marks.weight", "cases.bias"} <= load_file(folder / "tagger.safetensors").keys()
     model = models.load(folder)
     assert model.task == TaskConfig() and not model.network.training

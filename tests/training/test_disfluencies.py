@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 from dataclasses import replace
-from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -21,7 +20,6 @@ from t5punct.text.render import RenderConfig
 from t5punct.text.words import split
 from t5punct.training.config import OptimConfig, TrainConfig
 from t5punct.training.examples.disfluencies import (
-    FILLERS,
     KINDS,
     ChunkWord,
     DisfluencyConfig,
@@ -45,14 +43,6 @@ def words_of(text: str) -> list[ChunkWord]:
 
 def written(words: list[ChunkWord]) -> str:
     return " ".join(word.form + word.marks + "|" * word.pause for word in words)
-
-
-def test_fillers_stand_behind_words_without_marks() -> None:
-    heard = add_disfluencies(WORDS, DisfluencyConfig(1.0, {"filler": 1.0}), random.Random(1))
-    places = [heard.index(word) for word in WORDS]
-    assert [after - before > 1 for before, after in pairwise(places)] == [True, True, False, False, True]
-    put_in = {word.read for word in heard} - {word.read for word in WORDS}
-    assert put_in <= {word for filler in FILLERS for word in filler}
 
 
 def test_they_are_as_frequent_as_asked() -> None:

@@ -64,7 +64,6 @@ class CorpusConfig:
 
     @property
     def title(self) -> str:
-        """Return the name of the corpus in reports."""
         return self.dataset or self.path
 
 

@@ -140,7 +140,7 @@ def _shorten(path: Path, step: int) -> None:
 
 
 def tracker_settings(config: TrainConfig) -> dict[str, Any]:
-    """Return accelerate's settings for trackers.  Raises ConfigError for a tracker that is not known or installed."""
+    """Return accelerate's settings for trackers.  Raises ConfigError for one that is not installed."""
     if not config.report_to:
         return {}
     from accelerate.tracking import get_available_trackers
@@ -154,18 +154,11 @@ def tracker_settings(config: TrainConfig) -> dict[str, Any]:
     return {"log_with": names, "project_config": ProjectConfiguration(logging_dir=f"{Path(config.output)}.trackers")}
 
 
-@contextmanager
-def tracking(accelerator: Any, config: TrainConfig) -> Iterator[None]:
-    """Begin a run in each tracker, with the settings by their dotted names, and end it with the block."""
-    if config.report_to:
-        plain = {
-            name: value if isinstance(value, bool | int | float | str) else str(value)
-            for name, value in flatten_settings(asdict(config)).items()
-        }
-        run_name = {"wandb": {"name": Path(config.output).name}}
-        accelerator.init_trackers("t5punct", config=plain, init_kwargs=run_name)
-    try:
-        yield
-    finally:
-        for tracker in accelerator.trackers:
-            tracker.finish()
+def begin_tracking(accelerator: Any, config: TrainConfig) -> None:
+    """Begin a run in each tracker, with the settings by their dotted names."""
+    plain = {
+        name: value if isinstance(value, bool | int | float | str) else str(value)
+        for name, value in flatten_settings(asdict(config)).items()
+    }
+    run_name = {"wandb": {"name": Path(config.output).name}}
+    accelerator.init_trackers("t5punct", config=plain, init_kwargs=run_name)

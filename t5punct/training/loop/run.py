@@ -95,8 +95,14 @@ def build(config: TrainConfig) -> Run:
         config, accelerator, model, objective, optimiser, schedule=None, sampler=sampler, loader=loader,
         n_steps=n_steps, state=state, validator=validator, plain=plain,
     )  # fmt: skip
-    if config.resume:
-        _resume(run)
+    if config.resume:  # the weights are loaded already
+        folder = Path(config.output)
+        state = checkpoint.read_state(folder)
+        checkpoint.check_same_run(state, run.state, config.data.path)
+        run.state = state
+        tensors = load_file(folder / checkpoint.OPTIMISER_FILE)
+        restore_tensors(tensors, accelerator.unwrap_model(run.objective), run.optimiser)
+        restore_random_state(tensors, accelerator.process_index)  # last, as making a model draws numbers
     # only now is it known how many steps are done
     run.schedule = build_schedule(config.optim, run.optimiser.optimizer, n_steps, run.state.step)
     return run
@@ -194,15 +200,3 @@ def build_schedule(config: OptimConfig, optimiser: torch.optim.Optimizer, n_step
         for _ in range(n_done):
             schedule.step()
     return schedule
-
-
-def _resume(run: Run) -> None:
-    """Restore the run's state, moments and random state from the last checkpoint; its weights are already loaded."""
-    accelerator = run.accelerator
-    folder = Path(run.config.output)
-    state = checkpoint.read_state(folder)
-    checkpoint.check_same_run(state, run.state, run.config.data.path)
-    tensors = load_file(folder / checkpoint.OPTIMISER_FILE)
-    restore_tensors(tensors, accelerator.unwrap_model(run.objective), run.optimiser)
-    run.state = state
-    restore_random_state(tensors, accelerator.process_index)  # last, as making a model draws numbers

@@ -26,7 +26,7 @@ from ..config import TrainConfig
 from ..lock import lock_folder
 from ..tensors import collect_tensors
 from .objective import Losses
-from .progress import RunLog, tracking
+from .progress import RunLog, begin_tracking
 from .run import Run, build
 from .validation import deciding_score, is_stale, update_best
 
@@ -42,10 +42,12 @@ def train(config: TrainConfig) -> Path:
     with lock_folder(output):
         run = build(config)
         is_main = run.accelerator.is_main_process
-        with tracking(run.accelerator, config):
-            with RunLog(output, run.n_steps, run.state, show=is_main, track=run.accelerator.log) as progress:
-                is_complete = take_steps(run, progress)
-            _save(run)
+        begin_tracking(run.accelerator, config)
+        with RunLog(output, run.n_steps, run.state, show=is_main, track=run.accelerator.log) as progress:
+            is_complete = take_steps(run, progress)
+        for tracker in run.accelerator.trackers:
+            tracker.finish()
+        _save(run)
         if not is_complete:
             if is_main:
                 _log.warning(

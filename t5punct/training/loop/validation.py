@@ -52,17 +52,24 @@ class Validator:
         check(can_score, f"validation by {score} without a text for it", expected=expected, fix=fix)
 
     def line(self, model: Model, step: int) -> dict[str, float]:
-        """Return a line for the log: the step, losses and scores.  Leaves the model in training mode."""
+        """Return a line for the log: the step, losses in nats and F1 in percent.  Leaves the model in training mode."""
+        line: dict[str, float] = {"step": step}
         model.network.eval()
         with torch.no_grad():
-            values = self._losses(model) | self._scores(model)
+            if self.rows is not None:
+                line |= self._losses(model)
+            file = self.config.validation.file
+            if file is not None:
+                decoding = DecodingConfig(self.config.loss.decoder)
+                punctuator = Punctuator(model, PunctuatorConfig(decoding=decoding))
+                scores = evaluate_file(file, punctuator, max_words=_MAX_WORDS).scores
+                class_f1 = {f"{name.lower()}_f1": values.f1 for name, values in scores.per_class.items()}
+                values = {"micro_f1": scores.micro.f1, "macro_f1": scores.macro_f1, **class_f1}
+                line |= {name: round(value or 0.0, 2) for name, value in values.items()}
         model.network.train()
-        return {"step": step, **values}
+        return line
 
     def _losses(self, model: Model) -> dict[str, float]:
-        """Return the mean cross-entropies in nats; none without chunks."""
-        if self.rows is None:
-            return {}
         examples = ChunkExamples(self.rows, model.tokenizer)
         make = make_collator(model.tokenizer.pad_id)
         objective = Objective(model, LossConfig(tagger_weight=float(model.tagger is not None)))
@@ -81,17 +88,6 @@ class Validator:
         if model.tagger is not None:
             means[LOGGED["tag_loss"]] = round(tag_loss / n_slots, 4)
         return means
-
-    def _scores(self, model: Model) -> dict[str, float]:
-        """Return F1 scores in percent, with the decoder that is trained; none without a file."""
-        file = self.config.validation.file
-        if file is None:
-            return {}
-        punctuator = Punctuator(model, PunctuatorConfig(decoding=DecodingConfig(self.config.loss.decoder)))
-        scores = evaluate_file(file, punctuator, max_words=_MAX_WORDS).scores
-        class_f1 = {f"{name.lower()}_f1": values.f1 for name, values in scores.per_class.items()}
-        values = {"micro_f1": scores.micro.f1, "macro_f1": scores.macro_f1, **class_f1}
-        return {name: round(value or 0.0, 2) for name, value in values.items()}
 
 
 LOGGED = {"loss": "validation_loss", "tag_loss": "validation_tag_loss"}  # names in the log, if not the scores' own
