@@ -73,7 +73,7 @@ def test_a_tracker_gets_the_settings_and_every_line_of_the_log(
     assert NotingTracker.lines == wanted and NotingTracker.is_finished
     assert "validation_loss" in {name for name, *_ in wanted}
     with pytest.raises(ConfigError, match=r"report_to tensorbord; expected trackers of .* installed: tensorboard;"):
-        train(replace(config, report_to="tensorbord"))
+        train(replace(config, output=f"{config.output}2", report_to="tensorbord"))
 
 
 LOG = """{"step": 2, "words": 600, "text_loss": 6.0, "tag_loss": 0.0, "lr": 0.001, "words_per_second": 100.0, "x": 1}
