@@ -62,7 +62,7 @@ class Run:
 
 def build(config: TrainConfig) -> Run:
     """Load or make everything that a run needs; with `resume`, as the last checkpoint has it."""
-    accelerator = _make_accelerator(config)
+    accelerator = _accelerator(config)
     if config.resume:
         with accelerator.main_process_first():
             checkpoint.find_checkpoint(Path(config.output))
@@ -108,7 +108,7 @@ def build(config: TrainConfig) -> Run:
     return run
 
 
-def _make_accelerator(config: TrainConfig) -> Any:
+def _accelerator(config: TrainConfig) -> Any:
     from accelerate import Accelerator
     from accelerate.utils import DataLoaderConfiguration, InitProcessGroupKwargs, set_seed
 
