@@ -135,7 +135,7 @@ def study(settings: StudyConfig) -> None:
 def domain(path: Path, settings: StudyConfig) -> Domain:
     """Whole documents, spread over all of the corpus; those to score stand between those to learn from."""
     documents = source_documents(CorpusConfig(str(path), document="line"), ())
-    texts = [text for text, _ in documents if text.strip()]
+    texts = [text for text in documents if text.strip()]
     train = taken(texts[0::2], settings.words)
     test = taken(texts[1::2], settings.test_words)
     if not train or not test:

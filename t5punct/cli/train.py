@@ -42,7 +42,7 @@ def prepare(config: Config = None, overrides: Overrides = None, quiet: Quiet = F
     need("train")
     from datasets.utils.logging import CRITICAL, disable_progress_bar, enable_progress_bar, set_verbosity
 
-    from ..training.data.prepare import PrepareConfig, iter_summary
+    from ..training.data.prepare import REPORT, PrepareConfig
     from ..training.data.prepare import prepare as run
 
     collect_as_usual()
@@ -54,8 +54,9 @@ def prepare(config: Config = None, overrides: Overrides = None, quiet: Quiet = F
         f"{report.output}: {report.train_chunks} chunks of {report.train_words} words to train on, "
         f"{report.validation_chunks} chunks to validate with"
     )
-    for line in iter_summary(report):
-        typer.echo(line)
+    for note in report.notes:
+        typer.echo(note)
+    typer.echo(f"more in {report.output}/{REPORT}")
     for warning in report.warnings:
         typer.echo(f"t5punct: warning: {warning}", err=True)
 

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import json
-import math
 import random
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
@@ -22,7 +21,6 @@ from .examples.disfluencies import DisfluencyConfig, NoiseConfig
 SCHEDULES = (
     "linear", "cosine", "cosine_with_restarts", "polynomial", "constant", "constant_with_warmup", "inverse_sqrt",
 )  # fmt: skip
-_SCORES = ("micro_f1", "macro_f1", "loss", "tag_loss")  # of validation
 
 
 @dataclass(frozen=True)
@@ -51,7 +49,6 @@ class DelayConfig:
 
     @property
     def is_used(self) -> bool:
-        """Return whether some batches have a delay."""
         return any(words is not None for words in self.words)
 
     def draw(self, *position: int) -> Delay | None:
@@ -82,8 +79,6 @@ class DataConfig:
     def __post_init__(self) -> None:
         check_range(self, "data.", 1, "batch_tokens")
         check_range(self, "data.", 0, "workers", "silent_share")
-        for style, times in self.styles.items():
-            check(0 <= times < math.inf, f"style {style} {times} times", expected="0 or more", fix="set data.styles")
 
 
 @dataclass(frozen=True)
@@ -108,9 +103,6 @@ class OptimConfig:
         check_choice(self, "optim.", "schedule", SCHEDULES)
         check_range(self, "optim.", 0, "lr", "warmup_steps", "max_steps")
         check_range(self, "optim.", 1, "epochs", "accumulation_steps")
-        for part, factor in self.factors.items():
-            mistake = f"a rate of {factor} times lr for {part}"
-            check(0 < factor < math.inf, mistake, expected="above 0", fix="set optim.factors")
 
 
 @dataclass(frozen=True)
@@ -140,11 +132,8 @@ class LossConfig:
     def __post_init__(self) -> None:
         check_range(self, "loss.", 0, "text_weight", "tagger_weight", "slot_weight")
         check_range(self, "loss.", 0, "sampled_pieces", "kept_states")
-        fix = "set loss.text_weight"
         has_loss = self.text_weight or self.tagger_weight
-        check(has_loss, "no loss", expected="a text_weight or tagger_weight above 0", fix=fix)
-        has_text = self.text_weight or not self.slot_weight
-        check(has_text, "a loss of slots without one of text", expected="a text_weight above 0", fix=fix)
+        check(has_loss, "no loss", expected="a text_weight or tagger_weight above 0", fix="set loss.text_weight")
 
     @property
     def decoder(self) -> str:
@@ -168,15 +157,7 @@ class ValidationConfig:
     def __post_init__(self) -> None:
         check_range(self, "validation.", 0, "every_steps")
         check_range(self, "validation.", 1, "patience")
-        check_choice(self, "validation.", "score", _SCORES)
-        mistake, fix = f"validation.score {self.score} without a file", "set validation.file or validation.score=loss"
-        can_score = self.file is not None or self.score not in ("micro_f1", "macro_f1")
-        check(can_score, mistake, expected="a file to score", fix=fix)
-        for name, value in (("patience", self.patience), ("file", self.file)):
-            check(
-                value is None or self.every_steps != 0, f"validation.{name} {value} without validations",
-                expected="validation.every_steps above 0, or null", fix="set validation.every_steps",
-            )  # fmt: skip
+        check_choice(self, "validation.", "score", ("micro_f1", "macro_f1", "loss", "tag_loss"))
 
 
 @dataclass(frozen=True)
@@ -216,28 +197,19 @@ class TrainConfig:
     seed: int = 1  # of everything that is drawn at random
 
     def __post_init__(self) -> None:
-        unknown = [name for name in self.task or {} if name not in settings.valid_keys(TaskConfig)]
-        if unknown:  # the values can only be checked beside those of init_from
-            change_task(TaskConfig(), dict.fromkeys(unknown))  # raises ConfigError with the nearest name
         if self.mixed_precision == "False":  # YAML reads a bare `no` as false
             object.__setattr__(self, "mixed_precision", "no")
         check_range(self, "", 0, "checkpoint_every_steps", "seed")
         check_range(self, "", 1, "log_every_steps")
-        mistake = f"mixed_precision {self.mixed_precision!r}"
-        check(self.mixed_precision in ("no", "bf16"), mistake, expected="no or bf16", fix="T5 overflows in fp16")
+        check_choice(self, "", "mixed_precision", ("no", "bf16"))
         check(self.data.path, "no training data", expected="data.path=FOLDER", fix="run `t5punct prepare` first")
         check(self.init_from, "no model to start from", expected="init_from=FOLDER or NAME", fix="try init_from=base")
-        needs_tagger = {
-            "validation.score tag_loss": self.validation.score == "tag_loss",
-            "data.labels": self.data.labels is not None,
-            "data.delays": self.data.delays.is_used,
-        }
-        for name, is_set in needs_tagger.items():
-            mistake, fix = f"{name} without a tagger's loss", f"set it, or drop {name}"
-            check(not is_set or self.loss.tagger_weight > 0, mistake, expected="loss.tagger_weight above 0", fix=fix)
-        mistake, expected = "lora.r with optim.embeddings=task", "adapters and a tagger that learn alone"
-        is_possible = not self.lora.r or self.optim.embeddings == "all"
-        check(is_possible, mistake, expected=expected, fix="set optim.embeddings=all")
+        needs_tagger = self.validation.score == "tag_loss" or self.data.labels is not None or self.data.delays.is_used
+        check(
+            not needs_tagger or self.loss.tagger_weight > 0,
+            "a tag_loss as score, data.labels or data.delays without a tagger's loss",
+            expected="loss.tagger_weight above 0", fix="set it, or drop the other",
+        )  # fmt: skip
 
 
 @dataclass(frozen=True)

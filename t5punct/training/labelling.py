@@ -1,6 +1,5 @@
 """`t5punct label`: a teacher predicts the marks and cases of a data set once, and they are stored (see `labels`).
 
-`label("prepared/pupils", "large")` writes `prepared/pupils/labels-large`, which `data.labels` of a config names.
 Labelling that was stopped goes on where it was, since a file of labels is written whole or not at all.
 Chunks that are not clearly in a language of a bundled teacher get no labels.
 """
@@ -39,7 +38,6 @@ def label(
 
     Raises ConfigError for a model without a tagger, and for labels in the folder that are of something else.
     """
-    check(batch_tokens >= 1, f"batch_tokens {batch_tokens}", expected="1 or more", fix="check --batch-tokens")
     folder = Path(output or Path(data) / f"labels-{Path(teacher).name}")
     rows = load_train(data)
     model = models.load(teacher)
@@ -48,7 +46,7 @@ def label(
         raise ConfigError(f"{teacher} without a tagger", expected="a model that has one", fix="name another model")
     examples = ChunkExamples(rows, model.tokenizer)
     weights = weights_fingerprint(model.network.encoder, tagger)
-    info = LabelsInfo(teacher, weights, chunks_fingerprint(examples), len(rows), list(tagger.mark_classes))
+    info = LabelsInfo(teacher, weights, chunks_fingerprint(rows), len(rows), list(tagger.mark_classes))
     model = with_precision(model, precision)
     unfinished_file = folder / _BEGUN
     finished_file = folder / LABELS_FILE

@@ -2,7 +2,7 @@
 
 `with lock_folder(Path("runs/mine")): ...` holds the lock `runs/mine.lock`, beside the folder, as checkpoints replace
 the folder.  The system releases the lock when its owner ends, by `kill -9` too, so a lock file that is left behind
-locks nothing.  A process that loads data is a fork of the owner; filelock releases the lock there.
+locks nothing.
 """
 
 from __future__ import annotations

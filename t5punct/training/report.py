@@ -1,12 +1,8 @@
 """The pages about a finished run: its report, and the card of a model that is shared out.
 
-`write_report(Path("runs/mine"), config)` is what `t5punct train` does at the end, and `t5punct report runs/mine` later.
-It writes `report.md` into the run's folder, with curves, scores, the gain over the model that the run began with,
-speed, environment and settings; beside it `report.png` (with matplotlib, the extra `report`) and `report.json`.
-
-`compose_card(Path("runs/mine"), task, "someone/mine")` returns the text of a README.md with the metadata that the hub
-reads: what the model is, its parent (the model that its run began with), its data, its scores, its use.  A card states
-what the run's own files state, and contains no path of this machine.
+The report is `report.md` in the run's folder, with `report.png` (with matplotlib, the extra `report`) and `report.json`
+beside it.  The card is a README.md with the metadata that the hub reads.  It states what the run's own files state, and
+contains no path of this machine.
 """
 
 from __future__ import annotations
@@ -59,10 +55,7 @@ OnWords = Callable[[int, int], None]  # called with how many words are scored so
 
 
 def read_log(path: Path) -> list[dict[str, Any]]:
-    """Return the lines of a log, in order; none without a log.  Losses are means in nats, scores are in percent.
-
-    A loss of 0 is one that was not trained, and is left out.
-    """
+    """Return the lines of a log, in order; none without a log.  A loss of 0, which was not trained, is left out."""
     lines = list[dict[str, Any]]()
     for line in path.read_text(encoding="utf-8").splitlines() if path.is_file() else ():
         with suppress(ValueError):  # half a line, of a run that was killed
@@ -80,8 +73,7 @@ def run_config(run: Path) -> TrainConfig:
 def write_report(run: Path, config: TrainConfig, on_progress: OnWords = lambda n_done, n_words: None) -> Path:
     """Score a run, write its page with a picture and its values beside it, and return the path of the page.
 
-    Each file is written whole or not at all.  Raises InputError for a text that cannot be read, and ModelError for a
-    run without a model.
+    Raises InputError for a text that cannot be read, and ModelError for a run without a model.
     """
     log = read_log(log_of(run))
     report, comparison, notes = _score(run, config, on_progress)
@@ -102,7 +94,7 @@ def write_report(run: Path, config: TrainConfig, on_progress: OnWords = lambda n
 
 
 def _lines_of_scores(report: Report, comparison: Comparison | None, against: str | None) -> list[str]:
-    """Return the lines about a run's scores, and about its gain over `against` (None: the model that it began with)."""
+    """Return the lines about a run's scores, and its gain over `against` (None: the model that it began with)."""
     scores = report.scores
     columns = ["score", "precision", "recall", "F1 (95 %)", "in the text"]
     rows: dict[str, list[object]] = {}  # by the name of the score
@@ -132,7 +124,6 @@ def _lines_of_scores(report: Report, comparison: Comparison | None, against: str
 
 
 def _iter_environment() -> Iterator[str]:
-    """Yield versions and the kind of machine; no names of machines, people or places."""
     import torch
 
     versions = [f"{name} {metadata.version(name)}" for name in _PACKAGES if find_spec(name) is not None]
@@ -143,10 +134,7 @@ def _iter_environment() -> Iterator[str]:
 
 
 def _score(run: Path, config: TrainConfig, on_progress: OnWords) -> tuple[Report | None, Comparison | None, list[str]]:
-    """Return the run's scores, how they compare with a rival's, and notes on what could not be scored.
-
-    There are no scores without a text, and no comparison without a rival that can be loaded.
-    """
+    """Return the run's scores, how they compare with a rival's, and notes on what could not be scored."""
     file = config.report.file or config.validation.file
     max_words = config.report.max_words
     if file is None or not max_words:
@@ -162,7 +150,11 @@ def _score(run: Path, config: TrainConfig, on_progress: OnWords) -> tuple[Report
         rival = f"model {against}" if against else f"starting model {config.init_from}"
         notes.append(f"The {rival} cannot be compared: {error}.")
     n_in_file = count_words(file, max_words) or max_words
-    n_words = _affordable_words(file, systems, max_words)
+    n_words = max_words
+    if max_words > _TRIED_WORDS:
+        trials = [evaluate_file(file, system, max_words=_TRIED_WORDS) for system in systems]
+        seconds_per_word = sum(trial.seconds / max(1, trial.scores.words) for trial in trials)
+        n_words = max(_TRIED_WORDS, min(max_words, int(_MAX_SECONDS / seconds_per_word)))
     if n_words < n_in_file:
         notes.append(f"At most {n_words:,} words are scored, to end in {_MAX_SECONDS // 60} minutes.")
 
@@ -173,15 +165,6 @@ def _score(run: Path, config: TrainConfig, on_progress: OnWords) -> tuple[Report
         return evaluate_file(file, systems[0], max_words=n_words, on_progress=advance), None, notes
     comparison = compare_file(file, *systems, max_words=n_words, on_progress=advance)
     return comparison.second, comparison, notes
-
-
-def _affordable_words(file: str, systems: Sequence[Punctuator], max_words: int) -> int:
-    """Return how many words all systems can score in `_MAX_SECONDS`, as a trial of each shows; `max_words` at most."""
-    if max_words <= _TRIED_WORDS:
-        return max_words
-    trials = [evaluate_file(file, system, max_words=_TRIED_WORDS) for system in systems]
-    seconds_per_word = sum(trial.seconds / max(1, trial.scores.words) for trial in trials)
-    return max(_TRIED_WORDS, min(max_words, int(_MAX_SECONDS / seconds_per_word)))
 
 
 def _iter_speed(log: Sequence[Mapping[str, Any]]) -> Iterator[str]:

@@ -28,14 +28,12 @@ from ..text.marks import DISFLUENT, NO_MARKS
 from ..text.spelling_table import read_table
 from .config import TrainConfig, change_task
 from .data.prepare import read_prepare_config
-from .examples.disfluencies import DisfluencyConfig
 from .examples.example import ChunkExamples
 
 _SAMPLED_CHUNKS = 300  # `prepare` has shuffled them
 _MANY_LOST = 0.01  # of the different words; some vocabularies lose names and emoji of any text
 _NAMED = 5  # lost words that a warning lists, at most
 _MANY_LONG = 0.01  # of the chunks
-_CASE_WORDS = 50  # so many are tried, to see whether a tokenizer knows capitals
 _log = logging.getLogger(__name__)
 
 
@@ -44,9 +42,29 @@ def make_starting_model(config: TrainConfig) -> Model:
 
     Raises ConfigError for settings that do not fit the model or the data set.
     """
-    model = _load(config)
+    saved = models.load(config.output) if config.resume else None
+    if saved is None or config.lora.r:  # a run with adapters does not change the network of `init_from`
+        model = models.load(config.init_from, revision=config.revision)
+        if config.task:
+            model = with_marks_of(model, change_task(model.task, config.task))
+    else:
+        model = saved
+    if config.data.disfluencies.marked:
+        model = with_disfluencies(model)
+    elif model.task.disfluencies:
+        _log.warning("%s knows disfluencies and will forget them: data.disfluencies.marked is 0", model.name)
+    if saved is not None:
+        model = replace(model, tokenizer=saved.tokenizer, tagger=saved.tagger)
     if config.data.delays.is_used:
-        model = _with_delays(model, config.data.delays.layers)
+        layers = config.data.delays.layers
+        n_layers = model.network.config.num_layers
+        Encoder(model.network.encoder).check_delay()
+        check(
+            all(0 <= layer < n_layers for layer in layers),
+            f"look-ahead in layers {layers} of an encoder with {n_layers}",
+            expected=f"some of 0 to {n_layers - 1}", fix="check data.delays.layers",
+        )  # fmt: skip
+        model = model.with_task(delay_left_words=LEFT_WORDS, delay_layers=layers)
     model = replace(model, spellings=model.spellings.including(read_table(Path(config.data.path))))
     data = read_prepare_config(config.data.path)
     if data is None:
@@ -55,46 +73,12 @@ def make_starting_model(config: TrainConfig) -> Model:
         not model.task.cased or data.cased, f"{config.data.path} prepared without capitals, for a task with them",
         expected="both with or both without", fix="set task.cased=false or prepare with cased=true",
     )  # fmt: skip
-    return model.with_task(pause_ms=data.pause_ms, long_pause_ms=data.long_pause_ms) if data.pause_ms else model
-
-
-def _load(config: TrainConfig) -> Model:
-    """Return the model of the checkpoint or of `init_from`, with the marks of the run's task.
-
-    A resumed run with adapters takes the network of `init_from`, which it does not change, and the checkpoint's tagger.
-    """
-    saved = models.load(config.output) if config.resume else None
-    if saved is not None and not config.lora.r:
-        return match_disfluencies(saved, config.data.disfluencies)
-    model = models.load(config.init_from, revision=config.revision)
-    if config.task:
-        model = with_marks_of(model, change_task(model.task, config.task))
-    model = match_disfluencies(model, config.data.disfluencies)
-    return model if saved is None else replace(model, tokenizer=saved.tokenizer, tagger=saved.tagger)
-
-
-def _with_delays(model: Model, layers: list[int]) -> Model:
-    """Return the model with a task that says which layers look ahead."""
-    Encoder(model.network.encoder).check_delay()
-    n_layers = model.network.config.num_layers
-    check(
-        all(0 <= layer < n_layers for layer in layers), f"look-ahead in layers {layers} of an encoder with {n_layers}",
-        expected=f"some of 0 to {n_layers - 1}", fix="check data.delays.layers",
-    )  # fmt: skip
-    return model.with_task(delay_left_words=LEFT_WORDS, delay_layers=layers)
-
-
-def match_disfluencies(model: Model, config: DisfluencyConfig) -> Model:
-    """Return the model with the sign of disfluent words if the data have it; log a warning if it will forget it."""
-    if config.marked:
-        return with_disfluencies(model)
-    if model.task.disfluencies:
-        _log.warning("%s knows disfluencies and will forget them: data.disfluencies.marked is 0", model.name)
+    if data.pause_ms:
+        model = model.with_task(pause_ms=data.pause_ms, long_pause_ms=data.long_pause_ms)
     return model
 
 
 def with_disfluencies(model: Model) -> Model:
-    """Return the model with a task in which slots may have the sign `DISFLUENT`."""
     return model if model.task.disfluencies else with_marks_of(model, replace(model.task, disfluencies=True))
 
 
@@ -112,7 +96,7 @@ def with_marks_of(model: Model, task: TaskConfig) -> Model:
 
 
 def with_mark_tokens(model: Model, task: TaskConfig, marks: Sequence[str]) -> Model:
-    """Return the model with a task, and with tokens for new marks, which begin as the mean of the known marks'."""
+    """Return the model with a task, and with tokens for new marks."""
     from tokenizers import AddedToken
 
     backend = copy.deepcopy(model.tokenizer.tokenizer)
@@ -128,7 +112,7 @@ def with_mark_tokens(model: Model, task: TaskConfig, marks: Sequence[str]) -> Mo
 
 
 def _with_classes(tagger: Tagger, task: TaskConfig) -> Tagger:
-    """Return the tagger with the classes of another task; each new one begins as the mean of the known marks'."""
+    """Return the tagger with the classes of another task."""
     if tagger.mark_classes == (NO_MARKS, *task.slot_marks) and tagger.opening_classes == (NO_MARKS, *task.opening):
         return tagger  # so that no random numbers are drawn for another one
     wider = Tagger(tagger.marks.in_features, task.slot_marks, task.opening)
@@ -157,30 +141,22 @@ def with_tokenizer(model: Model, tokenizer: TaskTokenizer, fill: Callable[[torch
 
 
 def check_suitable(examples: ChunkExamples, name: str) -> list[str]:
-    """Return warnings about training a model called `name` on some examples.
-
-    Raises ModelError if its tokenizer loses a mark or the capitals of the task.
-    """
+    """Return warnings about training a model on some examples.  Raises ModelError if its tokenizer loses a mark."""
     tokenizer = examples.tokenizer
     task = tokenizer.task
-    lost_marks = [mark for mark in task.marks if not _gives_mark_back(tokenizer, mark)]
-    if lost_marks:
-        raise ModelError(
-            f"the tokenizer of {name} has no {' '.join(lost_marks)}",
-            expected="one that gives back every mark of the task",
-            fix="set task.marks to the others, or take an mT5, umT5 or byT5",
-        )
+    unknown = tokenizer.tokenizer.unk_token_id
+    lost_marks = []
+    for mark in task.marks:
+        ids = list(tokenizer.mark_ids[mark])
+        if unknown in ids or tokenizer.tokenizer.decode(ids).strip() not in (mark, task_token(mark)):
+            lost_marks.append(mark)
+    mistake = f"the tokenizer of {name} has no {' '.join(lost_marks)}"
+    fix = "set task.marks to the others, or take an mT5, umT5 or byT5"
+    check(not lost_marks, mistake, expected="one that gives back every mark of the task", fix=fix, kind=ModelError)
     sources = examples.rows[:_SAMPLED_CHUNKS]["source"]
     words = list(dict.fromkeys(word for source in sources for word in source.split() if word not in PAUSES))
-    lost_words = [word for word in words if not _gives_word_back(tokenizer, word)]
-    known_words = [word for word in words if word not in set(lost_words) and word.capitalize() != word][:_CASE_WORDS]
-    if task.cased and not task.inline_case and known_words:
-        keeps_case = any(tokenizer.word_ids(word) != tokenizer.word_ids(word.capitalize()) for word in known_words)
-        check(
-            keeps_case, f"the tokenizer of {name} has no capitals",
-            expected="one that has, for a task that writes them",
-            fix="set task.cased=false and prepare with cased=false", kind=ModelError,
-        )  # fmt: skip
+    ids_of_words = {word: tokenizer.word_ids(word, first=True) for word in words}
+    lost_words = [word for word, ids in ids_of_words.items() if unknown in ids or tokenizer.decode(ids).strip() != word]
     warnings = []
     if len(lost_words) >= max(1, _MANY_LOST * len(words)):
         named = ", ".join(lost_words[:_NAMED]) + (", ..." if len(lost_words) > _NAMED else "")
@@ -196,15 +172,3 @@ def check_suitable(examples: ChunkExamples, name: str) -> list[str]:
             "that a model reads at once; prepare with tokenizer=MODEL, or with a smaller chunks.max_words"
         )
     return warnings
-
-
-def _gives_word_back(tokenizer: TaskTokenizer, word: str) -> bool:
-    ids = tokenizer.word_ids(word, first=True)
-    return tokenizer.tokenizer.unk_token_id not in ids and tokenizer.decode(ids).strip() == word
-
-
-def _gives_mark_back(tokenizer: TaskTokenizer, mark: str) -> bool:
-    ids = tokenizer.mark_ids[mark]
-    if not ids or tokenizer.tokenizer.unk_token_id in ids:
-        return False
-    return str(tokenizer.tokenizer.decode(list(ids))).strip() in (mark, task_token(mark))

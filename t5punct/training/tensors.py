@@ -5,9 +5,8 @@
     rng, rng.1, rng.cuda, rng.cuda.1            the random state of each process, on the CPU and on its device
 
 With adapters (LoRA; Hu 2021, by peft) or FSDP (Zhao 2023) the trained network is not one that others can load.  So the
-first process keeps a copy from before, into which `PlainModel` writes the weights.  All processes must take part, as
-each has some of them.  The adapters are saved beside the moments; to resume, they are put on `init_from` again, whose
-weights the run has not changed.
+first process keeps a copy from before, into which `PlainModel` writes the weights.  The adapters are saved beside the
+moments; to resume, they are put on `init_from` again, whose weights the run has not changed.
 """
 
 from __future__ import annotations
@@ -34,12 +33,15 @@ _BASE, _DOWN, _UP = ".base_layer.", f".lora_A.{_ADAPTER}.", f".lora_B.{_ADAPTER}
 
 
 def collect_tensors(objective: nn.Module, optimiser: Any, accelerator: Any) -> dict[str, torch.Tensor]:
-    """Return what a checkpoint has beside its model, on the CPU of the first process.  All processes must call it."""
+    """Return what a checkpoint has beside its model, on the CPU of the first process.  All processes must call it.
+
+    optimiser: as accelerate has wrapped it.
+    """
     from accelerate.utils import gather_object
 
     tensors: dict[str, torch.Tensor] = {}
     if accelerator.is_main_process or is_sharded(accelerator):
-        moments = _moments_of(optimiser)
+        moments = optimiser.optimizer.state  # by parameter, and by name
         for name, parameter in objective.named_parameters():
             for slot, value in moments.get(parameter, {}).items():
                 tensors[f"optimiser.{name}/{slot}"] = _whole(value).contiguous().cpu()
@@ -57,7 +59,7 @@ def collect_tensors(objective: nn.Module, optimiser: Any, accelerator: Any) -> d
 def restore_tensors(tensors: Mapping[str, torch.Tensor], objective: nn.Module, optimiser: Any) -> None:
     """Restore moments and adapters from a checkpoint's tensors.  The other weights are already loaded, as a model."""
     parameters = dict(objective.named_parameters())
-    moments = _moments_of(optimiser)
+    moments = optimiser.optimizer.state
     for key, value in tensors.items():
         kind, _, rest = key.partition(".")
         if kind == "adapter":
@@ -69,17 +71,11 @@ def restore_tensors(tensors: Mapping[str, torch.Tensor], objective: nn.Module, o
                 moments[parameters[name]][slot] = place_like(parameters[name], value)
 
 
-def _moments_of(optimiser: Any) -> Any:
-    """Return an optimiser's tensors by parameter and name, a defaultdict of dicts; accelerate may have wrapped it."""
-    return getattr(optimiser, "optimizer", optimiser).state
-
-
 def _suffix(process: int) -> str:
     return f".{process}" if process else ""
 
 
 def restore_random_state(tensors: Mapping[str, torch.Tensor], process: int) -> None:
-    """Set the random state of a process, so that it goes on drawing where it was."""
     suffix = _suffix(process)
     torch.set_rng_state(tensors[f"rng{suffix}"])
     if f"rng.cuda{suffix}" in tensors and torch.cuda.is_available():
@@ -87,11 +83,8 @@ def restore_random_state(tensors: Mapping[str, torch.Tensor], process: int) -> N
 
 
 def place_like(parameter: torch.Tensor, value: torch.Tensor) -> torch.Tensor:
-    """Return a saved tensor on the device of its parameter, and in parts if a parameter of this shape is.
-
-    It is always copied: what is read from a file may have any alignment in memory, and then kernels add in another
-    order.  AdamW's count of steps, a scalar, goes to the device too, as the fused AdamW reads it there.
-    """
+    """Return a saved tensor on the device of its parameter, and in parts if a parameter of this shape is."""
+    # a copy: what is read from a file may have any alignment in memory, and then kernels add in another order
     value = value.to(parameter.device, copy=True)
     if isinstance(parameter, DTensor) and value.shape == parameter.shape:
         return distribute_tensor(value, parameter.device_mesh, parameter.placements)
@@ -141,26 +134,24 @@ def is_adapter(name: str) -> bool:
 
 
 def merge_adapters(state: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
-    """Return the state dict that a network has without adapters; where one was, the weight is W + 2 B A.
-
-    A: (rank, n_in), B: (n_out, rank), W: (n_out, n_in).  A state dict without adapters stays as it is.
-    """
+    """Return the state dict that a network has without adapters; where one was, the weight is W + 2 B A."""
     merged_state: dict[str, torch.Tensor] = {}
     for name, value in state.items():
         if is_adapter(name):
             continue
         if _BASE in name and name.replace(_BASE, _DOWN) in state:
-            down = state[name.replace(_BASE, _DOWN)]
-            up = state[name.replace(_BASE, _UP)]
+            down = state[name.replace(_BASE, _DOWN)]  # (rank, n_in)
+            up = state[name.replace(_BASE, _UP)]  # (n_out, rank)
             value = value + _SCALE * (up @ down)  # noqa: PLW2901
         merged_state[name.replace(_BASE, ".")] = value
     return merged_state
 
 
 class PlainModel:
-    """Returns what is trained as a model like any other.  Create it before adapters or FSDP change the model."""
+    """Returns what is trained as a model like any other."""
 
     def __init__(self, model: Model, lora: LoraConfig, accelerator: Any) -> None:
+        """model: as it is before adapters or FSDP change it."""
         self.accelerator = accelerator
         self.is_copied = is_sharded(accelerator) or bool(lora.r)
         self._network: Any = None
@@ -184,7 +175,7 @@ class PlainModel:
             return model
         # on the CPU the copy takes no memory of the device
         network = self._network.to(self.accelerator.device if to_use else "cpu")
-        _write(network, merge_adapters(_below("network.", state)))
+        network.load_state_dict(merge_adapters(_below("network.", state)))
         tagger = None
         if model.tagger is not None:
             with torch.random.fork_rng(devices=[]):  # drawing its first weights must not change the training
@@ -196,12 +187,3 @@ class PlainModel:
 
 def _below(prefix: str, state: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
     return {name.removeprefix(prefix): value for name, value in state.items() if name.startswith(prefix)}
-
-
-def _write(network: Any, state: dict[str, torch.Tensor]) -> None:
-    """Load a state dict in which tied weights may have only one of their names."""
-    missing, unexpected = network.load_state_dict(state, strict=False)
-    weights = network.state_dict()
-    written = {weights[name].data_ptr() for name in state if name in weights}
-    lost = [name for name in missing if weights[name].data_ptr() not in written]
-    assert not lost and not unexpected, (lost, unexpected)  # noqa: S101  (the network is a copy of the trained one)

@@ -33,9 +33,9 @@ def weights(model: Model) -> dict[str, torch.Tensor]:
     return model.network.state_dict() | {f"tagger {name}": value for name, value in model.tagger.state_dict().items()}
 
 
-@pytest.mark.parametrize("share", [0.0, 0.25, 1.0])
-def test_every_weight_lies_between_and_the_two_models_stay(pair: tuple[Model, Model], share: float) -> None:
+def test_every_weight_lies_between_and_the_two_models_stay(pair: tuple[Model, Model]) -> None:
     start, tuned = pair
+    share = 0.25
     before, after = ({name: value.clone() for name, value in weights(model).items()} for model in pair)
     blended = weights(blend_models(tuned, start, share))
     assert blended.keys() == after.keys()

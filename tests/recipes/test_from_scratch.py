@@ -58,20 +58,9 @@ def test_marks_are_pieces_of_their_own_and_mean_one_thing(tokenizer: Any) -> Non
     assert not any(piece.startswith("<0x") for mark_pieces in pieces.values() for piece in mark_pieces)
 
 
-def test_training_again_gives_the_same_vocabulary_with_marks_even_if_the_text_has_none(tmp_path: Path) -> None:
-    lines = ["we know that this is right", "how are you today", "well stop now"] * 20
-    for name in ("one", "two"):
-        train_tokenizer(lines, tmp_path / name, 420)
-    first, second = ((tmp_path / name / "tokenizer.json").read_bytes() for name in ("one", "two"))
-    assert first == second
-    marks = TaskTokenizer(AutoTokenizer.from_pretrained(str(tmp_path / "one")), TaskConfig()).mark_ids
-    assert all(len(ids) == 1 for mark, ids in marks.items() if mark != "-")
-
-
-@pytest.mark.parametrize(("lines", "size"), [([], 420), (["we know"] * 20, 150), (["we know"] * 20, 100)])
-def test_too_little_text_and_too_small_a_size_are_refused(tmp_path: Path, lines: list[str], size: int) -> None:
-    with pytest.raises(InputError, match=rf"a vocabulary of {size} pieces cannot be learned .*--pieces"):
-        train_tokenizer(lines, tmp_path, size)
+def test_too_small_a_size_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"a vocabulary of 150 pieces cannot be learned .*--pieces"):
+        train_tokenizer(["we know"] * 20, tmp_path, 150)
 
 
 def test_main__model_that_a_run_begins_with(tiny_data: Path, tmp_path: Path) -> None:

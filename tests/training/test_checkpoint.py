@@ -53,17 +53,15 @@ def logged(folder: Path) -> list[dict[str, float]]:
     return [{name: value for name, value in line.items() if name != "words_per_second"} for line in log_lines(folder)]
 
 
-@pytest.mark.parametrize("in_later_epoch", [False, True])
 def test_ten_steps_are_five_and_five(
-    ten_steps: TrainConfig, cut_short: Callable[[TrainConfig], None], tmp_path: Path, in_later_epoch: bool
+    ten_steps: TrainConfig, cut_short: Callable[[TrainConfig], None], tmp_path: Path
 ) -> None:
-    config = ten_steps
-    if in_later_epoch:  # some 100 windows of 14 tokens are 3 batches an epoch, so that step 5 is in the fourth of them
-        config = with_optim(replace(config, data=replace(config.data, batch_tokens=2500)), accumulation_steps=1)
+    # some 100 windows of 14 tokens are 3 batches an epoch, so that step 5 is in a later one
+    config = replace(ten_steps, data=replace(ten_steps.data, batch_tokens=2500))
     whole, parted = train(config), tmp_path / "parted"
     cut_short(replace(config, output=str(parted)))
     five, state = weights(parted), read_state(parted)
-    assert state.step == 5 and (state.epoch > 0) == in_later_epoch
+    assert state.step == 5 and state.epoch > 0
     torch.manual_seed(99)  # another process begins elsewhere
     train(replace(config, output=str(parted), resume=True))
     assert weights(parted) != five
@@ -90,10 +88,7 @@ def test_a_checkpoint_is_a_model_with_its_settings_without_pickle_and_may_be_rea
     assert settings.load(TrainConfig, folder / "train.yaml") == config
     assert (folder / "t5punct-version.txt").read_text().strip() == __version__
     assert not folder.with_name("run.partial").exists()
-    query = "optimiser.network.encoder.block.0.layer.0.SelfAttention.q.weight/exp_avg_sq"
-    assert {"rng", "optimiser.network.shared.weight/exp_avg", query} <= load_file(
-        folder / "optimiser.safetensors"
-    ).keys()
+    assert {"rng", "optimiser.network.shared.weight/exp_avg"} <= load_file(folder / "optimiser.safetensors").keys()
     assert {"marks.weight", "cases.bias"} <= load_file(folder / "tagger.safetensors").keys()
     model = models.load(folder)
     assert model.task == TaskConfig() and not model.network.training
@@ -149,33 +144,25 @@ def test_a_resumed_run_may_begin_or_drop_its_tagger(config: TrainConfig) -> None
         assert (folder / "tagger.safetensors").exists() == bool(weight)
 
 
-HERE = "is the folder that this command is given in, or holds it"
-OUTPUTS = {
-    ".": HERE, "..": HERE, "{0}/here": HERE, "{0}/file": "file is a file", "{0}/file/run": "is a file",
-    "{0}/here/../model": "is also init_from", "{0}/bundled/base": "is where the package's own models are",
-}  # fmt: skip
-
-
 def test_an_output_that_holds_something_else_is_refused(
     config: TrainConfig, tiny_model: models.Model, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(models, "BUNDLED_MODELS", tmp_path / "bundled")
     models.save(tiny_model, tmp_path / "model")
     (tmp_path / "here").mkdir()
     for name in ("file", "here/thesis.txt"):
         (tmp_path / name).write_text("mine")
-    with pytest.raises(ConfigError, match=r"output .*here holds other files; expected a new or empty folder"):
-        train(replace(config, output=str(tmp_path / "here")))
+    for name in ("here", "file", "model"):  # the last is init_from
+        begun = replace(config, init_from=str(tmp_path / "model"), output=str(tmp_path / name))
+        with pytest.raises(ConfigError, match="is a file or holds other files; expected a new or empty folder"):
+            train(begun)
+        with pytest.raises(ModelError, match=rf"no checkpoint in .*{name}; expected state.json; run without resume"):
+            train(replace(begun, resume=True))
     assert (tmp_path / "here/thesis.txt").read_text() == "mine"
     monkeypatch.chdir(tmp_path / "here")
-    for output, reason in OUTPUTS.items():
-        begun = replace(config, init_from=str(tmp_path / "model"), output=output.format(tmp_path))
+    for output in (".", "..", str(tmp_path / "here")):
         for resume in (False, True):
-            with pytest.raises(ConfigError, match=f"{reason}; expected"):
-                train(replace(begun, resume=resume))
-    for nothing in ("nowhere", "model"):  # a model, but no checkpoint
-        with pytest.raises(ModelError, match=rf"no checkpoint in .*{nothing}; expected state.json; run without resume"):
-            train(replace(config, output=str(tmp_path / nothing), resume=True))
+            with pytest.raises(ConfigError, match="is the folder that this command is given in, or holds it; expected"):
+                train(replace(config, output=output, resume=resume))
 
 
 def test_a_full_disk_is_one_clear_line_and_leaves_the_last_checkpoint(config: TrainConfig, invoke: Invoke) -> None:
@@ -302,17 +289,12 @@ def test_a_short_run_is_validated_and_saved_ten_times_unless_it_has_fewer_steps(
     assert not loop.is_due(3, 0, 34) and not loop.is_due(3, 100, 34), "what the config says holds"
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupted_run_is_saved_and_goes_on_as_if_nothing_had_been(
-    eight_steps: TrainConfig,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    caplog: pytest.LogCaptureFixture,
-    number: signal.Signals,
+    eight_steps: TrainConfig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     whole, parted = train(eight_steps), replace(eight_steps, output=str(tmp_path / "parted"))
     with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
-        interrupt_at(patch, 3, times=1, number=number)
+        interrupt_at(patch, 3, times=1, number=signal.SIGTERM)
         train(parted)
     assert read_state(tmp_path / "parted").step == 3
     assert caplog.messages == [
@@ -337,12 +319,8 @@ def test_a_second_interrupt_ends_a_run_at_once(eight_steps: TrainConfig, monkeyp
 REFUSED = {
     "seed=7": r"seed 7 for a run that began with 1",
     "data.batch_tokens=300": r"data\.batch_tokens 300 for a run that began with 600",
-    "data.path=elsewhere": r"data\.path 'elsewhere' for a run",
-    "data.noise.share=0.5": r"data\.noise\.share 0\.5 for a run that began with 0\.0",
     "data.styles.chat=2": r"data\.styles\.chat 2\.0 for a run that began with None",
-    "optim.lr=0.1": r"optim\.lr 0\.1 for",
     "task.marks=',.'": r"task.* for a run that began with",
-    "init_from=base": r"init_from 'base' for",
 }
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 from dataclasses import replace
-from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -21,7 +20,6 @@ from t5punct.text.render import RenderConfig
 from t5punct.text.words import split
 from t5punct.training.config import OptimConfig, TrainConfig
 from t5punct.training.examples.disfluencies import (
-    FILLERS,
     KINDS,
     ChunkWord,
     DisfluencyConfig,
@@ -31,7 +29,7 @@ from t5punct.training.examples.disfluencies import (
     sign_natural_disfluencies,
 )
 from t5punct.training.loop.train import train
-from t5punct.training.starting_model import match_disfluencies, with_disfluencies
+from t5punct.training.starting_model import make_starting_model, with_disfluencies
 
 WORDS = [
     ChunkWord("we", "We", ""), ChunkWord("met", "met", ""), ChunkWord("anna", "Anna", ",", pause=1),
@@ -45,19 +43,6 @@ def words_of(text: str) -> list[ChunkWord]:
 
 def written(words: list[ChunkWord]) -> str:
     return " ".join(word.form + word.marks + "|" * word.pause for word in words)
-
-
-def test_words_said_twice_bear_their_marks_once() -> None:
-    heard = add_disfluencies(WORDS, DisfluencyConfig(1.0, {"repeat": 1.0}), random.Random(1))
-    assert written(heard) == "We met met Anna Anna,| then then. I I left left?!"
-
-
-def test_fillers_stand_behind_words_without_marks() -> None:
-    heard = add_disfluencies(WORDS, DisfluencyConfig(1.0, {"filler": 1.0}), random.Random(1))
-    places = [heard.index(word) for word in WORDS]
-    assert [after - before > 1 for before, after in pairwise(places)] == [True, True, False, False, True]
-    put_in = {word.read for word in heard} - {word.read for word in WORDS}
-    assert put_in <= {word for filler in FILLERS for word in filler}
 
 
 def test_they_are_as_frequent_as_asked() -> None:
@@ -183,18 +168,13 @@ def test_a_chunk_never_becomes_empty_and_reads_as_it_iswritten(
         ("I I think that, the, the, the end.", ["i", "the", "the"]),
         ("We went in the in the house.", ["in", "the"]),
         ("I was, like, tired. You know, it was late. I mean, very late.", ["like", "you", "know", "i", "mean"]),
-        ("It was late, you know, and cold.", ["you", "know"]),
         ("I like it like that, you know him, and I mean it.", []),
-        ("You know what I like, and you know that, too.", []),
         ("He had had enough, and I know that that is so so good.", []),
         ("It was very very good. No, no, no. Bye bye.", []),
         ("We talked on and on and on, over and over and over.", []),
         ("Is it? It is. I said I. I left.", []),  # a sentence ends between them
         ("like, this chunk begins inside a sentence", []),
-        ("Call nine nine one one.", []),
-        ("they saw it", []),  # the last words of a chunk are no repetition
-        ("it", []),
-        ("and it is and", []),
+        ("and it is and", []),  # the last words of a chunk are no repetition
     ],
 )
 def test_what_is_found(text: str, found: list[str]) -> None:
@@ -236,29 +216,23 @@ def test_it_decides_as_before_and_comes_back_from_the_disk(tagged_model: Model, 
     assert [word.word for word in marking.annotate(TEXT)] == TEXT.split()
 
 
-@pytest.mark.parametrize("marked", [0.0, 0.9])
-def test_training_begins_with_the_new_mark_where_it_is_learned(
-    config: TrainConfig, tagged_model: Model, tmp_path: Path, marked: float
+def test_training_begins_with_the_new_mark_and_a_model_that_will_forget_it_is_named(
+    config: TrainConfig, tagged_model: Model, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     models.save(replace(tagged_model, name="start"), tmp_path / "start")
-    disfluencies = DisfluencyConfig(0.5, {"phrase": 0.1, "repair": 0.1, "restart": 0.2}, marked=marked)
+    disfluencies = DisfluencyConfig(0.5, {"phrase": 0.1, "repair": 0.1, "restart": 0.2}, marked=0.9)
     config = replace(
         config, init_from=str(tmp_path / "start"), optim=OptimConfig(max_steps=2),
         data=replace(config.data, disfluencies=disfluencies),
     )  # fmt: skip
     folder = train(config)
-    assert models.read_task(folder).disfluencies == bool(marked)
     loaded = models.load(folder)
+    assert loaded.task.disfluencies
     assert loaded.tagger is not None
-    assert len(loaded.tagger.mark_classes) == 8 + bool(marked)
-    if marked:
-        train(replace(config, resume=True, optim=OptimConfig(max_steps=3)))
-
-
-def test_a_model_that_will_forget_the_sign_is_named(tagged_model: Model, caplog: pytest.LogCaptureFixture) -> None:
-    signing = with_disfluencies(tagged_model)
-    assert match_disfluencies(signing, DisfluencyConfig(marked=0.5)) is signing
-    assert match_disfluencies(tagged_model, DisfluencyConfig()) is tagged_model
-    assert not caplog.records
-    assert match_disfluencies(signing, DisfluencyConfig()) is signing
-    assert "fresh knows disfluencies and will forget them" in caplog.text
+    assert len(loaded.tagger.mark_classes) == 9
+    train(replace(config, resume=True, optim=OptimConfig(max_steps=3)))
+    assert "forget" not in caplog.text
+    make_starting_model(
+        replace(config, init_from=str(folder), data=replace(config.data, disfluencies=DisfluencyConfig()))
+    )
+    assert "knows disfluencies and will forget them" in caplog.text

@@ -27,7 +27,7 @@ from t5punct.training.examples.batches import make_collator
 from t5punct.training.examples.disfluencies import NoiseConfig
 from t5punct.training.examples.example import IGNORED, ChunkExamples
 from t5punct.training.labelling import label
-from t5punct.training.labels import LABELS_FILE, Labels, codes_of, part_name, probabilities_of
+from t5punct.training.labels import LABELS_FILE, Labels, codes_of, probabilities_of
 from t5punct.training.loop.objective import Objective
 from t5punct.training.loop.train import train
 
@@ -168,19 +168,14 @@ def test_a_pupil_with_fewer_marks_reads_their_columns(labels: Path) -> None:
     assert part.of_chunk(3) == wanted and len(classes) > 2
 
 
-def test_a_bundled_teacher_says_nothing_of_other_languages(tmp_path: Path) -> None:
+def test_a_bundled_teacher_says_nothing_of_other_languages(tmp_path: Path, invoke: Invoke) -> None:
     german = "wie geht es dir heute und was machst du mit dem wagen"
     texts = ["how are you today and what do you do with the car", german]
     rows = [{"source": text, "target": text, "style": "talk", "n_words": len(text.split())} for text in texts]
     DatasetDict({"train": Dataset.from_list(rows)}).save_to_disk(str(tmp_path))
-    stored = Labels(label(str(tmp_path), "small"))
+    code, out, _ = invoke("label", tmp_path, "--model", "small")
+    assert (code, out) == (0, f"{tmp_path}/labels-small: labelled\n"), "beside the data set"
+    stored = Labels(tmp_path / "labels-small")
     english, german = stored.of_chunk(0), stored.of_chunk(1)
     assert all(english) and len(english) == 12
     assert german == [b""] * 12
-
-
-def test_the_command_labels_beside_the_data_set(teacher: Path, tiny_data: Path, tmp_path: Path, invoke: Invoke) -> None:
-    output = tmp_path / "said"
-    code, out, _ = invoke("label", tiny_data, "--model", teacher, "-o", output)
-    assert code == 0 and f"{output}: labelled" in out
-    assert (output / part_name(0)).is_file()

@@ -11,12 +11,10 @@ from chunk_rows import batch_of
 from datasets import load_from_disk
 from hypothesis import given
 from hypothesis import strategies as st
-from left_by_runs import log_lines, weights
+from left_by_runs import weights
 from tiny import tiny_text
 
 from t5punct.errors import ConfigError, InputError
-from t5punct.model import Model
-from t5punct.punctuator import Punctuator, PunctuatorConfig
 from t5punct.training.checkpoint import TrainState, read_state
 from t5punct.training.config import DataConfig, LossConfig, TrainConfig, ValidationConfig
 from t5punct.training.data.chunks import ChunkConfig
@@ -89,18 +87,9 @@ def test_what_decides_follows_from_what_is_measured(config: TrainConfig) -> None
     assert deciding_score(replace(config, validation=file)) == "micro_f1"
     assert deciding_score(replace(config, validation=replace(file, score="macro_f1"))) == "macro_f1"
     assert deciding_score(replace(config, loss=LossConfig(text_weight=0, tagger_weight=1))) == "tag_loss"
-    with pytest.raises(ConfigError, match=r"score loss without a split `validation`; .*holdout"):
-        Validator(replace(config, validation=ValidationConfig(ROWS, 1, score="loss")), None)
-
-
-def test_validation_scores_go_into_the_log(config: TrainConfig) -> None:
-    validation = ValidationConfig(ROWS, every_steps=2)
-    log = log_lines(train(replace(config, validation=validation)))
-    lines = [line for line in log if "micro_f1" in line]
-    assert [line["step"] for line in lines] == [2, 4]
-    assert lines[1]["validation_loss"] < lines[0]["validation_loss"]
-    scores = ["micro_f1", "macro_f1", "comma_f1", "period_f1", "question_f1"]
-    assert list(lines[0]) == ["step", "words", "validation_loss", "validation_tag_loss", *scores]
+    for impossible in (ValidationConfig(ROWS, 1, score="loss"), ValidationConfig(every_steps=1, score="micro_f1")):
+        with pytest.raises(ConfigError, match=rf"validation by {impossible.score} without a text for it; .*holdout"):
+            Validator(replace(config, validation=impossible), None)
 
 
 def test_validation_does_not_change_the_training(config: TrainConfig, dropout_folder: str, tmp_path: Path) -> None:
@@ -122,31 +111,13 @@ def test_the_held_out_loss_is_the_mean_over_target_tokens(config: TrainConfig, t
     assert run.model.network.training
 
 
-@pytest.mark.parametrize(("text_weight", "decoder"), [(1.0, "slots"), (0.0, "tagger")])
-def test_a_file_is_scored_with_the_decoder_that_is_trained(
-    config: TrainConfig, text_weight: float, decoder: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    chosen, make = list[str](), Punctuator.__init__
-
-    def note_and_make(self: Punctuator, model: Model, config: PunctuatorConfig) -> None:
-        chosen.append(config.decoding.decoder)
-        make(self, model, config)
-
-    monkeypatch.setattr(Punctuator, "__init__", note_and_make)
-    loss = replace(config.loss, text_weight=text_weight, tagger_weight=1.0)
-    run = build(replace(config, loss=loss, validation=ValidationConfig(ROWS, every_steps=1)))
-    assert run.validator is not None
-    run.validator.line(run.model, 1)
-    assert chosen == [decoder]
-
-
 def test_a_set_without_validation_chunks_can_be_trained_on(config: TrainConfig, tmp_path: Path) -> None:
     (tmp_path / "one.txt").write_text(" ".join(tiny_text(40, seed=1)))
     corpora = [CorpusConfig("one.txt")]
     prepare(PrepareConfig(str(tmp_path / "data"), str(tmp_path), corpora, ChunkConfig(4, 12)))
     config = replace(config, data=DataConfig(str(tmp_path / "data")))
     train(config)
-    refusal = r"validation every 5 steps, and nothing to validate with; .*; name a validation.file"
+    refusal = r"validation by loss without a text for it; .*; name a file"
     with pytest.raises(ConfigError, match=refusal):
         build(replace(config, output=str(tmp_path / "other"), validation=ValidationConfig(every_steps=5)))
 

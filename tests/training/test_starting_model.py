@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,7 +10,6 @@ from typing import Any
 import pytest
 import torch
 from chunk_rows import rows
-from datasets import load_from_disk
 from transformers import ByT5Tokenizer
 
 from t5punct import model as models
@@ -21,13 +19,9 @@ from t5punct.punctuator import Punctuator, PunctuatorConfig
 from t5punct.t5.task import TaskConfig, task_token
 from t5punct.t5.tokenization import TaskTokenizer
 from t5punct.text.words import split
-from t5punct.training.config import TrainConfig, change_task
+from t5punct.training.config import change_task
 from t5punct.training.examples.example import ChunkExamples
-from t5punct.training.loop.train import build
-from t5punct.training.starting_model import (
-    check_suitable,
-    with_marks_of,
-)
+from t5punct.training.starting_model import check_suitable, with_marks_of
 
 MARKS = ".،؟!"  # as docs/guides/your-language.md has them
 
@@ -124,17 +118,3 @@ def test_marks_that_are_lost_are_refused_and_words_are_named(tiny_model: Model) 
     (warning,) = said_of(tiny.tokenizer, "we know " * 20, max_tokens=12)
     assert warning.startswith("100.0 % of the chunks have more than 12 tokens")
     assert "prepare with tokenizer=MODEL" in warning
-
-
-def test_what_is_said_of_a_tokenizer_is_said_once_before_training(
-    tiny_data: Path, tiny_model: Model, config: TrainConfig, tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    strange = load_from_disk(str(tiny_data))["train"]
-    strange = strange.map(lambda row: {name: row[name].replace("we", "да") for name in ("source", "target")})
-    plain = without_byte_fallback(tiny_model.tokenizer, TaskConfig())
-    models.save(replace(tiny_model, tokenizer=plain), tmp_path / "plain")
-    strange.save_to_disk(str(tmp_path / "data" / "train"))
-    shutil.copy(tiny_data / "dataset_dict.json", tmp_path / "data")
-    build(replace(config, init_from=str(tmp_path / "plain"), data=replace(config.data, path=str(tmp_path / "data"))))
-    (record,) = caplog.records
-    assert record.getMessage().startswith(f"{tmp_path / 'plain'}: ")

@@ -1,12 +1,9 @@
 """Documents -> training chunks: (source, target) pairs of words in random windows, and how many tokens they have.
 
->>> chunk_of(split('He said: "Go!"').words, style="prose", cased=True)
-Chunk(source='he said go', target='He said: Go!', style='prose', n_words=3)
-
 A silence is a piece of its own in a document, `He said: <extra_id_1> Go!`, and in a source.
 
-Batches are made of chunks of about one length in tokens, so the tokens of all chunks must be counted before the first
-step.  That takes a minute for each 40,000 chunks on one core, so the lengths are stored with the data set.
+>>> chunk_of(split('He said: "Go!"').words, style="prose", cased=True)
+Chunk(source='he said go', target='He said: Go!', style='prose', n_words=3)
 """
 
 from __future__ import annotations
@@ -48,16 +45,16 @@ class ChunkConfig:
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """One training example as text; `n_words` does not count silences."""
+    """One training example as text."""
 
     source: str
     target: str
     style: str
-    n_words: int
+    n_words: int  # without silences
 
 
 def chunk_of(words: Sequence[Word], *, style: str, cased: bool) -> Chunk:
-    """Return the example of some words: without quotes and brackets, but with all marks and opening marks."""
+    """Return the example of some words: without quotes and brackets, with marks and opening marks."""
     source = list[str]()
     target = list[str]()
     for word in words:
@@ -68,14 +65,9 @@ def chunk_of(words: Sequence[Word], *, style: str, cased: bool) -> Chunk:
 
 
 def cut_into_chunks(
-    document: str,
-    config: ChunkConfig,
-    rng: random.Random,
-    *,
-    style: str,
-    cased: bool = True,
-    n_tokens: Callable[[Chunk], int] | None = None,
-) -> Iterator[Chunk]:
+    document: str, config: ChunkConfig, rng: random.Random, *,
+    style: str, cased: bool = True, n_tokens: Callable[[Chunk], int] | None = None,
+) -> Iterator[Chunk]:  # fmt: skip
     """Yield windows of random length of a document; the first starts anywhere in the first `max_words` words.
 
     Every word is used once, except those before the start and a rest shorter than `min_words` at the end.  A window
@@ -108,7 +100,10 @@ def words_with_silences(document: str) -> list[Word]:
 
 
 def stored_lengths(folder: Path, rows: Any, tokenizer: TaskTokenizer, workers: int = 0) -> list[int]:
-    """Return `count_tokens` of a split, from a file in the data set's folder if it was counted there before."""
+    """Return `count_tokens` of a split, from a file in the data set's folder if it was counted there before.
+
+    To count them takes a minute for each 40,000 chunks on one core.
+    """
     import numpy as np
 
     task = tokenizer.task
@@ -134,7 +129,6 @@ def count_tokens(rows: Any, tokenizer: TaskTokenizer, workers: int = 0) -> list[
     import torch
 
     def lengths_from(starts: Sequence[int]) -> list[int]:
-        """Return the lengths of `_CHUNKS_AT_ONCE` chunks from a start on; the loader passes a list of one."""
         (start,) = starts
         chunks = rows[start : start + _CHUNKS_AT_ONCE]
         lengths = []

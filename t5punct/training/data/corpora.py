@@ -27,19 +27,21 @@ _ROWS_IN_MEMORY = 20  # documents that are written to the table at a time; each 
 _SAMPLED_CHARACTERS = 1000  # of each document, its beginning, to tell whether it has marks and capitals
 _MARK = re.compile(r"[.,?!;:…](?=\s|$)")
 _COLUMNS = {
-    "text": "string", "source": "string", "n_words": "int64", "sampled": "int64", "marks": "int64",
-    "has_capitals": "bool", "is_upper": "bool", "is_unspaced": "bool",
+    "text": "string", "n_words": "int64", "sampled": "int64", "marks": "int64", "is_cased": "bool",
+    "is_unspaced": "bool",
 }  # fmt: skip
 
 
-def source_documents(corpus: CorpusConfig, pauses_ms: tuple[int, ...]) -> Iterator[tuple[str, str]]:
-    """Yield all documents of a corpus, "" for an empty row of a table, each with the name of its file or data set."""
+def source_documents(corpus: CorpusConfig, pauses_ms: tuple[int, ...]) -> Iterator[str]:
+    """Yield all documents of a corpus, "" for an empty row of a table."""
     if corpus.dataset is not None:
-        yield from ((text, corpus.dataset) for text in hub_documents(corpus))
+        yield from hub_documents(corpus)
     for path in find_sources(corpus)[0]:
-        read = READERS.get(ending_of(path), read_text)
-        texts = saved_documents(path, corpus) if is_saved(path) else read(path, corpus, pauses_ms)
-        yield from ((text, str(path)) for text in texts)
+        if is_saved(path):
+            yield from saved_documents(path, corpus)
+        else:
+            read = READERS.get(ending_of(path), read_text)
+            yield from read(path, corpus, pauses_ms)
 
 
 def find_sources(corpus: CorpusConfig) -> tuple[list[Path], list[str]]:
@@ -67,20 +69,15 @@ def find_sources(corpus: CorpusConfig) -> tuple[list[Path], list[str]]:
         files = readable = sorted(Path(name) for name in names if Path(name).is_file())
         mistake, expected = f"no file {corpus.path}", "a pattern that files fit"
         check(readable, mistake, expected=expected, fix="check the path", kind=InputError)
-    chosen = _one_of_each_recording(readable)
-    notes = _count_endings([file for file in files if file not in readable], "no reader for it")
-    notes += _count_endings([file for file in readable if file not in chosen], "another format of a file that is read")
-    return chosen, notes
-
-
-def _one_of_each_recording(files: Sequence[Path]) -> list[Path]:
-    """Return the files without those whose name, but for the ending, is that of a file in a preferred format."""
-    recordings = [file for file in files if ending_of(file) in PREFERRED]
-    chosen: dict[Path, Path] = {}  # a path without its ending -> the file in the first format of `PREFERRED`
+    # of files whose names differ only in the ending, the one in the first format of `PREFERRED`
+    recordings = [file for file in readable if ending_of(file) in PREFERRED]
+    first_of_name: dict[Path, Path] = {}  # by the path without its ending
     for file in sorted(recordings, key=lambda file: PREFERRED.index(ending_of(file))):
-        chosen.setdefault(file.with_name(Path(unpacked_name(file)).stem), file)
-    copies = {*recordings} - {*chosen.values()}
-    return [file for file in files if file not in copies]
+        first_of_name.setdefault(file.with_name(Path(unpacked_name(file)).stem), file)
+    copies = {*recordings} - {*first_of_name.values()}
+    notes = _count_endings([file for file in files if file not in readable], "no reader for it")
+    notes += _count_endings([file for file in readable if file in copies], "another format of a file that is read")
+    return [file for file in readable if file not in copies], notes
 
 
 def _count_endings(files: Sequence[Path], why: str) -> list[str]:
@@ -92,8 +89,8 @@ def _count_endings(files: Sequence[Path], why: str) -> list[str]:
 class Documents:
     """The documents of a corpus: `rows` of a `datasets.Dataset`, some of them empty.
 
-    Columns: text; source, its file; n_words, the pieces between white space; and of its beginning: sampled, the number
-    of words; marks, their number; has_capitals; is_upper, nothing but capitals; is_unspaced, no spaces between words.
+    Columns: text; n_words, the pieces between white space; and of its beginning: sampled, the number of words; marks,
+    their number; is_cased, whether it has capitals and small letters; is_unspaced, no spaces between words.
     """
 
     corpus: CorpusConfig
@@ -123,10 +120,9 @@ def read_documents(corpus: CorpusConfig, pauses_ms: tuple[int, ...], cache: str,
     """
     arguments = {"corpus": corpus, "pauses_ms": pauses_ms, "holdout_percent": holdout_percent}
     rows = make_table(_document_rows, _COLUMNS, arguments, cache, writer_batch_size=_ROWS_IN_MEMORY)
-    check(len(rows), f"no text in {corpus.title}", expected="a file with text", fix="check the path", kind=InputError)
     documents = Documents(corpus, rows, holdout_percent)
-    mistake = f"no text in {corpus.title}, {len(rows):,} empty rows"
-    check(documents.lengths, mistake, expected="rows with text", fix="check corpora.column", kind=InputError)
+    fix = "check the path or corpora.column"
+    check(documents.lengths, f"no text in {corpus.title}", expected="a file with text", fix=fix, kind=InputError)
     return documents
 
 
@@ -164,13 +160,12 @@ def _document_rows(
 ) -> Iterator[dict[str, Any]]:
     """Yield the documents as rows of the table; of a stream, as many as its budget needs for both splits."""
     n_left = sum(_budget(corpus, split, holdout_percent) or 0 for split in ("train", "validation"))
-    for text, source in source_documents(corpus, pauses_ms):
+    for text in source_documents(corpus, pauses_ms):
         sample = text[:_SAMPLED_CHARACTERS]
         n_words = len(text.split())
         yield {
-            "text": text, "source": source, "n_words": n_words, "sampled": len(sample.split()),
-            "marks": len(_MARK.findall(sample)), "has_capitals": sample != sample.lower(),
-            "is_upper": sample.isupper(), "is_unspaced": is_unspaced(sample),
+            "text": text, "n_words": n_words, "sampled": len(sample.split()), "marks": len(_MARK.findall(sample)),
+            "is_cased": sample not in (sample.lower(), sample.upper()), "is_unspaced": is_unspaced(sample),
         }  # fmt: skip
         n_left -= n_words
         if corpus.streaming and corpus.words and n_left <= 0:
@@ -193,7 +188,8 @@ def plan_pieces(documents: Documents, split: str, seed: int) -> Iterator[Piece]:
     lengths = documents.lengths
     rows = list(lengths)
     budget = _budget(corpus, split, documents.holdout_percent)
-    rng = random.Random(f"{seed} {corpus.seed_name} {split}")
+    name = corpus.dataset or Path(corpus.path).name  # without its folder: a corpus that is moved draws the same
+    rng = random.Random(f"{seed} {name} {split}")
     if len(rows) == 1:
         yield from _plan_single(rows[0], lengths[rows[0]], documents.holdout_percent, split, budget, rng)
         return
@@ -218,7 +214,7 @@ def plan_pieces(documents: Documents, split: str, seed: int) -> Iterator[Piece]:
 def _plan_single(
     row: int, n_words: int, holdout_percent: float, split: str, budget: int | None, rng: random.Random
 ) -> Iterator[Piece]:
-    """Yield the piece that a split takes of a single document: of its beginning to train on, of its end to validate."""
+    """Yield what a split takes of a single document: of its beginning to train on, of its end to validate."""
     n_validation = round(n_words * holdout_percent / 100)
     n_train = n_words - n_validation
     start, n_split = (0, n_train) if split == "train" else (n_train, n_validation)
@@ -236,8 +232,8 @@ def _budget(corpus: CorpusConfig, split: str, holdout_percent: float) -> int | N
 
 
 def _heldout(n_documents: int, every: int, percent: float) -> Sequence[int]:
-    """Return the numbers of the documents for validation: at least one of two or more, unless `percent` is 0."""
+    """Return the numbers of the documents for validation: at least one, unless `percent` is 0."""
     if every and n_documents >= every:
         return range(every - 1, n_documents, every)
-    n_heldout = max(1, round(n_documents * percent / 100)) if n_documents > 1 and percent else 0
+    n_heldout = max(1, round(n_documents * percent / 100)) if percent else 0
     return range(n_documents - n_heldout, n_documents)

@@ -2,8 +2,6 @@
 
 The folder has the splits `train` and `validation`, with the columns source, target, style, n_words.  Beside them lie
 the resolved config, a report (`report.md`), and what a model's card needs of it (`report.json`).
-
-`t5punct prepare --config configs/large-prepare.yaml output=prepared/data` makes one.
 """
 
 from __future__ import annotations
@@ -21,7 +19,7 @@ from typing import Any
 
 from ... import config as settings
 from ...config import check
-from ...errors import ConfigError, OutputError, refused_by_system
+from ...errors import ConfigError
 from ...t5.task import TaskConfig, checked_pauses
 from ...text.io.files import move, partial_folder
 from ...text.languages import unspaced_error
@@ -33,17 +31,15 @@ from .corpora import Documents, find_sources, iter_texts, make_table, plan_piece
 from .readers import CorpusConfig
 from .spellings import learn_table
 
-SPLITS = ("train", "validation")
-LAST = "dataset_dict.json"  # what `datasets` looks for: the last file to appear
+_SPLITS = ("train", "validation")
+_LAST = "dataset_dict.json"  # what `datasets` looks for: the last file to appear
 COUNTS, SETTINGS, REPORT = "report.json", "prepare.yaml", "report.md"
-_MADE = (LAST, SETTINGS, REPORT, COUNTS, TABLE_FILE, *SPLITS)  # what a data set's folder holds
+_MADE = (_LAST, SETTINGS, REPORT, COUNTS, TABLE_FILE, *_SPLITS)  # what a data set's folder holds
+_COLUMNS = {"source": "string", "target": "string", "style": "string", "n_words": "int64"}
 _COUNTED_WORDS = 500_000  # of the training chunks, which are shuffled
 _EXAMPLES = 3  # of each style
 _SHOWN_CHARACTERS = 200  # of an example
 _FEWEST_MARKS = 0.02  # a word; speech and prose have 0.1 to 0.2
-_JUDGED_WORDS = 30  # a document with fewer may well have no mark
-_NAMED = 3  # files, at most
-_FEW_DOCUMENTS = 0.02  # the share of a corpus that may be odd without a warning
 
 
 @dataclass(frozen=True)
@@ -110,7 +106,15 @@ def prepare(config: PrepareConfig) -> PrepareReport:
     ):
         documents = [read_documents(corpus, config.pauses_ms, cache, config.holdout_percent) for corpus in corpora]
         warnings = [warning for each in documents for warning in check_text(each, cased=config.cased)]
-        splits = {name: _make_split(config, documents, name, cache) for name in SPLITS}
+        splits = {}
+        for name in _SPLITS:
+            arguments = {
+                "config": config, "documents": tuple(documents), "split_name": name,
+                "workers": list(range(config.workers)),  # a list: `datasets` gives each process a part of it
+            }  # fmt: skip
+            n_processes = config.workers if config.workers > 1 else None
+            rows = make_table(_chunk_rows, _COLUMNS, arguments, cache, split=name, num_proc=n_processes)
+            splits[name] = rows.shuffle(seed=config.seed)
         report = _report(config, documents, splits, warnings)
         DatasetDict(splits).save_to_disk(str(output))
         if config.cased:
@@ -124,35 +128,24 @@ def prepare(config: PrepareConfig) -> PrepareReport:
 def read_prepare_config(path: str) -> PrepareConfig | None:
     """Return the settings that a data set was made with; None if its folder has none."""
     file = Path(path) / SETTINGS
-    return settings.load_plain(PrepareConfig, file) if path and file.is_file() else None
+    return settings.load_plain(PrepareConfig, file) if file.is_file() else None
 
 
 @contextmanager
 def make_data_folder(folder: Path) -> Iterator[Path]:
     """Yield an empty folder, whose files move into `folder` at the end of the block.  Other files in `folder` stay.
 
-    Raises ConfigError if a data set would be overwritten or `folder` is none of its own, and OutputError if there is no
-    room.
+    Raises ConfigError if a data set would be overwritten, or if `folder` is none of its own.
     """
     check_own(folder)
-    is_file = folder.exists() and not folder.is_dir()
-    check(not is_file, f"output {folder} is a file", expected="a folder", fix="choose another output")
-    for name in _MADE:
-        mistake = f"output {folder} holds {name} already"
-        expected = "a folder without a data set"
-        check(not (folder / name).exists(), mistake, expected=expected, fix="remove it or choose another output")
+    in_the_way = [name for name in _MADE if (folder / name).exists()] if folder.is_dir() else []
+    mistake = f"output {folder} holds {', '.join(in_the_way)} already"
+    fix = "remove it or choose another output"
+    check(not in_the_way, mistake, expected="a folder without a data set", fix=fix)
     with lock_folder(folder), partial_folder(folder) as beside:
-        try:
-            beside.mkdir()
-            yield beside
-            move(beside, folder, last=LAST)
-        except Exception as error:
-            file = getattr(error, "filename", None)
-            is_of_input = file and not Path(str(file)).is_relative_to(beside)
-            if is_of_input or not refused_by_system(error):
-                raise
-            mistake = f"{folder} cannot be written ({error})"
-            raise OutputError(mistake, expected="a folder with room", fix="free some space") from error
+        beside.mkdir()
+        yield beside
+        move(beside, folder, last=_LAST)
 
 
 def check_text(documents: Documents, *, cased: bool) -> list[str]:
@@ -160,33 +153,21 @@ def check_text(documents: Documents, *, cased: bool) -> list[str]:
 
     Raises InputError if most of it is in languages without spaces between words.
     """
-    table = documents.rows.remove_columns("text").to_pandas()
+    rows = documents.rows
     title = documents.corpus.title
-    n_documents = len(documents.lengths)
-    if 2 * table.is_unspaced.sum() > n_documents:
+    if 2 * sum(rows["is_unspaced"][:]) > len(documents.lengths):
         raise unspaced_error(title)
-    n_words = table.sampled.sum()
-    n_marks = table.marks.sum()
+    n_words = sum(rows["sampled"][:])
+    n_marks = sum(rows["marks"][:])
+    warnings = []
     if n_marks < _FEWEST_MARKS * n_words:
-        return [
+        warnings.append(
             f"{title}: {n_marks} marks in {n_words:,} words of samples; expected punctuated text, about one mark in "
             "eight words; leave it out, or check corpora.column"
-        ]
-    if cased and not table.has_capitals.any():
-        return [f"{title}: no capitals; expected text with its own case; leave it out, or set cased=false"]
-    judged = table[table.sampled >= _JUDGED_WORDS]
-    problems = {
-        "hardly a mark; expected punctuated text; leave them out": judged.marks < _FEWEST_MARKS * judged.sampled,
-        "nothing but capitals; expected text with its own case; leave them out, or set cased=false":
-            judged.is_upper & cased,
-    }  # fmt: skip
-    warnings = []
-    for problem, mask in problems.items():
-        files = judged.source[mask]
-        if len(files) > _FEW_DOCUMENTS * n_documents:
-            names = [Path(file).name for file in files.unique()]
-            listed = ", ".join(names[:_NAMED] + ["..."] * (len(names) > _NAMED))
-            warnings.append(f"{title}: {len(files):,} of {n_documents:,} documents ({listed}) have {problem}")
+        )
+    if cased and not any(rows["is_cased"][:]):
+        expected = "text with its own case"
+        warnings.append(f"{title}: no capitals, or nothing else; expected {expected}; leave it out, or set cased=false")
     return warnings
 
 
@@ -206,28 +187,14 @@ def _chunk_rows(
                 yield asdict(chunk)
 
 
-def _make_split(config: PrepareConfig, documents: Sequence[Documents], split_name: str, cache: str) -> Any:
-    """Return a split as a shuffled `datasets.Dataset`; it may be empty."""
-    arguments = {
-        "config": config, "documents": tuple(documents), "split_name": split_name,
-        "workers": list(range(config.workers)),  # a list: `datasets` gives each process a part of it
-    }  # fmt: skip
-    rows = make_table(
-        _chunk_rows, {"source": "string", "target": "string", "style": "string", "n_words": "int64"}, arguments, cache,
-        split=split_name, num_proc=config.workers if config.workers > 1 else None,
-    )  # fmt: skip
-    return rows.shuffle(seed=config.seed)
-
-
 def _task(config: PrepareConfig) -> TaskConfig:
-    """Return the task of the model that `tokenizer` names, or the default one."""
     from ...model import find, read_task
 
     return TaskConfig() if config.tokenizer is None else read_task(find(config.tokenizer, "tokenizer"))
 
 
 def _token_counter(config: PrepareConfig) -> Callable[[Chunk], int] | None:
-    """Return a function from a chunk to the tokens of its longer side; None without a tokenizer."""
+    """Return a function that counts the tokens of a chunk's longer side; None without a tokenizer."""
     if config.tokenizer is None:
         return None
     from ...model import load_tokenizer
@@ -271,6 +238,9 @@ def _report(
             "begins anywhere in a document so that windows begin inside sentences too; rests of fewer than "
             f"{min_words} words (chunks.min_words); signs that stand alone"
         )
+    n_short, n_empty = (sum(corpus[name] for corpus in corpora) for name in ("too short", "empty"))
+    if n_short or n_empty:
+        notes.append(f"dropped: {n_short:,} documents with too few words for a window, {n_empty:,} empty rows")
     for each, corpus in zip(documents, corpora, strict=True):
         notes += [f"{each.corpus.title}: {note}" for note in find_sources(each.corpus)[1]]
         if corpus["documents"] == 1 and corpus["held out"]:
@@ -283,11 +253,7 @@ def _report(
 
 
 def _count_documents(documents: Documents, config: PrepareConfig) -> dict[str, Any]:
-    """Return a corpus's row in the report.
-
-    `words` are those taken for training, between white space; `too short` are the documents, or what a budget takes of
-    them, with fewer words than a window.
-    """
+    """Return a corpus's row in the report; `words` are those taken for training, between white space."""
     lengths = [piece.n_words for piece in plan_pieces(documents, "train", config.seed)]
     n_documents = len(documents.lengths)
     return {
@@ -310,19 +276,6 @@ def count_marks(chunks: Iterable[Chunk]) -> tuple[dict[str, int], tuple[Chunk, .
             break
     ordered = sorted(marks.items(), key=lambda item: (-item[1], item[0]))
     return dict(ordered), tuple(chain(*examples.values()))
-
-
-def iter_summary(report: PrepareReport) -> Iterator[str]:
-    """Yield the lines that a terminal shows of a report."""
-    n_short = sum(corpus["too short"] for corpus in report.corpora)
-    n_empty = sum(corpus["empty"] for corpus in report.corpora)
-    if n_short or n_empty:
-        yield f"dropped: {n_short:,} documents with too few words for a window, {n_empty:,} empty rows"
-    n_counted = sum(report.marks.values())
-    shares = [f"{mark} {1000 * n / n_counted:.1f}" for mark, n in report.marks.items() if mark][:8]
-    yield f"marks of 1,000 words: {', '.join(shares) or 'none'}"
-    yield from report.notes
-    yield f"more in {report.output}/{REPORT}"
 
 
 def as_json(report: PrepareReport) -> str:

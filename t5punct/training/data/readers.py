@@ -1,12 +1,9 @@
 """The settings of a corpus, and the readers that yield the documents of a file, by the ending of its name.
 
 In a text file a document is a line, a paragraph of wrapped lines, or the whole file.  In csv, parquet and data sets it
-is a row of a column, "" for an empty one; `datasets` reads these, never as a whole into memory.
-
-Subtitles and a recogniser's file are one document each: words and marks as they stand, without times, tags, speaker
-labels and stage directions.  The end of a cue ends nothing.  With `pauses_ms`, a token stands at every silence between
-words with times of one of these lengths.  In json lines of words with times, lines that name the same `meeting` are one
-document, so that windows go over turns.
+is a row of a column, "" for an empty one.  Subtitles and a recogniser's file are one document each.  In json lines of
+words with times, lines that name the same `meeting` are one document, so that windows go over turns.  With `pauses_ms`,
+a token stands at every silence between words with times of one of these lengths.
 
 >>> list(join_paragraphs(["He saw", "it.", "", "So did I."]))
 ['He saw it.', 'So did I.']
@@ -35,7 +32,7 @@ from ...text.io.iwslt import LABEL_OF_CLASS, is_iwslt, join_clitics, read_rows
 from ...text.io.live import timed_word
 from ...text.marks import Alphabet
 from ...text.words import Word
-from ...transcripts.formats import FORMATS, format_of, read_transcript
+from ...transcripts.formats import FORMATS, read_transcript
 from ...transcripts.items import Item, SpokenWord, add_pauses
 
 UNITS = ("auto", "line", "paragraph", "file")
@@ -60,25 +57,14 @@ class CorpusConfig:
 
     def __post_init__(self) -> None:
         check_choice(self, "corpora.", "document", UNITS)
-        check_range(self, "corpora.", 0, "words")
+        check_range(self, "corpora.", 0, "words", "holdout_every")
         check_range(self, "corpora.", 1, "join")
-        mistake = f"holdout_every {self.holdout_every} of {self.path}"
-        is_possible = self.holdout_every == 0 or self.holdout_every >= 2
-        check(is_possible, mistake, expected="0, or 2 and more", fix="set corpora.holdout_every")
         mistake = f"path {self.path} and dataset {self.dataset}"
         check(not self.path or self.dataset is None, mistake, expected="one of them", fix="drop one")
-        is_possible = not self.streaming or self.join == 1
-        check(is_possible, f"join {self.join} of a stream", expected="documents one by one", fix="set corpora.join=1")
 
     @property
     def title(self) -> str:
-        """Return the name of the corpus in reports."""
         return self.dataset or self.path
-
-    @property
-    def seed_name(self) -> str:
-        """Return the name that seeds random draws, without a folder: a corpus that is moved draws the same."""
-        return self.dataset or Path(self.path).name
 
 
 _OWN = {"tsv", "csv", "json"}  # formats with readers of their own below: their files may be other than a transcript
@@ -101,7 +87,7 @@ _SAVED = ("dataset_dict.json", "state.json")  # the one or the other is in a fol
 
 
 def ending_of(path: Path) -> str:
-    """Return the ending of a file's name in small letters; that of `talk.TXT.gz` is `.txt`."""
+    """Return `.txt` for `talk.TXT.gz`."""
     return Path(unpacked_name(path)).suffix.lower()
 
 
@@ -113,12 +99,13 @@ def read_text(path: Path, corpus: CorpusConfig, pauses_ms: tuple[int, ...]) -> I
     unit = corpus.document
     if unit == "auto":
         unit = "paragraph" if is_wrapped(islice(read_lines(path), _SEEN_LINES)) else "line"
-    lines = read_lines(path)
+    full_lines = (line for line in read_lines(path) if line.strip())
     if unit == "paragraph":
-        yield from join_paragraphs(lines)
-        return
-    lines = (line for line in lines if line.strip())
-    yield from lines if unit == "line" else join_paragraphs(lines)  # a file without blank lines is one paragraph
+        yield from join_paragraphs(read_lines(path))
+    elif unit == "file":
+        yield from join_paragraphs(full_lines)  # without blank lines it is one paragraph
+    else:
+        yield from full_lines
 
 
 def join_paragraphs(lines: Iterable[str]) -> Iterator[str]:
@@ -131,8 +118,7 @@ def join_paragraphs(lines: Iterable[str]) -> Iterator[str]:
 def is_wrapped(lines: Iterable[str]) -> bool:
     """Return whether lines are broken at a width, as in a book.
 
-    Then nearly every line is so full that the next line's first word would not have fitted, and few lines end a
-    sentence.  Where each line is a document, many lines are shorter, or end one.
+    Then nearly every line is so full that the next line's first word would not have fitted, and few end a sentence.
     """
     lines = [line.rstrip()[: _WIDTHS.stop] for line in lines]  # cut only to bound the work
     lengths = sorted(len(line) for line in lines if line)
@@ -155,14 +141,7 @@ def _read_iwslt(path: Path) -> str:
 
 
 def _read_transcript(path: Path, corpus: CorpusConfig, pauses_ms: tuple[int, ...]) -> Iterator[str]:
-    try:
-        items = read_transcript(path).items
-    except InputError as error:
-        if format_of(path) != "json":
-            raise
-        fix = "leave it out, by a pattern for the others: path: 'talks/*.srt'"
-        raise InputError(error.found, expected=error.expected, fix=fix) from error
-    yield text_with_silences(items, pauses_ms)
+    yield text_with_silences(read_transcript(path).items, pauses_ms)
 
 
 def text_with_silences(items: Sequence[Item], pauses_ms: Sequence[int]) -> str:
@@ -176,40 +155,28 @@ def text_with_silences(items: Sequence[Item], pauses_ms: Sequence[int]) -> str:
 
 def _read_json(path: Path, corpus: CorpusConfig, pauses_ms: tuple[int, ...]) -> Iterator[str]:
     """Yield the documents of json lines, of an array of rows, or of one recording."""
-    if _is_json_lines(path, corpus.column):
+    first_lines = list(islice((line for line in read_lines(path) if line.strip()), 2))
+    first = _parsed("".join(first_lines[:1]))
+    has_column = isinstance(first, dict) and corpus.column != "text" and corpus.column in first
+    if has_column or (isinstance(first, dict) and len(first_lines) > 1):
         yield from _read_jsonl(path, corpus, pauses_ms)
         return
-    rows = _rows_of_array(path)
-    if rows is None:
-        yield from _read_transcript(path, corpus, pauses_ms)
-    elif all(isinstance(row, str) for row in rows):
-        yield from rows
-    else:
-        yield from _texts(rows, corpus.column, str(path))
-
-
-def _rows_of_array(path: Path) -> list[Any] | None:
-    """Return the rows of a json array of texts or objects; None for a recording, whose parts have times or speakers."""
     text = "\n".join(read_lines(path))
-    if not text.lstrip().startswith("["):
-        return None
-    try:
-        rows = json.loads(text)
-    except ValueError:  # the reader of recordings says where
-        return None
-    are_texts = all(isinstance(row, str) for row in rows)
-    are_objects = all(isinstance(row, dict) and not _OF_RECORDINGS & row.keys() for row in rows)
-    return rows if rows and (are_texts or are_objects) else None
+    rows = _parsed(text) if text.lstrip().startswith("[") else None
+    if rows and all(isinstance(row, str) for row in rows):
+        yield from rows
+    elif rows and all(isinstance(row, dict) and not _OF_RECORDINGS & row.keys() for row in rows):
+        yield from _texts(rows, corpus.column, str(path))
+    else:
+        yield from _read_transcript(path, corpus, pauses_ms)
 
 
-def _is_json_lines(path: Path, column: str) -> bool:
-    """Return whether each line of a .json file is a document, and not the whole file a recording."""
-    lines = list(islice((line for line in read_lines(path) if line.strip()), 2))
+def _parsed(text: str) -> Any:
+    """Return the value of json; None for what is no json, of which the reader of recordings says where."""
     try:
-        value = json.loads(lines[0]) if lines else None
-    except ValueError:  # a recording over several lines, most likely
-        return False
-    return isinstance(value, dict) and (len(lines) > 1 or (column != "text" and column in value))
+        return json.loads(text)
+    except ValueError:
+        return None
 
 
 def _read_tsv(path: Path, corpus: CorpusConfig, pauses_ms: tuple[int, ...]) -> Iterator[str]:
@@ -224,8 +191,7 @@ def _read_tsv(path: Path, corpus: CorpusConfig, pauses_ms: tuple[int, ...]) -> I
 def timed_words(values: Mapping[str, Any]) -> list[SpokenWord]:
     """Return the words of a line of json, `{"words": [{"word": .., "marks": .., "start": .., "end": ..}, ..]}`.
 
-    A word with an `est_end`, an aligner's estimate, ends there.  Raises InputError, KeyError, TypeError or ValueError
-    for a line of another form.
+    A word with an `est_end`, an aligner's estimate, ends there.
     """
     words: list[SpokenWord] = []
     for value in values["words"]:

@@ -2,7 +2,7 @@
 
 Words are counted inside sentences, behind a word or a comma, where a capital is the word's own; words with a hyphen or
 an apostrophe by their parts as well.  A form counts once for each text that has it, so that the subject of one long
-text does not decide.  `spellings.txt` of a data set about phones may begin with `I` and `iPhone`.
+text does not decide.
 
 Words in small letters are in the table only if they often begin a sentence, as their capital there misleads a model.
 
@@ -61,7 +61,9 @@ def learn_table(texts: Iterable[str], lower_words: Collection[str] = ()) -> Spel
     small = list[str]()
     for word, forms in forms_by_word.items():
         form, n_texts = forms.most_common(1)[0]
-        if not _is_usual(form, n_texts, forms.total()):
+        is_mixed = any(case_of(part) is Case.VERBATIM for part in _JOIN.split(form))
+        least_share = _LEAST_SHARE_OF_MIXED if is_mixed else _LEAST_SHARE
+        if n_texts < max(_LEAST_TEXTS, least_share * forms.total()) or _NO_NAME.search(form):
             continue
         if form != word:
             frequent[form] = n_texts
@@ -77,10 +79,3 @@ def learn_table(texts: Iterable[str], lower_words: Collection[str] = ()) -> Spel
         names += [form for form in capitalised if len(form) >= _SHORTEST_NAME and form.lower() not in lower_words]
     others = [form for form in needed if form != form.capitalize()]
     return SpellingTable(tuple(sorted({*others[:_MOST_FORMS], *names, *small})))
-
-
-def _is_usual(form: str, n_texts: int, n_all: int) -> bool:
-    """Return whether a word nearly always has a form: in `n_texts` of the `n_all` texts that have the word."""
-    is_mixed = any(case_of(part) is Case.VERBATIM for part in _JOIN.split(form))
-    least_share = _LEAST_SHARE_OF_MIXED if is_mixed else _LEAST_SHARE
-    return n_texts >= max(_LEAST_TEXTS, least_share * n_all) and not _NO_NAME.search(form)

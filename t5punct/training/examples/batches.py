@@ -1,7 +1,4 @@
-"""The data of a run: the chunks of a prepared data set, in resumable batches of about one length.
-
-`sampler, loader = load_data(config, model, 2)`; `sampler.set_position(epoch=1, start_batch=40)` goes on there.
-"""
+"""The data of a run: the chunks of a prepared data set, in resumable batches of about one length."""
 
 from __future__ import annotations
 
@@ -62,14 +59,14 @@ class Batch:
 
 
 class BatchSampler(Sampler[list[int]]):
-    """Batches of example indices under a budget of tokens, shuffled again in each epoch, resumable.
+    """Batches of example indices under a budget of tokens, shuffled again in each epoch.
 
     Several processes take turns.  The last batches are left out if they are fewer than the processes: a process with
     one batch more than the others would wait for them forever.
     """
 
     def __init__(self, lengths: Sequence[int], batch_tokens: int, seed: int, n_processes: int = 1) -> None:
-        """Begin with epoch 0.  Raises ConfigError if there is not a batch for each process."""
+        """Raises ConfigError if there is not a batch for each process."""
         self.lengths = lengths
         self.batch_tokens = batch_tokens
         self.seed = seed
@@ -113,7 +110,6 @@ def make_collator(pad_id: int) -> Callable[[Sequence[Example]], Batch]:
         n_codes = max((len(code) for example in examples for code in example.teacher_codes), default=0)  # bytes a word
 
         def pad(field: str, value: int, width: int = 0) -> torch.Tensor:
-            """Return a field of the examples, int64 (n_batch, the longest or `width`), padded with a value."""
             rows = [list(getattr(example, field)) for example in examples]
             width = max(width, *map(len, rows))
             return torch.tensor([row + [value] * (width - len(row)) for row in rows], dtype=torch.long)
@@ -140,7 +136,7 @@ def make_collator(pad_id: int) -> Callable[[Sequence[Example]], Batch]:
 
 
 def _codes(examples: Sequence[Example], n_words: int, n_codes: int) -> torch.Tensor:
-    """Return the teacher's codes of a batch, uint8 (n_batch, n_words, n_codes), 0 for words without a label."""
+    """Return the teacher's codes of a batch, uint8 (n_batch, n_words, n_codes)."""
     codes = bytearray()
     for example in examples:
         row = b"".join(code.ljust(n_codes, b"\0") for code in example.teacher_codes)
@@ -155,11 +151,12 @@ def load_data(config: TrainConfig, model: Model, n_processes: int) -> tuple[Batc
     """
     path = config.data.path
     rows = load_train(path)
-    labels = None if config.data.labels is None else Labels(config.data.labels, (NO_MARKS, *model.task.slot_marks))
+    labels = None
+    if config.data.labels is not None:
+        labels = Labels(config.data.labels, (NO_MARKS, *model.task.slot_marks))
+        labels.check_data(chunks_fingerprint(rows), len(rows))
     lengths = stored_lengths(Path(path), rows, model.tokenizer, config.data.workers)
     examples = ChunkExamples(rows, model.tokenizer, config.data, config.seed, labels, lengths)
-    if labels is not None:
-        labels.check_data(chunks_fingerprint(examples), len(rows))
     sampler = BatchSampler(examples.lengths, config.data.batch_tokens, config.seed, n_processes)
     loader = DataLoader(
         examples,
@@ -171,9 +168,8 @@ def load_data(config: TrainConfig, model: Model, n_processes: int) -> tuple[Batc
     return sampler, loader
 
 
-def chunks_fingerprint(examples: ChunkExamples) -> str:
+def chunks_fingerprint(rows: Any) -> str:
     """Return a hash of the number of chunks and of an even sample of them, to know a data set by."""
-    rows = examples.rows
     sample = rows[:: max(1, len(rows) // _HASHED_CHUNKS)]
     return hashlib.sha256(json.dumps([len(rows), sample], sort_keys=True).encode()).hexdigest()[:16]
 

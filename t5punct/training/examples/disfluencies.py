@@ -1,7 +1,7 @@
 """Recognition errors and disfluencies that are put into training text, and the sign of disfluent words.
 
-Errors (Alam 2020, section 3.3): words replaced, deleted and inserted at random; marks and capitals are as a transcriber
-would set them in the faulty text.
+Errors (Alam 2020, section 3.3) are words replaced, deleted and inserted at random; marks and capitals are as a
+transcriber would set them in the faulty text.
 
 Disfluencies (the kinds of Passali 2022, LARD, without its lexicon) have no marks, or the sign `DISFLUENT`:
 
@@ -53,9 +53,6 @@ class NoiseConfig:
     def __post_init__(self) -> None:
         check_range(self, "data.noise.", 0, "share", most=1)
         object.__setattr__(self, "rates", rates_of_all("data.noise.rates", self.rates, KINDS_OF_NOISE))
-        substitute, delete = self.rates["substitute"], self.rates["delete"]
-        mistake = f"noise that substitutes {substitute} and deletes {delete}"
-        check(substitute + delete <= 1, mistake, expected="at most 1 together", fix="check data.noise.rates")
 
 
 def rates_of_all(name: str, rates: Mapping[str, float], kinds: Sequence[str]) -> dict[str, float]:
@@ -68,8 +65,6 @@ def rates_of_all(name: str, rates: Mapping[str, float], kinds: Sequence[str]) ->
 
 @dataclass(frozen=True, slots=True)
 class ChunkWord:
-    """A word of a chunk."""
-
     read: str  # as it is in the source
     form: str  # as it is in the target
     marks: str  # behind it
@@ -142,10 +137,9 @@ def add_disfluencies(
     other_words: Sequence[ChunkWord] = (),
     sign: str = NO_MARKS,
 ) -> list[ChunkWord]:
-    """Return the words with disfluencies whose marks are `sign`.
+    """Return the words with disfluencies whose marks are `sign`.  other_words: of another chunk.
 
-    other_words: of another chunk, for repairs and restarts.  Of words that are said twice, the second ones have the
-    marks.  Fillers come behind words without marks.
+    Of words that are said twice, the second ones have the marks.  Fillers come behind words without marks.
     """
     heard: list[ChunkWord] = []
     for index, word in enumerate(words):
@@ -168,10 +162,7 @@ def _disfluency_before(
     words: Sequence[ChunkWord], is_first: bool, rates: Mapping[str, float], rng: random.Random,
     other_words: Sequence[ChunkWord],
 ) -> list[ChunkWord]:  # fmt: skip
-    """Return a restart, a phrase or a repair before the first of some words; mostly nothing.
-
-    is_first: whether it is the first word of a sentence.
-    """
+    """Return a restart, a phrase or a repair before the first of some words; mostly nothing."""
     first = words[0]
     if first.read not in FUNCTION_WORDS:
         return []
@@ -191,7 +182,7 @@ def _disfluency_before(
 
 
 def _false_start(rng: random.Random, other_words: Sequence[ChunkWord]) -> list[ChunkWord]:
-    """Return a filler, or the beginning of another sentence up to its first mark, with a capital."""
+    """Return a filler or the beginning of another sentence, up to its first mark, with a capital."""
     spoken = _as_written(rng.choice(FILLERS))  # drawn even if it is not used, as the order of draws must not change
     starts = [index for index in range(1, len(other_words)) if ends_sentence(other_words[index - 1].marks)]
     if starts and rng.random() < 0.5:
@@ -206,7 +197,7 @@ def _as_written(words: Sequence[str]) -> list[ChunkWord]:
 
 
 def _happens(rate: float, rng: random.Random) -> bool:
-    """Return whether an event happens.  A rate of 0 draws no random number, so that other draws stay the same."""
+    # a rate of 0 draws no random number, so that other draws stay the same
     return rate > 0 and rng.random() < rate
 
 
@@ -214,7 +205,6 @@ SOUNDS = frozenset(("um", "uh", "er", "erm", "uhm", "umm", "uhh"))
 MARKERS = (("you", "know"), ("i", "mean"), ("like",))
 SAID_TWICE_ON_PURPOSE = frozenset(("that", "had", "is", "was", "so", "do", "did", "her", "in", "on", "over"))
 _LINKS = frozenset(("and", "or", "by", "to"))  # on and on and on
-_LONGEST_REPETITION = 2  # words
 
 
 def sign_natural_disfluencies(words: Sequence[ChunkWord]) -> list[ChunkWord]:
@@ -223,7 +213,7 @@ def sign_natural_disfluencies(words: Sequence[ChunkWord]) -> list[ChunkWord]:
     for index, word in enumerate(words):
         if word.read in SOUNDS:
             left_out.add(index)
-        for n_words in range(1, _LONGEST_REPETITION + 1):
+        for n_words in (1, 2):
             if _is_said_twice(words[index : index + 2 * n_words], n_words):
                 left_out.update(range(index, index + n_words))
         left_out.update(range(index, index + _count_marker_words(words, index)))

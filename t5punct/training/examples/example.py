@@ -55,14 +55,9 @@ class ChunkExamples(Dataset[Example]):
     """A prepared data set, encoded on demand."""
 
     def __init__(
-        self,
-        rows: Any,
-        tokenizer: TaskTokenizer,
-        config: DataConfig | None = None,
-        seed: int = 1,
-        labels: Labels | None = None,
-        lengths: Sequence[int] | None = None,
-    ) -> None:
+        self, rows: Any, tokenizer: TaskTokenizer, config: DataConfig | None = None, seed: int = 1,
+        labels: Labels | None = None, lengths: Sequence[int] | None = None,
+    ) -> None:  # fmt: skip
         """labels: a teacher's, of these rows; lengths: of each row in source tokens, None to count them.
 
         Raises ConfigError for a style that the task does not have, and if `data.styles` leaves no chunk.
@@ -78,8 +73,12 @@ class ChunkExamples(Dataset[Example]):
         for style in sorted({*styles, *self.config.styles}):
             expected = f"one of {', '.join(known_styles)}"
             check(style in known_styles, f"style {style!r}", expected=expected, fix="check the data")
-        # the row of each example
-        self.chunks = [index for index, style in enumerate(styles) for _ in range(self._times(index, style))]
+        self.chunks = list[int]()  # the row of each example
+        for index, style in enumerate(styles):
+            times = self.config.styles.get(style, 1.0)
+            fraction = times % 1  # of it, chance decides once for all epochs
+            comes_again = fraction and random.Random(f"times {seed} {index}").random() < fraction
+            self.chunks += [index] * (int(times) + bool(comes_again))
         mistake = "data.styles that leaves nothing"
         check(self.chunks or not styles, mistake, expected="some style above 0", fix="set data.styles")
         # in tokens before errors and disfluencies; in words, a chunk of long numbers would blow up a batch
@@ -97,8 +96,10 @@ class ChunkExamples(Dataset[Example]):
         if any(word.pause for word in words) and rng.random() < self.config.silent_share:
             words = [replace(word, pause=0) for word in words]
         if rng.random() < self.config.noise.share:
-            other_words = self._other_words(rng)
-            words = add_noise(words, self.config.noise, rng, lambda: rng.choice(other_words))
+            others = self._words(self.rows[rng.randrange(len(self.rows))])
+            # words that do not begin sentences; in each chunk frequent words come often
+            inside = [word for before, word in pairwise(others) if not ends_sentence(before.marks)] or others
+            words = add_noise(words, self.config.noise, rng, lambda: rng.choice(inside))
         words = self._with_disfluencies(words, rng)
         words, source = self._fitting(words, row["style"])
         if rng.random() < self.config.questions.share:
@@ -107,7 +108,15 @@ class ChunkExamples(Dataset[Example]):
         marks = [word.marks for word in words]
         openings = [word.opening for word in words]
         forms = [word.form if task.cased else word.form.lower() for word in words]
-        teacher_codes = () if self.labels is None else tuple(_code(word) for word in words)
+        teacher_codes: tuple[bytes, ...] = ()
+        if self.labels is not None:
+            # none of a word that noise has put in or changed
+            teacher_codes = tuple(
+                word.label.code
+                if word.label and (word.form, word.marks) == (word.label.form, word.label.marks)
+                else b""
+                for word in words
+            )
         read_marks = marks
         if teacher_codes and rng.random() < _DRAWN_HISTORIES:
             read_marks = draw_marks(marks, teacher_codes, task.slot_marks, rng)
@@ -140,12 +149,6 @@ class ChunkExamples(Dataset[Example]):
             return 1.0  # the data are too few to tell
         return n_unmarked / (n_slots - n_unmarked) * (n_asked - n_asked_unmarked) / n_asked_unmarked
 
-    def _times(self, index: int, style: str) -> int:
-        """Return how often a chunk comes in every epoch.  Of a fraction, chance decides once for all epochs."""
-        times = self.config.styles.get(style, 1.0)
-        fraction = times % 1
-        return int(times) + bool(fraction and random.Random(f"times {self.seed} {index}").random() < fraction)
-
     def _words(self, row: Any, codes: Sequence[bytes] | None = None) -> list[ChunkWord]:
         """Return the words of a chunk, with the teacher's codes of each if there are any."""
         alphabet = self.tokenizer.task.alphabet  # the data may have more marks than the task
@@ -159,7 +162,7 @@ class ChunkExamples(Dataset[Example]):
         return chunk_words
 
     def _with_disfluencies(self, words: list[ChunkWord], rng: random.Random) -> list[ChunkWord]:
-        """Return a chunk with disfluencies, if chance has it, and with signs, also of those that were there before."""
+        """Return a chunk with disfluencies, if chance has it, and with signs, also of natural ones."""
         config = self.config.disfluencies
         sign = NO_MARKS
         if config.marked and rng.random() < config.marked:
@@ -183,13 +186,7 @@ class ChunkExamples(Dataset[Example]):
         return words, self._source(words, style)
 
     def _source(self, words: Sequence[ChunkWord], style: str, slot: int | None = None) -> Source:
-        """Return the tokens of words and silences, with a sentinel at a slot if there is one."""
         return self.tokenizer.source([word.read for word in words], style, slot, [word.pause for word in words])
-
-    def _other_words(self, rng: random.Random) -> list[ChunkWord]:
-        """Return the words of a random chunk that do not begin sentences; of several, frequent words come often."""
-        words = self._words(self.rows[rng.randrange(len(self.rows))])
-        return [word for before, word in pairwise(words) if not ends_sentence(before.marks)] or words
 
     def _question(self, words: Sequence[ChunkWord], style: str, rng: random.Random) -> Example:
         """Return a question about one slot of a chunk, which ends a few words later (Minixhofer 2021, section 3.2)."""
@@ -218,9 +215,3 @@ class ChunkExamples(Dataset[Example]):
             decoder_ids=answer,
             openings=ignored if self.tokenizer.task.opening else (),
         )
-
-
-def _code(word: ChunkWord) -> bytes:
-    """Return the teacher's code of a word; b"" if there is none, or if noise has changed the word's form or marks."""
-    label = word.label
-    return label.code if label is not None and (word.form, word.marks) == (label.form, label.marks) else b""

@@ -86,9 +86,8 @@ def make_history(
 def draw_marks(marks_of_words: Sequence[str], codes: Sequence[bytes], classes: str, rng: random.Random) -> list[str]:
     """Draw the marks of each word with its teacher's probabilities; a word without a label keeps the text's own.
 
-    codes: of each word a byte for each class of marks, then for each case (see `labels`), or b""; classes: the mark of
-    each class but the first, which is no mark.  If the drawn mark is the first of the text's own (`.` of `...`), all of
-    these stay.
+    codes: see `labels`; classes: the mark of each class but the first, which is no mark.  If the drawn mark is the
+    first of the text's own (`.` of `...`), all of these stay.
     """
     options = (NO_MARKS, *classes)
     drawn = list[str]()
@@ -101,10 +100,7 @@ def draw_marks(marks_of_words: Sequence[str], codes: Sequence[bytes], classes: s
 
 
 def _with_capitals_after(drawn: Sequence[str], marks_of_words: Sequence[str], forms: Sequence[str]) -> list[str]:
-    """Return the words' forms with the case that suits the drawn marks, one string for each word.
-
-    Where only the drawn marks end a sentence, the next word gets a capital; where only the text's own do, it loses it.
-    """
+    """Return the words' forms with the case that suits the drawn marks."""
     changed = [*forms[:1]]
     for form, marks, drawn_marks in zip(forms[1:], marks_of_words, drawn, strict=False):
         if ends_sentence(drawn_marks) == ends_sentence(marks):

@@ -3,9 +3,8 @@
 - Text: T5's cross-entropy over target tokens (Raffel 2020).  With `sampled_pieces` it is taken over the pieces of the
   batch's targets and so many others drawn at random, not over the whole vocabulary (Jean 2015, section 3.3).
 - Slots: the cross-entropy among marks, case tokens and the next word alone, as slot decoding chooses among these.
-- Tagger: the cross-entropy of each word's first mark and of its case, which the tagger reads from the encoder's state
-  of the word's last token (deep supervision, Lee 2015).  So the encoder learns where marks stand from the first step,
-  while the decoder still learns to copy.
+- Tagger: the cross-entropy of each word's first mark and of its case (deep supervision, Lee 2015).  So the encoder
+  learns where marks stand from the first step, while the decoder still learns to copy.
 - Teacher: the divergence from a teacher's labels (Hinton 2015), of the tagger, and of the first token that the decoder
   writes behind a word.
 
@@ -15,7 +14,6 @@ states of a second pass with the whole context.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -38,26 +36,21 @@ from ..examples.history import IGNORED
 from ..labels import divergence, label_loss
 
 _CASE_WEIGHT = 0.5  # of the tagger's loss of case, beside that of marks
-Encode = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
 
 
 @dataclass(frozen=True, slots=True)
 class Losses:
-    """Scalar tensors in nats; `total`, which is minimised, is their sum with the config's weights.
+    """Scalar tensors in nats; text, slots, tags, cases are mean cross-entropies."""
 
-    text, slots, tags, cases: mean cross-entropies; teacher: the sum of the divergences of tagger and decoder, whose
-    weights are 1.
-    """
-
-    total: torch.Tensor
+    total: torch.Tensor  # what is minimised: the sum of the others with the config's weights
     text: torch.Tensor
     slots: torch.Tensor
     tags: torch.Tensor
     cases: torch.Tensor
-    teacher: torch.Tensor
+    teacher: torch.Tensor  # the sum of the divergences of tagger and decoder, whose weights are 1
 
     def on_cpu(self) -> Losses:
-        """Return the losses on the CPU.  All are moved together, since each move waits for the device."""
+        # all are moved together, since each move waits for the device
         values = torch.stack([getattr(self, field.name).detach().float() for field in fields(self)]).cpu()
         return Losses(*values)
 
@@ -123,18 +116,15 @@ class Objective(nn.Module):
         encoder = self.network.encoder
         layers = blocks_of(encoder) or encoder
         learns = any(parameter.requires_grad for parameter in layers.parameters())
-
-        def encode(input_ids: torch.Tensor, attention_mask: torch.Tensor) -> torch.Tensor:
-            states: torch.Tensor = encoder(input_ids=input_ids, attention_mask=attention_mask).last_hidden_state
-            return states
-
         if self._frozen_states is not None and not learns and delay is None:
-            encoder.eval()  # or states would be kept with dropout
-            return self._frozen_states.encode(encode, batch.input_ids, batch.attention_mask)
+            return self._frozen_states.encode(encoder, batch.input_ids, batch.attention_mask)
         with torch.set_grad_enabled(learns and torch.is_grad_enabled()):
             if delay is not None:
                 return delayed_states(encoder, batch.input_ids, batch.token_words, delay)
-            return encode(batch.input_ids, batch.attention_mask)
+            states: torch.Tensor = encoder(
+                input_ids=batch.input_ids, attention_mask=batch.attention_mask
+            ).last_hidden_state
+            return states
 
     def _text_losses(self, states: torch.Tensor, batch: Batch) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
         """Return the mean cross-entropies of tokens and of slots, and the divergence from the labels, in nats.
@@ -150,38 +140,33 @@ class Objective(nn.Module):
         ).last_hidden_state
         is_target = batch.targets != IGNORED
         targets = batch.targets[is_target]  # (n_tokens,)
-        pieces = self._pieces(targets)
         weight = self.network.lm_head.weight
+        # the ids whose logits are computed, ascending, int64 (n_pieces,): all, or those needed and some others
+        pieces = torch.arange(len(weight), device=targets.device)
+        if self.config.sampled_pieces is not None:
+            sample = torch.randint(len(weight), (self.config.sampled_pieces,), device=targets.device)
+            pieces = torch.cat([targets, self.deciding_ids, sample]).unique()  # type: ignore[no-untyped-call]
+            weight = weight[pieces]  # once for all losses, as the gradient of a gathering is as large as all weights
         scaled = outputs[is_target] * self.output_scale  # (n_tokens, d_model)
-        logits = nn.functional.linear(scaled, weight if len(pieces) == len(weight) else weight[pieces]).float()
+        logits = nn.functional.linear(scaled, weight).float()  # (n_tokens, n_pieces)
         text = cross_entropy(logits, torch.searchsorted(pieces, targets))
         if not self.config.slot_weight:
             return text, text.new_zeros(()), text.new_zeros(())
-        slots = self._slot_loss(logits, pieces, targets, batch.next_word_ids[is_target])
-        return text, slots, self._slot_label_loss(logits, pieces, is_target, batch)
-
-    def _slot_loss(
-        self, logits: torch.Tensor, pieces: torch.Tensor, targets: torch.Tensor, next_word_ids: torch.Tensor
-    ) -> torch.Tensor:
-        """Return the mean cross-entropy in nats among the deciding tokens and the next word; 0 without decisions.
-
-        logits: float32 (n_tokens, n_pieces), a column for each of `pieces`; targets, next_word_ids: int64 (n_tokens,).
-        """
+        next_word_ids = batch.next_word_ids[is_target]  # (n_tokens,)
         is_decision = next_word_ids != IGNORED
         is_deciding = (targets[is_decision][:, None] == self.deciding_ids).int()  # (n_decisions, n_deciding)
         # the column of the target in `choices`: that of the next word, the last, if no deciding token is the target
         classes = torch.where(is_deciding.any(-1), is_deciding.argmax(-1), len(self.deciding_ids))
         choices = self._choices(logits, pieces, is_decision.nonzero()[:, 0], next_word_ids[is_decision])
-        summed = cross_entropy(choices, classes, reduction="sum")
-        return summed / max(1, len(classes))
+        slots = cross_entropy(choices, classes, reduction="sum") / max(1, len(classes))
+        return text, slots, self._slot_label_loss(logits, pieces, is_target, batch)
 
     def _slot_label_loss(
         self, logits: torch.Tensor, pieces: torch.Tensor, is_target: torch.Tensor, batch: Batch
     ) -> torch.Tensor:
         """Return the mean divergence in nats of the first token behind each word from the word's label; 0 without any.
 
-        logits: float32 (n_tokens, n_pieces), a column for each of `pieces`; is_target: bool (n_batch, n_target), the
-        places that the rows of the logits belong to.
+        is_target: bool (n_batch, n_target), the places that the rows of the logits belong to.
         """
         if batch.teacher_codes is None or batch.slot_starts is None:
             return logits.new_zeros(())
@@ -200,24 +185,11 @@ class Objective(nn.Module):
     ) -> torch.Tensor:
         """Return the logits (n_rows, n_deciding + 1) of the deciding tokens and, last, of the next word.
 
-        logits: float32 (n_tokens, n_pieces), a column for each of `pieces`; rows: int64 (n_rows,), of the logits;
-        next_word_ids: int64 (n_rows,).
+        logits: float32 (n_tokens, n_pieces), a column for each of `pieces`; rows, next_word_ids: int64 (n_rows,).
         """
         next_word_columns = torch.searchsorted(pieces, next_word_ids)[:, None]
         deciding_columns = torch.searchsorted(pieces, self.deciding_ids).expand(len(rows), -1)
         return logits[rows[:, None], torch.cat([deciding_columns, next_word_columns], -1)]
-
-    def _pieces(self, targets: torch.Tensor) -> torch.Tensor:
-        """Return the ids whose logits are computed, int64 (n_pieces,), ascending: all, or those needed and some others.
-
-        Their weights are gathered once for all losses, since the gradient of each gathering is as large as all weights.
-        """
-        n_vocabulary = len(self.network.lm_head.weight)
-        if self.config.sampled_pieces is None:
-            return torch.arange(n_vocabulary, device=targets.device)
-        sample = torch.randint(n_vocabulary, (self.config.sampled_pieces,), device=targets.device)
-        pieces: torch.Tensor = torch.cat([targets, self.deciding_ids, sample]).unique()  # type: ignore[no-untyped-call]
-        return pieces
 
 
 def _mean_loss(logits: torch.Tensor, classes: torch.Tensor) -> torch.Tensor:
@@ -236,11 +208,9 @@ class FrozenStates:
         self._states_by_ids: dict[bytes, Any] = {}  # ids as bytes -> float16 (n_source, d_model)
         self._n_free = max_tokens
 
-    def encode(self, encode: Encode, input_ids: torch.Tensor, attention_mask: torch.Tensor) -> torch.Tensor:
-        """Return states (n_batch, n_source, d_model), rounded to float16; ids and mask: int64 (n_batch, n_source).
-
-        encode: computes the states that are not kept.
-        """
+    def encode(self, encoder: Any, input_ids: torch.Tensor, attention_mask: torch.Tensor) -> torch.Tensor:
+        """Return states (n_batch, n_source, d_model), rounded to float16; ids and mask: int64 (n_batch, n_source)."""
+        encoder.eval()  # or states would be kept with dropout
         lengths = attention_mask.sum(1).tolist()
         keys = [ids[:length].cpu().numpy().tobytes() for ids, length in zip(input_ids, lengths, strict=True)]
         states: list[Any] = [self._states_by_ids.get(key) for key in keys]
@@ -248,7 +218,8 @@ class FrozenStates:
         if new:
             longest = max(lengths[index] for index in new)
             with torch.no_grad():
-                computed = encode(input_ids[new, :longest], attention_mask[new, :longest]).to("cpu", torch.float16)
+                outputs = encoder(input_ids=input_ids[new, :longest], attention_mask=attention_mask[new, :longest])
+            computed = outputs.last_hidden_state.to("cpu", torch.float16)
             for index, row in zip(new, computed, strict=True):
                 states[index] = row[: lengths[index]].clone()
                 if lengths[index] <= self._n_free:

@@ -2,11 +2,7 @@
 
 A line of `OUTPUT.log.jsonl`, beside the output: {"step": 50, "words": 102400, "text_loss": 6.1, "slot_loss": 0.0,
 "tag_loss": 0.7, "lr": 0.001, "words_per_second": 2900.0}.  `lr` is `optim.lr` as scheduled; the speed is that of the
-steps, without validation and saving.  The logger gets a line in words: "step 50 of 400, text_loss 6.1, tag_loss 0.7,
-lr 0.001, 2900 words/s, 0:04:11 left".
-
-accelerate's trackers (TensorBoard, Weights & Biases and others) get every line of the log: `report_to=tensorboard`
-writes to `OUTPUT.trackers`; `tensorboard --logdir runs` shows all runs.
+steps, without validation and saving.  accelerate's trackers (TensorBoard, Weights & Biases ..) get every line, too.
 """
 
 from __future__ import annotations
@@ -69,7 +65,6 @@ class RunLog:
         self._line_words = state.words
         self._state = state
         self._lr = 0.0
-        self._validation = ""  # what the last validation measured, as the bar shows it
 
     def __enter__(self) -> RunLog:
         self.bar.start()
@@ -111,23 +106,18 @@ class RunLog:
         self._line_words = state.words
         self.record(line)
         status = f"loss {line['text_loss']:.3f} {line['tag_loss']:.3f}  {line['words_per_second']:.0f} words/s"
-        self.bar.update(self.task, status=f"{status}{self._validation}")
+        self.bar.update(self.task, status=status)
 
     def record(self, line: dict[str, float | int]) -> None:
-        """Append a line, of steps or of a validation, to the log, and give it to the trackers.
-
-        The line of a validation is the one without a speed.  The bar shows it until the next.
-        """
+        """Append a line, of steps or of a validation, to the log, and give it to the trackers."""
         step = line["step"]
         untrained = [name for name in _LOGGED.values() if not line.get(name)]  # losses of weight 0
         left_out = ("step", "words", "words_per_second", *untrained)
         named = [f"{name} {value:.4g}" for name, value in line.items() if name not in left_out]
-        if "words_per_second" in line:
+        if "words_per_second" in line:  # not that of a validation
             per_step_s = (time.perf_counter() - self._start_time) / max(1, int(step) - self._start_step)
             left = timedelta(seconds=round((self.n_steps - step) * per_step_s))
             named += [f"{line['words_per_second']:.0f} words/s", f"{left} left"]
-        else:
-            self._validation = f"  {' '.join(named)}"
         if self.show:
             self.track({name: value for name, value in line.items() if name != "step"}, step=step)
             with self.path.open("a", encoding="utf-8") as handle:
@@ -150,7 +140,7 @@ def _shorten(path: Path, step: int) -> None:
 
 
 def tracker_settings(config: TrainConfig) -> dict[str, Any]:
-    """Return accelerate's settings for trackers.  Raises ConfigError for a tracker that is not known or installed."""
+    """Return accelerate's settings for trackers.  Raises ConfigError for one that is not installed."""
     if not config.report_to:
         return {}
     from accelerate.tracking import get_available_trackers
@@ -158,24 +148,17 @@ def tracker_settings(config: TrainConfig) -> dict[str, Any]:
 
     names = [name.strip() for name in config.report_to.split(",")]
     installed = [kind.value for kind in get_available_trackers()]
-    for name in names:
-        expected = f"a tracker of accelerate that is installed: {', '.join(installed) or 'none is'}"
-        check(name in installed, f"report_to {name}", expected=expected, fix=f"check the name, or pip install {name}")
+    expected = f"trackers of accelerate that are installed: {', '.join(installed) or 'none is'}"
+    fix = "check the names, or install them"
+    check(set(names) <= set(installed), f"report_to {config.report_to}", expected=expected, fix=fix)
     return {"log_with": names, "project_config": ProjectConfiguration(logging_dir=f"{Path(config.output)}.trackers")}
 
 
-@contextmanager
-def tracking(accelerator: Any, config: TrainConfig) -> Iterator[None]:
-    """Begin a run in each tracker, with the settings by their dotted names, and end it with the block."""
-    if config.report_to:
-        plain = {
-            name: value if isinstance(value, bool | int | float | str) else str(value)
-            for name, value in flatten_settings(asdict(config)).items()
-        }
-        run_name = {"wandb": {"name": Path(config.output).name}}
-        accelerator.init_trackers("t5punct", config=plain, init_kwargs=run_name)
-    try:
-        yield
-    finally:
-        for tracker in accelerator.trackers:
-            tracker.finish()
+def begin_tracking(accelerator: Any, config: TrainConfig) -> None:
+    """Begin a run in each tracker, with the settings by their dotted names."""
+    plain = {
+        name: value if isinstance(value, bool | int | float | str) else str(value)
+        for name, value in flatten_settings(asdict(config)).items()
+    }
+    run_name = {"wandb": {"name": Path(config.output).name}}
+    accelerator.init_trackers("t5punct", config=plain, init_kwargs=run_name)

@@ -9,7 +9,6 @@ import logging
 import math
 import warnings
 from collections import defaultdict
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
@@ -72,11 +71,11 @@ def build(config: TrainConfig) -> Run:
     validator = None
     if config.validation.every_steps != 0:
         rows = load_split(config.data.path, "validation")
-        if rows is not None or config.validation != ValidationConfig():
+        if rows is not None or config.validation != ValidationConfig():  # by default a run without text has none
             validator = Validator(config, rows)
     sampler, loader = load_data(config, model, accelerator.num_processes)
     examples = cast(ChunkExamples, loader.dataset)
-    state = TrainState(processes=accelerator.num_processes, data=chunks_fingerprint(examples))
+    state = TrainState(processes=accelerator.num_processes, data=chunks_fingerprint(examples.rows))
     model = _ready_model(config, model, examples, accelerator)
     plain = PlainModel(model, config.lora, accelerator)
     objective = _make_objective(config, model)
@@ -96,8 +95,14 @@ def build(config: TrainConfig) -> Run:
         config, accelerator, model, objective, optimiser, schedule=None, sampler=sampler, loader=loader,
         n_steps=n_steps, state=state, validator=validator, plain=plain,
     )  # fmt: skip
-    if config.resume:
-        _resume(run)
+    if config.resume:  # the weights are loaded already
+        folder = Path(config.output)
+        state = checkpoint.read_state(folder)
+        checkpoint.check_same_run(state, run.state, config.data.path)
+        run.state = state
+        tensors = load_file(folder / checkpoint.OPTIMISER_FILE)
+        restore_tensors(tensors, accelerator.unwrap_model(run.objective), run.optimiser)
+        restore_random_state(tensors, accelerator.process_index)  # last, as making a model draws numbers
     # only now is it known how many steps are done
     run.schedule = build_schedule(config.optim, run.optimiser.optimizer, n_steps, run.state.step)
     return run
@@ -121,7 +126,7 @@ def _accelerator(config: TrainConfig) -> Any:
 
 
 def _ready_model(config: TrainConfig, model: models.Model, examples: ChunkExamples, accelerator: Any) -> models.Model:
-    """Return the model, with its odds of unmarked slots, and set up for this machine; log what does not suit it."""
+    """Return the model with its odds of unmarked slots, set up for this machine; log what does not suit the data."""
     if config.data.questions.share:
         model = model.with_task(classifies=True, unmarked_odds=examples.unmarked_odds())
     if not config.resume:
@@ -147,18 +152,7 @@ def _make_objective(config: TrainConfig, model: models.Model) -> Objective:
     objective = Objective(model, config.loss).train()
     if objective.tagger is not None:
         objective.tagger.requires_grad_(True)  # a loaded one requires no gradients
-    freeze(objective, config.optim.frozen)
-    if config.optim.embeddings == "task":
-        _freeze_words(model)
-    return objective
-
-
-def freeze(objective: nn.Module, parts: Sequence[str]) -> None:
-    """Freeze the parameters whose names contain one of these parts; `words` stands for the embeddings of any model.
-
-    Raises ConfigError for a part that no name contains.
-    """
-    for part in parts:
+    for part in config.optim.frozen:
         alternatives = _WORDS if part == "words" else (part,)
         frozen = [
             parameter for name, parameter in objective.named_parameters()
@@ -167,20 +161,14 @@ def freeze(objective: nn.Module, parts: Sequence[str]) -> None:
         check(frozen, f"frozen {part!r}", expected="part of a parameter's name", fix="check optim.frozen")
         for parameter in frozen:
             parameter.requires_grad_(False)
-
-
-def _freeze_words(model: models.Model) -> None:
-    """Let of the embeddings only those of the task's own tokens learn.
-
-    Otherwise an encoder soon loses what it knows of rare words: whenever a word comes, Adam moves its row by the whole
-    rate.
-    """
-    mistake, expected = "a tokenizer without tokens of the task", "tokens for styles or marks"
-    check(model.tokenizer.task_ids, mistake, expected=expected, fix="set optim.embeddings=all")
+    # Of the embeddings only those of the task's own tokens learn.  Otherwise an encoder soon loses what it knows of
+    # rare words: whenever a word comes, Adam moves its row by the whole rate.
     weight: torch.Tensor = model.network.shared.weight
-    mask = torch.zeros(len(weight), 1, device=weight.device)  # 1 for the rows that learn
-    mask[list(model.tokenizer.task_ids)] = 1.0
-    weight.register_hook(lambda gradient: gradient * mask)  # type: ignore[no-untyped-call]
+    if config.optim.embeddings == "task" and weight.requires_grad:
+        mask = torch.zeros(len(weight), 1, device=weight.device)  # 1 for the rows that learn
+        mask[list(model.tokenizer.task_ids)] = 1.0
+        weight.register_hook(lambda gradient: gradient * mask)  # type: ignore[no-untyped-call]
+    return objective
 
 
 def build_optimiser(objective: nn.Module, config: OptimConfig) -> torch.optim.AdamW:
@@ -212,19 +200,3 @@ def build_schedule(config: OptimConfig, optimiser: torch.optim.Optimizer, n_step
         for _ in range(n_done):
             schedule.step()
     return schedule
-
-
-def _resume(run: Run) -> None:
-    """Restore the run's state, moments and random state from the last checkpoint; its weights are already loaded."""
-    accelerator = run.accelerator
-    folder = Path(run.config.output)
-    state = checkpoint.read_state(folder)
-    checkpoint.check_same_run(state, run.state, run.config.data.path)
-    tensors = load_file(folder / checkpoint.OPTIMISER_FILE)
-    restore_tensors(tensors, accelerator.unwrap_model(run.objective), run.optimiser)
-    run.state = replace(state, processes=accelerator.num_processes, data=run.state.data)
-    if run.config.lora.r:
-        model = run.plain(run.model, run.objective)
-        if accelerator.is_main_process:
-            checkpoint.check_same_base(model.network, folder)
-    restore_random_state(tensors, accelerator.process_index)  # last, as making a model draws numbers

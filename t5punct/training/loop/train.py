@@ -26,7 +26,7 @@ from ..config import TrainConfig
 from ..lock import lock_folder
 from ..tensors import collect_tensors
 from .objective import Losses
-from .progress import RunLog, tracking
+from .progress import RunLog, begin_tracking
 from .run import Run, build
 from .validation import deciding_score, is_stale, update_best
 
@@ -36,19 +36,18 @@ _TIMES_A_RUN, _LONGEST_INTERVAL = 10, 1000  # of validations and checkpoints, wh
 
 
 def train(config: TrainConfig) -> Path:
-    """Train, and return the folder of the final model.
-
-    Raises KeyboardInterrupt after an interrupted run was saved.
-    """
+    """Train, and return the folder of the model.  Raises KeyboardInterrupt after an interrupted run was saved."""
     output = Path(config.output)
     check_output(config)
     with lock_folder(output):
         run = build(config)
         is_main = run.accelerator.is_main_process
-        with tracking(run.accelerator, config):
-            with RunLog(output, run.n_steps, run.state, show=is_main, track=run.accelerator.log) as progress:
-                is_complete = take_steps(run, progress)
-            _save(run)
+        begin_tracking(run.accelerator, config)
+        with RunLog(output, run.n_steps, run.state, show=is_main, track=run.accelerator.log) as progress:
+            is_complete = take_steps(run, progress)
+        for tracker in run.accelerator.trackers:
+            tracker.finish()
+        _save(run)
         if not is_complete:
             if is_main:
                 _log.warning(
@@ -59,10 +58,7 @@ def train(config: TrainConfig) -> Path:
 
 
 def take_steps(run: Run, progress: RunLog) -> bool:
-    """Take all steps that are left, with the validations and checkpoints between them.
-
-    Return whether all were taken: an interrupt ends them early.
-    """
+    """Take the steps that are left, with validations and checkpoints; return whether no interrupt ended them early."""
     accelerator = run.accelerator
     with noting_interrupts(show=accelerator.is_main_process) as interrupt:
         while not _is_over(run):
@@ -82,15 +78,11 @@ def take_steps(run: Run, progress: RunLog) -> bool:
 
 
 def _is_over(run: Run) -> bool:
-    """Return whether all steps are done, or validation has found nothing better for too long."""
     return run.state.step >= run.n_steps or is_stale(run.state, run.config.validation.patience)
 
 
 def _finish_step(run: Run, losses: Losses, progress: RunLog) -> None:
-    """Log a step's losses, validate and save, each where it is due.
-
-    Raises ConfigError for a loss that is not finite: after that nothing can be learned.
-    """
+    """Log a step's losses, validate and save where it is due.  Raises ConfigError for a loss that is not finite."""
     config = run.config
     step = run.state.step
     loss = losses.total.item()
@@ -109,10 +101,7 @@ def _finish_step(run: Run, losses: Losses, progress: RunLog) -> None:
 
 
 def is_due(step: int, every: int | None, n_steps: int) -> bool:
-    """Return whether what happens every so many steps is due after this one.
-
-    0: never; None: after each tenth of a run, and after each 1,000 steps of a long one.
-    """
+    """Return whether something is due; every: 0 is never, None each tenth of a run, each 1,000 steps of a long one."""
     if every is None:
         every = min(_LONGEST_INTERVAL, max(1, n_steps // _TIMES_A_RUN))
     return every > 0 and step % every == 0
@@ -197,9 +186,9 @@ def noting_interrupts(*, show: bool) -> Iterator[Event]:
             with suppress(RuntimeError):  # where the interrupt falls into a write to the same stream
                 _log.warning("interrupted: the run ends after this step and is saved; once more, and it ends at once")
 
-    for number in noted:
-        signal.signal(number, note)
     try:
+        for number in noted:
+            signal.signal(number, note)
         yield interrupt
     finally:
         restore_handlers()

@@ -1,7 +1,7 @@
 """Losses and scores during training, on text that the model does not train on; which model is the best of a run.
 
-The losses are means over at most 200 chunks, which is cheap: of the text over target tokens, comparable with the
-training's `text_loss`, and of the tagger over slots.  The scores are those of `t5punct evaluate`.
+The losses are means over at most 200 chunks: of the text over target tokens, of the tagger over slots.  The scores are
+those of `t5punct evaluate`.
 """
 
 from __future__ import annotations
@@ -35,40 +35,41 @@ class Validator:
     """Measures a model on held-out text."""
 
     def __init__(self, config: TrainConfig, rows: Any) -> None:
-        """Read the file once, so that a bad one is reported before training.
+        """rows: the data set's split `validation`; None without one.
 
-        rows: the data set's split `validation`; None without one.  Raises InputError for a file that cannot be scored,
-        and ConfigError for a validation or a score that there is no text for.
+        Raises InputError for a file that cannot be scored, and ConfigError for a score that there is no text for.
         """
         self.config = config
         self.rows = None if rows is None else rows.select(range(min(_MAX_CHUNKS, len(rows))))
         path = config.validation.file
         if path is not None:
-            for _ in read_references(path, Alphabet(), max_words=_MAX_WORDS):
+            for _ in read_references(path, Alphabet(), max_words=_MAX_WORDS):  # a bad file is reported before training
                 pass
-        every = config.validation.every_steps
-        mistake = f"validation every {every} steps, and nothing to validate with"
-        expected = "a data set with a split `validation`, or a file"
-        fix = "name a validation.file or set validation.every_steps=0"
-        check(self.rows is not None or path is not None or not every, mistake, expected=expected, fix=fix)
         score = deciding_score(config)
-        mistake = f"validation.score {score} without a split `validation`"
-        fix = "set validation.score=micro_f1 or prepare with a holdout"
-        can_score = self.rows is not None or not score.endswith("loss")
-        check(can_score, mistake, expected="held-out chunks, or a score of the file", fix=fix)
+        can_score = self.rows is not None if score in LOGGED else path is not None
+        expected = "a data set with a split `validation` for a loss, a validation.file for F1"
+        fix = "name a file, prepare with a holdout or set validation.every_steps=0"
+        check(can_score, f"validation by {score} without a text for it", expected=expected, fix=fix)
 
     def line(self, model: Model, step: int) -> dict[str, float]:
-        """Return a line for the log: a step, losses and scores.  Leaves the model in training mode."""
+        """Return a line for the log: the step, losses in nats and F1 in percent.  Leaves the model in training mode."""
+        line: dict[str, float] = {"step": step}
         model.network.eval()
         with torch.no_grad():
-            values = self._losses(model) | self._scores(model)
+            if self.rows is not None:
+                line |= self._losses(model)
+            file = self.config.validation.file
+            if file is not None:
+                decoding = DecodingConfig(self.config.loss.decoder)
+                punctuator = Punctuator(model, PunctuatorConfig(decoding=decoding))
+                scores = evaluate_file(file, punctuator, max_words=_MAX_WORDS).scores
+                class_f1 = {f"{name.lower()}_f1": values.f1 for name, values in scores.per_class.items()}
+                values = {"micro_f1": scores.micro.f1, "macro_f1": scores.macro_f1, **class_f1}
+                line |= {name: round(value or 0.0, 2) for name, value in values.items()}
         model.network.train()
-        return {"step": step, **values}
+        return line
 
     def _losses(self, model: Model) -> dict[str, float]:
-        """Return the mean cross-entropies in nats, of the text and of the tagger's marks; empty without chunks."""
-        if self.rows is None:
-            return {}
         examples = ChunkExamples(self.rows, model.tokenizer)
         make = make_collator(model.tokenizer.pad_id)
         objective = Objective(model, LossConfig(tagger_weight=float(model.tagger is not None)))
@@ -88,23 +89,12 @@ class Validator:
             means[LOGGED["tag_loss"]] = round(tag_loss / n_slots, 4)
         return means
 
-    def _scores(self, model: Model) -> dict[str, float]:
-        """Return F1 scores in percent, with the decoder that is trained; empty without a file."""
-        file = self.config.validation.file
-        if file is None:
-            return {}
-        punctuator = Punctuator(model, PunctuatorConfig(decoding=DecodingConfig(self.config.loss.decoder)))
-        scores = evaluate_file(file, punctuator, max_words=_MAX_WORDS).scores
-        class_f1 = {f"{name.lower()}_f1": values.f1 for name, values in scores.per_class.items()}
-        values = {"micro_f1": scores.micro.f1, "macro_f1": scores.macro_f1, **class_f1}
-        return {name: round(value or 0.0, 2) for name, value in values.items()}
-
 
 LOGGED = {"loss": "validation_loss", "tag_loss": "validation_tag_loss"}  # names in the log, if not the scores' own
 
 
 def deciding_score(config: TrainConfig) -> str:
-    """Return the name of the score that decides: the config's, else the first that a run has of three."""
+    """Return the name of the score that decides which model is the best."""
     if config.validation.score is not None:
         return config.validation.score
     if config.validation.file is not None:
@@ -115,8 +105,7 @@ def deciding_score(config: TrainConfig) -> str:
 def update_best(state: TrainState, line: Mapping[str, float], score: str) -> TrainState:
     """Return the state after a validation; `line`: what it has measured, by the names in the log.
 
-    A score that equals the best is no better.  With another score than before (a resumed run may change it) the search
-    for the best begins anew.
+    With another score than before (a resumed run may change it) the search for the best begins anew.
     """
     value = line[LOGGED.get(score, score)]
     if state.best is None or state.score != score:
@@ -131,5 +120,5 @@ def update_best(state: TrainState, line: Mapping[str, float], score: str) -> Tra
 
 
 def is_stale(state: TrainState, patience: int | None) -> bool:
-    """Return whether `patience` validations in a row have found nothing better; never if it is None."""
+    """Return whether `patience` validations in a row have found nothing better."""
     return patience is not None and state.stale >= patience
