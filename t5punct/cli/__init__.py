@@ -1,5 +1,5 @@
-"""The command line: `t5punct punctuate | stream | serve | evaluate | models | presets | tune | prepare | label |
-train | report | export`.
+"""The command line: `t5punct punctuate | stream | serve | evaluate | models | presets | prepare | label | train |
+report | export`.
 
 In: arguments, files, standard input.  Out: text or json on standard output or in files; exit code 2 and one line on
 standard error for a user's mistake.
@@ -19,7 +19,7 @@ import typer
 
 from .. import __version__
 from ..errors import T5PunctError
-from ..options import DecodingOptions, StreamOptions, WindowOptions
+from ..options import StreamOptions, WindowOptions
 from .evaluate import evaluate
 from .export import export
 from .listings import models, presets
@@ -29,7 +29,6 @@ from .punctuate import BatchOptions, punctuate
 from .serve import ServiceOptions, serve
 from .stream import stream
 from .train import label, prepare, report, train
-from .tune import tune
 
 # click's class, which some versions of typer bring along themselves; `format_message` is what we need of it
 _UsageError = cast("type[typer.BadParameter]", typer.BadParameter.__mro__[1])
@@ -50,7 +49,6 @@ EXAMPLES: dict[Callable[..., None], str] = {  # of each command, in the order of
     evaluate: "t5punct evaluate test2011.tsv --preset side-by-side",
     models: "t5punct models",
     presets: "t5punct presets mask-combine-4 > mine.yaml\nt5punct punctuate talk.txt --preset mine.yaml",
-    tune: "t5punct tune dev.tsv budget=4 -o mine.yaml\nt5punct punctuate talk.txt --preset mine.yaml",
     prepare: "t5punct prepare --config configs/prepare-own-text.yaml root=lectures",
     label: "t5punct label prepared/data --model runs/large",
     train: "t5punct train --config configs/finetune-own-text.yaml",
@@ -62,7 +60,6 @@ SETTINGS = {  # of commands that take more options as KEY=VALUE
     stream: StreamOptions,
     serve: ServiceOptions,
     evaluate: WindowOptions,
-    tune: DecodingOptions,
 }
 for command, example in EXAMPLES.items():
     context_settings = {"obj": SETTINGS.get(command)}

@@ -154,25 +154,6 @@ def test_presets_are_listed_and_printed_to_be_copied(invoke: Invoke, folder: str
     assert invoke(*into)[::2] == (0, ""), "the file has other values now, so the work is done again"
 
 
-def test_tuning_writes_a_preset_that_punctuate_takes(invoke: Invoke, folder: str, text: Path, tmp_path: Path) -> None:
-    data = ROOT / "tests" / "data" / "hand-counted.tsv"
-    best, plot = tmp_path / "best.yaml", tmp_path / "tune.png"
-    settings = ("windows=[4,8]", "grain=4", "budget=2")
-    code, out, _ = invoke("tune", data, *settings, "--model", folder, "--json", "-o", best, "--plot", plot)
-    assert code == 0
-    report = json.loads(out)
-    trials = report["frontier"]
-    assert "style:talk" in report["signature"]
-    assert [trial["reads"] for trial in trials] == sorted(trial["reads"] for trial in trials)
-    assert all(trial["reads"] <= 2 for trial in trials)
-    assert plot.read_bytes().startswith(b"\x89PNG")
-    assert invoke("punctuate", text, "--model", folder, "--preset", best)[0] == 0
-    code, out, err = invoke("tune", data, *settings, "--model", folder, "-o", "-")
-    assert code == 0
-    assert out.startswith("windows:"), "standard output holds the strategy alone"
-    assert "micro F1" in err
-
-
 def test_two_models_are_compared_as_each_is_scored_alone(
     invoke: Invoke, folder: str, lively_folder: str, tmp_path: Path
 ) -> None:

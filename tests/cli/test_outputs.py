@@ -19,7 +19,7 @@ def place(tiny_model: Model, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     model.save(tiny_model, tmp_path / "model")
     files = {
         "talk.txt": "we know that\n", "other.txt": "do you\n", "model/talk.yaml": "we know\n",
-        "terms.txt": "asr=ASR\n", "mine.yaml": "windows: {window: 32}\n", "tune.yaml": "budget: 2\n",
+        "terms.txt": "asr=ASR\n", "mine.yaml": "windows: {window: 32}\n",
     }  # fmt: skip
     for name, content in files.items():
         (tmp_path / name).write_text(content, encoding="utf-8")
@@ -43,7 +43,6 @@ def contents(folder: Path) -> dict[str, bytes]:
     ("punctuate talk.txt --output-dir model/new/deep", "is in model, which is read"),
     ("punctuate talk.txt -o link/config.json", "is in model, which is read"),
     ("punctuate talk.txt --terms terms.txt -o list", "list is an input"),
-    ("tune talk.txt --config tune.yaml -o tune.yaml", "tune.yaml is an input"),
     ("punctuate talk.txt --output-dir=", "an output without a name; expected a file or a folder"),
     ("punctuate talk.txt -o=", "an output without a name"),
 ])  # fmt: skip

@@ -186,7 +186,6 @@ def test_no_command_that_infers_imports_transformers_but_free_generation(tmp_pat
     *_, modules, generating = imported(
         ["punctuate", *read, "--json", "--html", str(talk.with_suffix(".html"))],
         ["evaluate", *read],
-        ["tune", *read, "budget=1", "windows=[8]", "-o", str(talk.with_suffix(".yaml"))],
         ["stream", "--model", "small", "--policy", "delay"],
         ["punctuate", *read, "--decoder", "generate"],
     )
