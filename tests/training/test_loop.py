@@ -169,8 +169,8 @@ CONTRADICTIONS = {
     "validation={every_steps: 0, patience: 3}": "patience 3 without validations; .*; set validation.every_steps",
     "validation={every_steps: 0, file: z}": "validation.file z without validations; .*every_steps above 0",
     "task=5": "setting 'task': 5; expected a mapping",
-    "task.mrks=x": "unknown setting 'task.mrks'; .*is it task.marks",
-    "tsk.marks=x": "unknown setting 'tsk'; .*is it task",
+    "task.mrks=x": "unknown setting 'task.mrks'; expected one like task.marks, ",
+    "tsk.marks=x": "unknown setting 'tsk'; expected one like task.",
 }
 IMPOSSIBLE = [
     "data.workers=-1", "data.batch_tokens=0", "optim.accumulation_steps=0", "optim.epochs=0",
