@@ -159,7 +159,7 @@ class Command(TyperCommand):
             record = parameter.get_help_record(ctx)
             groups[title] += [record] if record else []
         options = {parameter.name for parameter in parameters}
-        options_class = self.context_settings.get("obj")
+        options_class: Any = self.context_settings.get("obj")
         for name, default in names_of(options_class).items() if options_class else ():
             if name not in options:
                 setting = name if default is None else f"{name}={str(default).lower()}"

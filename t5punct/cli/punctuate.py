@@ -19,7 +19,7 @@ from ..windows.presets import DEFAULT_PRESET
 from . import parameters as shared
 from .parameters import is_setting, load_punctuator, place, read_options
 from .process import available_processors, ending_in_order, wait_asleep
-from .progress import note, note_waiting, prints_as_it_works, progress_bar, summarise_removed
+from .progress import note, note_waiting, progress_bar, summarise_removed
 
 if TYPE_CHECKING:
     from ..batch.distributed import RayWork
@@ -159,7 +159,7 @@ def punctuate(
         work = options.work(config, writer, spellings, output_dir)
         if output_dir is not None:
             Freshness.start(output_dir, fingerprint)  # only now, when the model has accepted the settings
-        is_hidden = any(job.target is None for job in waiting) and prints_as_it_works()
+        is_hidden = any(job.target is None for job in waiting)  # a bar would be drawn over the text
         n_bytes = float(sum(job.n_bytes for job in waiting)) or None
         with progress_bar("punctuating", n_bytes, is_hidden=is_hidden) as advance, ending_in_order():
             work.on_progress = lambda n_bytes, n_words: advance(n_bytes, n_words=n_words)

@@ -257,7 +257,7 @@ def test_other_files_are_not_sent(run: Path, tmp_path: Path, calls: list[tuple[s
     (tmp_path / "out" / "passwords.txt").write_text("x")
     code, _, err = invoke("export", run, "-o", tmp_path / "out", "--push-to-hub", HUB_ID)
     assert (code, calls, err.count("\n")) == (2, [], 1)
-    assert "holds files, and all of it would be sent; expected a new or empty folder" in err
+    assert "which holds something else; expected a new or empty folder, as all of it is sent" in err
 
 
 @pytest.mark.usefixtures("calls")

@@ -17,8 +17,7 @@ import torch
 from torch import distributed
 
 from t5punct.cli import parameters, process
-from t5punct.cli.train import check_launched, leave_group
-from t5punct.errors import ConfigError
+from t5punct.cli.train import leave_group
 from t5punct.options import ModelOptions, StreamOptions
 
 
@@ -37,19 +36,6 @@ def test_glibc_takes_every_setting_and_other_systems_are_left_alone(monkeypatch:
     for load in (lambda _: SimpleNamespace(), no_name):
         monkeypatch.setattr(ctypes, "CDLL", load)
         assert not process.keep_freed_memory()
-
-
-LONE = {"ACCELERATE_USE_CPU": "True", "MASTER_ADDR": "127.0.0.1"}
-
-
-def test_one_process_in_the_place_of_several_is_refused() -> None:
-    with pytest.raises(ConfigError, match=r"accelerate launch, which .*; expected torchrun; run torchrun --nproc_per_"):
-        check_launched(LONE)
-    for environment in (
-        {}, {"MASTER_ADDR": "127.0.0.1"}, {"ACCELERATE_USE_CPU": "True"},  # one process was asked for
-        {**LONE, "ACCELERATE_USE_CPU": "False"}, {**LONE, "LOCAL_RANK": "0"}, {**LONE, "OMPI_COMM_WORLD_SIZE": "2"},
-    ):  # fmt: skip
-        check_launched(environment)
 
 
 def test_a_training_that_has_ended_leaves_its_group() -> None:
