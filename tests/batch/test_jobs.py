@@ -166,21 +166,6 @@ def test_the_work_of_many_files_is_in_proportion_to_their_number(tree: Path, mon
     assert n_asked < 20 * 200
 
 
-def test_an_unreadable_folder_is_told_and_the_others_are_done(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    access = os.access
-    # the tests may run as root, who may read anything
-    monkeypatch.setattr(os, "access", lambda path, mode: Path(path).name != "b" and access(path, mode))
-    for name, told in (("in", "in/b"), ("in/**/*.txt", "in/b"), ("in/*/*.gz", "in/b"), ("in/b", "in/b")):
-        plan = plan_jobs([name, "other"], OutputConfig(folder=Path("out")))
-        assert [str(failure.error) for failure in plan.failures] == [
-            f"folder {told} may not be read; expected one that may; allow it by chmod u+rx, or leave it out"
-        ]
-        assert "other/a.txt" in [job.source for job in plan.jobs]
-    with pytest.raises(InputError, match="folder in/b may not be read"):
-        plan_jobs(["in/b/none*"], OutputConfig())
-    assert plan_jobs(["in/*.txt"], OutputConfig()).failures == (), "its files were not asked for"
-
-
 def test_an_output_folder_that_cannot_be_made_is_told_and_one_that_is_read_only_stays(tree: Path) -> None:
     (tree / "self").symlink_to("self")
     (tree / "lost").symlink_to("nowhere")
