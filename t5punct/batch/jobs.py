@@ -1,13 +1,11 @@
 """Files, folders and patterns -> jobs: each file to be punctuated, where its output goes, and if that is up to date.
 
-In: names as a user types them, and the output options.  Out: `Jobs`; for each job, whether its output is up to date.
-
 `plan_jobs(["lectures"], OutputConfig(folder=Path("out")))` has a job for each transcript below `lectures`; the output
 of `lectures/week1/talk.srt` is `out/week1/talk.srt`.
 
 An output is up to date if it is no older than its input, and made with the same settings.  Its folder has a small file
-with the fingerprint of the settings.  That file is written before any output, and again when the settings change, so an
-output that is older than it has other settings.  Outputs appear whole, so a run that was killed goes on where it was.
+with the fingerprint of the settings, which is written before any output, and again when the settings change; so an
+output that is older than it has other settings.
 """
 
 from __future__ import annotations

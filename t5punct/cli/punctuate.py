@@ -23,7 +23,6 @@ from .progress import note, note_waiting, progress_bar, summarise_removed
 
 if TYPE_CHECKING:
     from ..batch.distributed import RayWork
-    from ..batch.work import Work
     from ..punctuator import Punctuator, PunctuatorConfig
     from ..transcripts.terms import Terms
     from ..transcripts.writers import WriterConfig
@@ -39,25 +38,6 @@ class BatchOptions(TranscriptOptions):
         "(1); local, or the address of a cluster whose machines see the same files at the same paths.",
     ] = None
     ray_workers: Annotated[int | None, "With ray: how many workers; else as many as there are processors for."] = None
-
-    def work(
-        self, config: PunctuatorConfig, writer: WriterConfig, terms: Terms | None, output_dir: Path | None
-    ) -> Work | RayWork:
-        """Return what punctuates files: in this process, whose model is loaded now, or in Ray's workers."""
-        if self.ray is None or output_dir is None:
-            from ..batch.work import Work
-
-            return Work(load_punctuator(self, config), writer, terms)
-        need("ray")
-        from ..batch.distributed import LOCAL, RayConfig, RayWork
-
-        n_cpus = self.threads or 1
-        n_workers = self.ray_workers
-        if self.ray == LOCAL:
-            n_workers = n_workers or max(1, available_processors() // n_cpus)
-        shares = RayConfig(self.ray, n_workers, n_cpus, n_gpus=int(self.device.startswith("cuda")))
-        load = partial(_load_in_worker, replace(self, threads=n_cpus), config)
-        return RayWork(load, output_dir, shares, writer, terms)
 
 
 Inputs = Annotated[
@@ -156,7 +136,12 @@ def punctuate(
     failures = planned.failures
     if waiting:
         note_waiting([job.source for job in waiting])
-        work = options.work(config, writer, spellings, output_dir)
+        from ..batch.work import Work  # loads torch
+
+        if options.ray is not None and output_dir is not None:
+            work: Work | RayWork = _ray_work(options, config, writer, spellings, output_dir)
+        else:
+            work = Work(load_punctuator(options, config), writer, spellings)
         if output_dir is not None:
             Freshness.start(output_dir, fingerprint)  # only now, when the model has accepted the settings
         is_hidden = any(job.target is None for job in waiting)  # a bar would be drawn over the text
@@ -177,6 +162,21 @@ def punctuate(
         raise typer.Exit(1)
     if len(waiting) < len(planned.jobs):
         note(f"{len(planned.jobs) - len(waiting)} of {len(planned.jobs)} files were up to date")
+
+
+def _ray_work(
+    options: BatchOptions, config: PunctuatorConfig, writer: WriterConfig, terms: Terms | None, output_dir: Path
+) -> RayWork:
+    need("ray")
+    from ..batch.distributed import LOCAL, RayConfig, RayWork
+
+    n_cpus = options.threads or 1
+    n_workers = options.ray_workers
+    if options.ray == LOCAL:
+        n_workers = n_workers or max(1, available_processors() // n_cpus)
+    shares = RayConfig(options.ray or LOCAL, n_workers, n_cpus, n_gpus=int(options.device.startswith("cuda")))
+    load = partial(_load_in_worker, replace(options, threads=n_cpus), config)
+    return RayWork(load, output_dir, shares, writer, terms)
 
 
 def _load_in_worker(options: BatchOptions, config: PunctuatorConfig) -> Punctuator:
