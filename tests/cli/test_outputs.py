@@ -128,20 +128,6 @@ def test_other_weights_under_the_same_name_are_noticed(
     assert _DONE in invoke(*arguments)[2]
 
 
-def test_weights_that_a_hub_id_leads_to_are_noticed(
-    invoke: Invoke, arguments: tuple[str, ...], lively_model: Model, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    snapshots = {"main": tmp_path / "models" / "large", "later": tmp_path / "models" / "later"}
-    model.save(lively_model, snapshots["later"])
-    branch = ["main"]
-    monkeypatch.setattr("t5punct.t5.folder._snapshot", lambda hub_id, kind, revision, known: snapshots[branch[0]])
-    named = (*arguments, "--model", "someone/punct")
-    assert invoke(*named)[::2] == (0, "")
-    assert _DONE in invoke(*named)[2]
-    branch[0] = "later"
-    assert invoke(*named)[::2] == (0, "")
-
-
 def test_the_number_of_threads_changes_nothing(invoke: Invoke, arguments: tuple[str, ...]) -> None:
     assert invoke(*arguments, "threads=1")[::2] == (0, "")
     for more in ((), ("threads=2",)):

@@ -73,7 +73,7 @@ def test_nothing_is_shown_where_standard_error_is_no_terminal(
     assert capsys.readouterr().err == ""
 
 
-@pytest.mark.parametrize("command", ["punctuate", "punctuate talk.srt", "punctuate --json", "stream"])
+@pytest.mark.parametrize("command", ["punctuate", "punctuate talk.srt", "stream"])
 def test_text_goes_to_a_terminal_as_to_a_file(
     command: str, lively_folder: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
