@@ -28,6 +28,10 @@ if TYPE_CHECKING:
 
 Dtype = StrEnum("Dtype", "BFLOAT16 FLOAT32 INT8")  # what the weights are written in
 OnnxWeights = StrEnum("OnnxWeights", "FP32 INT8")  # what an encoder in ONNX computes in
+Weights = Annotated[
+    Dtype,
+    typer.Option(help="How exact the weights are: float32 takes all the room, bfloat16 half of it, int8 a quarter."),
+]
 
 
 @ending_in_order()
@@ -35,12 +39,7 @@ def export(
     context: typer.Context,
     source: Annotated[str, typer.Argument(help="A model folder, such as a training run.")],
     output: Annotated[Path, place("--output", "-o", help="The folder to write.")],
-    dtype: Annotated[
-        Dtype,
-        typer.Option(
-            help="How exact the weights are: float32 takes all the room, bfloat16 half of it, int8 a quarter."
-        ),
-    ] = Dtype.BFLOAT16,
+    dtype: Weights = Dtype.BFLOAT16,
     task: Annotated[
         Path | None,
         typer.Option(

@@ -5,6 +5,7 @@ In: files of any format, folders, patterns, or standard input.  Out: text or jso
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -23,6 +24,7 @@ from .progress import note, note_waiting, progress_bar, summarise_removed
 
 if TYPE_CHECKING:
     from ..batch.distributed import RayWork
+    from ..batch.jobs import Failure
     from ..punctuator import Punctuator, PunctuatorConfig
     from ..transcripts.terms import Terms
     from ..transcripts.writers import WriterConfig
@@ -109,8 +111,7 @@ def punctuate(
     All else in a file stays as it is: white space, times, tags, notes, speaker labels (`JOHN:`) and stage directions
     (`[laughs]`).
     """
-    from ..batch.jobs import Freshness, OutputConfig, model_state, plan_jobs, settings_fingerprint
-    from ..model import find
+    from ..batch.jobs import Freshness, OutputConfig, plan_jobs
     from ..transcripts.terms import Terms
 
     settings = [word for word in inputs or () if is_setting(word)]
@@ -128,9 +129,7 @@ def punctuate(
     freshness = Freshness(None)
     fingerprint = ""
     if output_dir is not None:
-        state = model_state(find(options.model, revision=options.revision))
-        # all that an output depends on, but its input
-        fingerprint = settings_fingerprint((options.model, state, config, writer, spellings, options.input_format))
+        fingerprint = _fingerprint(options, config, writer, spellings)
         freshness = Freshness.read(output_dir, fingerprint)
     waiting = [job for job in planned.jobs if overwrite or not freshness.is_current(job)]
     failures = planned.failures
@@ -152,16 +151,29 @@ def punctuate(
         if options.disfluencies == REMOVE:
             note(summarise_removed(outcome.removed, outcome.n_words))
         failures += outcome.failures
-    n_files = len(planned.jobs) + len(planned.failures)
-    if failures and n_files == 1:
+    if failures:
+        _report(failures, n_files=len(planned.jobs) + len(planned.failures))
+    if len(waiting) < len(planned.jobs):
+        note(f"{len(planned.jobs) - len(waiting)} of {len(planned.jobs)} files were up to date")
+
+
+def _fingerprint(options: BatchOptions, config: PunctuatorConfig, writer: WriterConfig, terms: Terms | None) -> str:
+    """Return a hash of all that an output depends on but its input; the model's files are part of it."""
+    from ..batch.jobs import model_state, settings_fingerprint
+    from ..model import find
+
+    state = model_state(find(options.model, revision=options.revision))
+    return settings_fingerprint((options.model, state, config, writer, terms, options.input_format))
+
+
+def _report(failures: Sequence[Failure], n_files: int) -> None:
+    """Print the failures and end with exit code 1; of a single file its error is raised, which gives 2."""
+    if n_files == 1:
         raise failures[0].error
     for failure in failures:
         typer.echo(f"t5punct: {' '.join(str(failure).split())}", err=True)
-    if failures:
-        typer.echo(f"t5punct: {len(failures)} of {n_files} files failed", err=True)
-        raise typer.Exit(1)
-    if len(waiting) < len(planned.jobs):
-        note(f"{len(planned.jobs) - len(waiting)} of {len(planned.jobs)} files were up to date")
+    typer.echo(f"t5punct: {len(failures)} of {n_files} files failed", err=True)
+    raise typer.Exit(1)
 
 
 def _ray_work(
