@@ -3,7 +3,7 @@
 `python benchmarks/mask_combine.py root=iwslt` writes a page of results with a plot:
 overlap with and without masks (Minixhofer 2021, table 2), predictions a slot (Nagy 2021, figure 6), ways to combine,
 and the named presets; each with its bootstrap interval, and its gain over windows side by side with the p-value of a
-paired test.  Each window is decoded once.  Needs the extra `report`.
+paired test.  Needs the extra `report`.
 """
 
 from __future__ import annotations
@@ -14,14 +14,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from rich.console import Console
-from studies import run
+from studies import run, save
 
 from t5punct import __version__
 from t5punct.decoding.inputs import DecodingConfig
-from t5punct.evaluation.evaluate import references_for
-from t5punct.evaluation.plots import check_plot, save
+from t5punct.evaluation.evaluate import Report, evaluate_file
 from t5punct.evaluation.significance import paired_test
-from t5punct.evaluation.tuning import Trial, Trials
 from t5punct.model import BUNDLED
 from t5punct.punctuator import Punctuator, PunctuatorConfig
 from t5punct.windows.combine import METHODS, CombineConfig
@@ -56,24 +54,28 @@ class Row:
     name: str
     decoder: str
     file: str
-    trial: Trial
-    baseline: Trial
+    report: Report
+    baseline: Report
+
+    @property
+    def micro_f1(self) -> float:
+        return self.report.scores.micro.f1 or 0.0
 
     @property
     def cells(self) -> str:
         """Score, interval, gain and p-value, in Markdown."""
-        spread, gain = self.trial.spread(), self.trial.micro_f1 - self.baseline.micro_f1
-        score = f"{self.trial.micro_f1:.1f}" + (f" ({spread.low:.1f} to {spread.high:.1f})" if spread else "")
-        if self.trial is self.baseline:
+        spread = self.report.micro_interval
+        score = f"{self.micro_f1:.1f}" + (f" ({spread.low:.1f} to {spread.high:.1f})" if spread else "")
+        if self.report is self.baseline:
             return f"{score} |"
-        return f"{score} | {gain:+.1f}, p {paired_test(self.trial.counts, self.baseline.counts):.3f}"
+        gain = self.micro_f1 - (self.baseline.scores.micro.f1 or 0.0)
+        return f"{score} | {gain:+.1f}, p {paired_test(self.report.counts, self.baseline.counts):.3f}"
 
 
 def study(settings: StudyConfig) -> None:
     """Try everything, and write the page."""
     page = Path(settings.output)
     plot = page.with_suffix(".png")
-    check_plot(plot)
     rows, started = [], time.perf_counter()
     for decoder in settings.decoders:
         punctuator = Punctuator.from_pretrained(settings.model, PunctuatorConfig(decoding=DecodingConfig(decoder)))
@@ -86,13 +88,17 @@ def study(settings: StudyConfig) -> None:
 
 
 def _rows(settings: StudyConfig, punctuator: Punctuator, decoder: str, name: str, path: Path) -> list[Row]:
-    trials = Trials(punctuator, references_for(punctuator, path, settings.max_words))
-    baseline = trials.trial(Preset(WindowConfig(settings.window)))
+    def score(strategy: Preset) -> Report:
+        changed = punctuator.with_config(windows=strategy.windows, combine=strategy.combine)
+        return evaluate_file(path, changed, max_words=settings.max_words)
+
+    side_by_side = Preset(WindowConfig(settings.window))
+    baseline = score(side_by_side)
     rows = []
     for section, strategies in _sections(settings).items():
         for title, strategy in strategies.items():
-            same = strategy == baseline.strategy
-            rows.append(Row(section, title, decoder, name, baseline if same else trials.trial(strategy), baseline))
+            report = baseline if strategy == side_by_side else score(strategy)
+            rows.append(Row(section, title, decoder, name, report, baseline))
     return rows
 
 
@@ -165,7 +171,7 @@ def _draw(settings: StudyConfig, rows: Sequence[Row], path: Path) -> None:
     for decoder in settings.decoders:
         for file in settings.files:
             some = [row for row in rows if (row.section, row.decoder, row.file) == ("predictions", decoder, file)]
-            axes.plot(settings.predictions, [row.trial.micro_f1 for row in some], "o-", label=f"{decoder}, {file}")
+            axes.plot(settings.predictions, [row.micro_f1 for row in some], "o-", label=f"{decoder}, {file}")
     axes.set(xlabel="predictions a slot", ylabel="micro F1, %", xscale="log", xticks=settings.predictions)
     axes.set_xticklabels([str(k) for k in settings.predictions])
     axes.legend()

@@ -18,12 +18,11 @@ from typing import TYPE_CHECKING
 
 from rich.console import Console
 from stream_quality import Listened, Listener
-from studies import run
+from studies import run, save
 
 from t5punct import __version__
 from t5punct.decoding.inputs import DecodingConfig
 from t5punct.evaluation.counts import CLASS_MARKS, Counts
-from t5punct.evaluation.plots import check_plot, save
 from t5punct.evaluation.scores import Scores, scores_of
 from t5punct.evaluation.significance import interval, micro_f1, paired_test
 from t5punct.model import BUNDLED
@@ -80,7 +79,6 @@ class Findings:
 def study(settings: StudyConfig) -> None:
     """Try everything, and write the page."""
     page = Path(settings.output)
-    check_plot(page.with_suffix(".png"))
     punctuator = Punctuator.from_pretrained(settings.model, PunctuatorConfig(decoding=DecodingConfig(precision="fp32")))
     deciders = [name for name in settings.deciders if name != "classify" or punctuator.model.task.classifies]
     findings, started = Findings([], [], [], {}), time.perf_counter()

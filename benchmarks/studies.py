@@ -1,14 +1,17 @@
-"""What the studies that write a page of results share: their command line, and how a page says p."""
+"""What the studies that write a page of results share: their command line, pictures, and how a page says p."""
 
 from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from t5punct import config
 from t5punct.errors import T5PunctError
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 T = TypeVar("T")
 
@@ -23,6 +26,13 @@ def run(study: Callable[[T], None], schema: type[T], about: str | None) -> None:
         study(config.load(schema, options.config, options.overrides))
     except T5PunctError as error:
         parser.exit(2, f"{error}\n")
+
+
+def save(figure: Figure, path: Path) -> None:
+    """Write a picture."""
+    figure.tight_layout()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(path, dpi=110)
 
 
 def p_text(p_value: float) -> str:

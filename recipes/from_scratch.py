@@ -47,7 +47,7 @@ class Shape:
 
     def __post_init__(self) -> None:
         check_range(self, "", 1, "d_model", "d_kv", "num_heads", "d_ff", "num_layers", "num_decoder_layers")
-        check_range(self, "", 0, "dropout_rate", below=1)
+        check_range(self, "", 0, "dropout_rate", most=0.99)
         check_choice(self, "", "feed_forward_proj", _ACTIVATIONS)
 
 

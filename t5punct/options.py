@@ -4,9 +4,6 @@ In: values by their names.  Out: the configs of the punctuator, the writer and t
 
 On the command line the usual ones are options (`--style talk`), and all may be settings (`style=talk beams=4`).  For
 the service they are fields, but for those of `ModelOptions`, which hold for all its clients.
-
->>> TranscriptOptions(to="vtt", resegment=True).writer().format
-'vtt'
 """
 
 from __future__ import annotations
@@ -20,7 +17,7 @@ from .config import check, check_range
 from .errors import ConfigError
 from .text.render import RenderConfig
 from .windows.plan import WindowConfig
-from .windows.presets import DEFAULT_PRESET, PRESET_SUFFIXES, Preset, load_preset
+from .windows.presets import DEFAULT_PRESET, PRESET_SUFFIXES, load_preset
 
 if TYPE_CHECKING:
     from .punctuator import PunctuatorConfig
@@ -55,16 +52,6 @@ class ModelOptions:
         int,
         "How many tokens (words and parts of words) are read at a time: more takes more memory, and can be faster.",
     ] = 1024
-
-    @property
-    def reads(self) -> tuple[str, ...]:
-        """Return the files and folders that are read besides the inputs: no output may take the place of one."""
-        from .model import BUNDLED_MODELS
-
-        read = [str(BUNDLED_MODELS)]
-        if self.model and Path(self.model).expanduser().is_dir():
-            read.append(str(Path(self.model).expanduser()))
-        return tuple(read)
 
     def for_language(self) -> Self:
         """Return options whose model knows the language; the same options if no language is named.
@@ -132,10 +119,6 @@ class DecodingOptions(ModelOptions):
         "window has these words.",
     ] = 0.5
 
-    def strategy(self) -> Preset:
-        """Return how documents are cut into windows, and their votes combined: by default, here without options."""
-        return load_preset(DEFAULT_PRESET)
-
     def config(self, render: RenderConfig | None = None) -> PunctuatorConfig:
         """Return the config of a punctuator, which writes words as `render` says."""
         from .decoding.align import AlignConfig
@@ -143,16 +126,13 @@ class DecodingOptions(ModelOptions):
         from .punctuator import PunctuatorConfig
 
         check_range(self, "", 1, "max_marks")
-        strategy = self.strategy()
         odds = None if self.mark_odds is None else parse_mark_odds(self.mark_odds)
         decoding = options_of(DecodingConfig, self) | {"mark_odds": odds, "marks": self.marks or None}
         return PunctuatorConfig(
-            strategy.windows,
-            strategy.combine,
-            DecodingConfig(**decoding),
-            replace(render or RenderConfig(), marks=self.marks != ""),
-            self.fragment,
-            AlignConfig(self.min_alignment),
+            decoding=DecodingConfig(**decoding),
+            render=replace(render or RenderConfig(), marks=self.marks != ""),
+            fragment=self.fragment,
+            align=AlignConfig(self.min_alignment),
         )
 
 
@@ -186,16 +166,11 @@ class WindowOptions(DecodingOptions):
         "For models that were trained for it.",
     ] = None
 
-    def strategy(self) -> Preset:
-        """Return the preset, with those values changed that have an option of their own."""
+    def config(self, render: RenderConfig | None = None) -> PunctuatorConfig:
         preset = load_preset(self.preset)
         changes = {name: value for name, value in options_of(WindowConfig, self).items() if value is not None}
         combine = replace(preset.combine, method=self.combine) if self.combine else preset.combine
-        return Preset(replace(preset.windows, **changes), combine)
-
-    @property
-    def reads(self) -> tuple[str, ...]:
-        return (*super().reads, self.preset) if self.preset.endswith(PRESET_SUFFIXES) else super().reads
+        return replace(super().config(render), windows=replace(preset.windows, **changes), combine=combine)
 
 
 _KEEP_MARKS = "Keep the marks the input has, and add others."
@@ -257,7 +232,17 @@ class TranscriptOptions(WindowOptions):
 
     @property
     def reads(self) -> tuple[str, ...]:
-        return (*super().reads, self.terms) if self.terms else super().reads
+        """Return the files and folders that are read besides the inputs: no output may take the place of one."""
+        from .model import BUNDLED_MODELS
+
+        read = [str(BUNDLED_MODELS)]
+        if self.model and Path(self.model).expanduser().is_dir():
+            read.append(str(Path(self.model).expanduser()))
+        if self.preset.endswith(PRESET_SUFFIXES):
+            read.append(self.preset)
+        if self.terms:
+            read.append(self.terms)
+        return tuple(read)
 
     @property
     def input_format(self) -> str | None:
@@ -266,41 +251,33 @@ class TranscriptOptions(WindowOptions):
         check(is_one, f"--lines and --format {self.format}", expected="one of them", fix="drop one")
         return "lines" if self.lines else self.format
 
-    def written_to(self, output: Path | None) -> Self:
-        """Return options that write the format that the output's name says, if it says one.
+    def writer(self, output: Path | None = None) -> WriterConfig:
+        """Return the writer's settings; the name of `output` decides the format, if it says one.
 
-        Raises ConfigError if --to or --json asks for another one.
+        Raises ConfigError for an unknown format, and for options that do not agree with another or with the name.
         """
-        from .transcripts.writers import format_named_by
-
-        named = format_named_by(output)
-        wanted = "json" if self.json else self.to
-        if named is None:
-            return self
-        mistake = f"{'--json' if self.json else f'--to {self.to}'} and -o {output}, whose name says {named}"
-        fix = "drop the option, or name the output otherwise"
-        check(wanted in (None, named), mistake, expected="one format", fix=fix)
-        return replace(self, to=named)
-
-    def writer(self) -> WriterConfig:
-        """Return the writer's settings.  Raises ConfigError for an unknown format, and options that do not agree."""
         from .transcripts.resegment import ResegmentConfig
-        from .transcripts.writers import ParagraphConfig, WriterConfig
+        from .transcripts.writers import ParagraphConfig, WriterConfig, format_named_by
 
         is_one_format = not self.json or self.to in (None, "json")
         check(is_one_format, f"--json and --to {self.to}", expected="one of them", fix="drop one")
+        wanted = "json" if self.json else self.to
+        named = format_named_by(output)
+        mistake = f"{'--json' if self.json else f'--to {self.to}'} and -o {output}, whose name says {named}"
+        fix = "drop the option, or name the output otherwise"
+        check(named is None or wanted in (None, named), mistake, expected="one format", fix=fix)
         has_paragraphs = self.paragraphs is not None or self.paragraph_pause_ms is not None
         return WriterConfig(
-            "json" if self.json else self.to,
+            wanted or named,
             ParagraphConfig(self.paragraphs, self.paragraph_pause_ms) if has_paragraphs else None,
             ResegmentConfig(**options_of(ResegmentConfig, self)) if self.resegment else None,
         )
 
-    def render(self, *, for_review: bool = False) -> RenderConfig:
-        """Return how words are rendered.  for_review: also for a page for review, which shows alternatives."""
+    def render(self, *, for_review: bool) -> RenderConfig:
+        """Return how words are rendered.  for_review: on a page, which shows alternatives."""
         alternatives = self.alternatives
         if alternatives is None:
-            alternatives = _REVIEW_ALTERNATIVES if for_review or self.to == "html" else 0
+            alternatives = _REVIEW_ALTERNATIVES if for_review else 0
         return RenderConfig(not self.no_case, self.keep_case, self.keep_marks, alternatives, self.disfluencies)
 
 
@@ -373,16 +350,13 @@ def options_of(config: type[Any], options: ModelOptions) -> dict[str, Any]:
 
 def parse_mark_odds(text: str) -> dict[str, float]:
     """Parse odds of marks, such as `,=4 .=1.5`.  Raises ConfigError for anything else."""
-    odds = dict[str, float]()
-    for piece in text.split():
-        mark, sign, number = piece[0], piece[1:2], piece[2:]
-        try:
-            is_possible = sign == "=" and mark not in odds
-            odds[mark] = float(number)
-        except ValueError:
-            is_possible = False
-        expected = 'a number for each mark, such as ",=4 .=1.5"'
-        check(is_possible, f"mark odds {text!r}", expected=expected, fix="check --mark-odds")
+    pieces = text.split()
+    try:
+        odds = {piece[0]: float(piece[1:].removeprefix("=")) for piece in pieces if piece[1:2] == "="}
+    except ValueError:
+        odds = {}
+    expected = 'a number for each mark, such as ",=4 .=1.5"'
+    check(len(odds) == len(pieces), f"mark odds {text!r}", expected=expected, fix="check --mark-odds")
     return odds
 
 

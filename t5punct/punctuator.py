@@ -1,7 +1,7 @@
 """Texts -> texts with marks and capitals: the way in and out of the package.
 
-In: a text of any length, or many; a file; words.  Out: the same words with marks and capitals.  Whole texts, streams,
-evaluation and tuning take the same steps:
+In: a text of any length, or many; a file; words.  Out: the same words with marks and capitals.  Whole texts, streams
+and evaluation take the same steps:
 
     window_votes    views of words -> the votes of each window
     decide_words    words, and the votes on their slots -> decisions

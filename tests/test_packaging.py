@@ -27,7 +27,7 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["
 EXTRAS_OF = {  # the parts of the package that may import more than the core dependencies
     "training/": ["train"], "training/report.py": ["report"], "training/tensors.py": ["lora"],
     "cli/train.py": ["train"],
-    "evaluation/metric/": ["evaluate"], "evaluation/plots.py": ["report"], "batch/distributed.py": ["ray"],
+    "evaluation/metric/": ["evaluate"], "batch/distributed.py": ["ray"],
     "t5/onnx.py": ["onnx"], "serve/": ["serve"],
 }  # fmt: skip
 SOURCES = {
@@ -98,7 +98,6 @@ MISSING = {
     "punctuate tests/data/lecture.txt --output-dir never-made ray=local": ("ray", "no package ray"),
     "prepare": ("train", "no package accelerate and no datasets and no psutil"),
     "train": ("train", "no package accelerate and no datasets and no psutil"),
-    "tune tests/data/hand-counted.tsv --plot x.png": ("report", "no matplotlib"),
 }
 
 

@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[1]
 NAMES = ("README.md", "docs/usage.md", "docs/design.md", "CONTRIBUTING.md")
 PAGES = {name: (ROOT / name).read_text(encoding="utf-8") for name in NAMES}
 README = PAGES["README.md"]
-COMMANDS = ("punctuate", "stream", "evaluate", "presets", "tune", "prepare", "train", "report", "export")
+COMMANDS = ("punctuate", "stream", "evaluate", "presets", "prepare", "train", "report", "export")
 OPTIONS_OF_OTHERS = {"--depth", "--torch-backend", "--rm", "--share"}  # of git, uv, podman and recipes/blend.py
 # folders that hold files of the repository; a path below another one may be made by its reader
 FOLDERS = {"t5punct", "tests", "docs", "benchmarks", "configs"}

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import logging
 import os
-import pickle
 import platform
 import traceback
 import warnings
@@ -22,7 +21,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .. import __version__
 from ..config import check_range
 from ..errors import ConfigError, InputError, OutputError, T5PunctError, first_line
 from ..text.io.files import remove_leftovers
@@ -38,7 +36,7 @@ _STORE_BYTES = 2**27  # of shared memory: only names of files are shared, and Ra
 _STATISTICS = "RAY_USAGE_STATS_ENABLED"
 SMALLEST, LARGEST = 2**16, 2**19  # bytes of a part: enough for full batches; some minutes of work at most
 _PARTS_PER_WORKER = 4  # so that all workers end at about the same time
-_MOST_TRIES = 3  # of a file alone
+MOST_TRIES = 3  # of a file alone
 
 
 @dataclass(frozen=True)
@@ -72,20 +70,14 @@ class Part:
         return sum(job.n_bytes for job in self.jobs)
 
     def split(self) -> list[Part]:
-        """Return each file as a part of its own, to be tried again after the worker of this part has died."""
-        n_lost_workers = self.n_lost_workers + 1 if len(self.jobs) == 1 else 0
-        return [Part(self.first + number, (job,), n_lost_workers) for number, job in enumerate(self.jobs)]
+        """Return each file as a part of its own, to be tried again after the worker of this part has died.
 
-    def failure(self) -> Outcome | None:
-        """Return the outcome of a file over which `_MOST_TRIES` workers have died; None: it is to be tried again."""
-        if self.n_lost_workers < _MOST_TRIES:
-            return None
-        error = InputError(
-            f"{self.jobs[0].source}: its worker was ended {self.n_lost_workers} times",
-            expected="a worker that lives to the end",
-            fix="see whether the machine has enough memory for the file",
-        )
-        return Outcome(failures=(Failure(self.jobs[0].source, error),))
+        Empty for a single file over which `MOST_TRIES` workers have died.
+        """
+        n_lost_workers = self.n_lost_workers + 1 if len(self.jobs) == 1 else 0
+        if n_lost_workers == MOST_TRIES:
+            return []
+        return [Part(self.first + number, (job,), n_lost_workers) for number, job in enumerate(self.jobs)]
 
 
 def divide_into_parts(jobs: Sequence[Job], n_workers: int) -> list[Part]:
@@ -113,8 +105,7 @@ def divide_into_parts(jobs: Sequence[Job], n_workers: int) -> list[Part]:
 class PartWorker:
     """A Ray actor that does parts, with one punctuator, which it makes at the first of them.
 
-    cwd: where the batch was started; folder: of the outputs; version: of t5punct where the batch was started.  A worker
-    must find all three on its machine, too.
+    cwd: where the batch was started; folder: of the outputs.  A worker must see both on its machine.
     """
 
     load: Callable[[], Punctuator]
@@ -122,7 +113,6 @@ class PartWorker:
     writer: WriterConfig | None = None
     terms: Terms | None = None
     cwd: str = ""
-    version: str = __version__
     punctuator: Punctuator | None = None
 
     def run(self, part: Part) -> Outcome | Exception:
@@ -132,38 +122,22 @@ class PartWorker:
         """
         try:
             if self.punctuator is None:
-                self._prepare()
+                if not Path(self.cwd, self.folder, SETTINGS_FILE).is_file():  # written before the workers are asked
+                    raise OutputError(
+                        f"a worker on {platform.node()} does not see {Path(self.cwd, self.folder)}",
+                        expected="a file system that all machines share, at the same path",
+                        fix="run where all machines see the files",
+                    )
+                os.chdir(self.cwd)  # paths of jobs may be relative
+                remove_leftovers(self.folder)  # half-written files of killed workers
                 self.punctuator = self.load()
             from .work import Work
 
-            outcome = Work(self.punctuator, self.writer, self.terms).run(part.jobs)
-            failures = tuple(Failure(failure.source, make_portable(failure.error)) for failure in outcome.failures)
-            return replace(outcome, failures=failures)
-        except Exception as error:
-            return make_portable(error)
-
-    def _prepare(self) -> None:
-        """Go to the batch's folder, and remove half-written files of killed workers.
-
-        Raises ConfigError for another version of t5punct, OutputError if this machine does not see the files.
-        """
-        host = platform.node()
-        if self.version != __version__:
-            raise ConfigError(
-                f"t5punct {__version__} on {host}, and {self.version} where the batch was started",
-                expected="one version",
-                fix="install the same on all machines",
-            )
-        sees_cwd = Path(self.cwd).is_dir()
-        if sees_cwd:
-            os.chdir(self.cwd)  # paths of jobs may be relative
-        if not sees_cwd or not (self.folder / SETTINGS_FILE).is_file():  # written before the workers are asked
-            raise OutputError(
-                f"a worker on {host} does not see {self.folder if sees_cwd else self.cwd}",
-                expected="a file system that all machines share, at the same path",
-                fix="run where all machines see the files",
-            )
-        remove_leftovers(self.folder)
+            return Work(self.punctuator, self.writer, self.terms).run(part.jobs)
+        except (T5PunctError, OSError) as error:
+            return error
+        except Exception:  # others may not be pickled
+            return RuntimeError(f"on {platform.node()}:\n{traceback.format_exc()}")
 
 
 class RayWork:
@@ -222,18 +196,23 @@ class RayWork:
             try:
                 outcome = ray.get(ready)
             except (ray.exceptions.ActorDiedError, ray.exceptions.OutOfMemoryError):  # over a file of the part
-                for single in part.split():
-                    if failure := single.failure():
-                        yield single, failure
-                    else:
-                        waiting.append(single)
+                parts_again = part.split()
+                waiting += parts_again
+                if not parts_again:
+                    source = part.jobs[0].source
+                    error = InputError(
+                        f"{source}: its worker was ended {MOST_TRIES} times",
+                        expected="a worker that lives to the end",
+                        fix="see whether the machine has enough memory for the file",
+                    )
+                    yield part, Outcome(failures=(Failure(source, error),))
                 continue
-            except ray.exceptions.RayError as error:
+            except ray.exceptions.RayError as stopped:
                 raise ConfigError(
-                    f"Ray stopped ({first_line(getattr(error, 'cause', None) or error)})",
+                    f"Ray stopped ({first_line(getattr(stopped, 'cause', None) or stopped)})",
                     expected="a cluster that runs to the end, with t5punct on all machines",
                     fix="give the same command again: it goes on where it was",
-                ) from error
+                ) from stopped
             if isinstance(outcome, Exception):
                 raise outcome
             idle_actors.append(actor)
@@ -246,20 +225,9 @@ def cluster(config: RayConfig) -> Iterator[int]:
     os.environ.setdefault(_STATISTICS, "0")  # nothing is sent anywhere
     import ray
 
-    is_ours = not ray.is_initialized()  # else a cluster that the caller has connected to
-    if is_ours:
-        connect(config)
-    try:
+    if ray.is_initialized():  # a cluster that the caller has connected to
         yield n_workers_in(ray.cluster_resources(), config)
-    finally:
-        if is_ours:
-            ray.shutdown()
-
-
-def connect(config: RayConfig) -> None:
-    """Connect to a cluster, or start one.  Raises ConfigError if that fails."""
-    import ray
-
+        return
     started: dict[str, Any] = {}
     if config.address == LOCAL:
         n_cpus = config.n_cpus * config.n_workers if config.n_workers else None  # None: all there are
@@ -274,6 +242,10 @@ def connect(config: RayConfig) -> None:
             expected=f"`{LOCAL}`, `auto` or the address of a running one",
             fix="start one with `ray start --head`, or free the machine",
         ) from error
+    try:
+        yield n_workers_in(ray.cluster_resources(), config)
+    finally:
+        ray.shutdown()
 
 
 def n_workers_in(resources: dict[str, float], config: RayConfig) -> int:
@@ -290,16 +262,3 @@ def n_workers_in(resources: dict[str, float], config: RayConfig) -> int:
         )
     n_workers = int(min(shares))
     return n_workers if config.n_workers is None else min(n_workers, config.n_workers)
-
-
-def make_portable(error: Exception) -> Exception:
-    """Return an exception that can be pickled.  One that is no user's mistake gets a note with its traceback."""
-    if not isinstance(error, T5PunctError | OSError):
-        error.add_note(f"on {platform.node()}:\n{''.join(traceback.format_exception(error))}")
-    try:
-        pickle.loads(pickle.dumps(error))  # noqa: S301  # our own bytes
-    except Exception:  # an exception of a library may fail in any way
-        readable = RuntimeError(f"{type(error).__name__}: {error}")
-        readable.__notes__ = getattr(error, "__notes__", [])
-        return readable
-    return error

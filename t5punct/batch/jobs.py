@@ -1,13 +1,11 @@
 """Files, folders and patterns -> jobs: each file to be punctuated, where its output goes, and if that is up to date.
 
-In: names as a user types them, and the output options.  Out: `Jobs`; for each job, whether its output is up to date.
-
 `plan_jobs(["lectures"], OutputConfig(folder=Path("out")))` has a job for each transcript below `lectures`; the output
 of `lectures/week1/talk.srt` is `out/week1/talk.srt`.
 
 An output is up to date if it is no older than its input, and made with the same settings.  Its folder has a small file
-with the fingerprint of the settings.  That file is written before any output, and again when the settings change, so an
-output that is older than it has other settings.  Outputs appear whole, so a run that was killed goes on where it was.
+with the fingerprint of the settings, which is written before any output, and again when the settings change; so an
+output that is older than it has other settings.
 """
 
 from __future__ import annotations
@@ -15,9 +13,8 @@ from __future__ import annotations
 import glob
 import hashlib
 import os
-import stat
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -120,17 +117,17 @@ def plan_jobs(inputs: Sequence[str], output: OutputConfig, format: str | None = 
     failures = list[Failure]()
     for name in inputs:
         try:
-            paths, errors = _find_files(name, output.folder)
+            paths = _find_files(name, output.folder)
         except InputError as error:
-            paths, errors = [], [error]
+            failures.append(Failure(name, error))
+            continue
         for path, below in paths:
             try:
                 if not format:
                     format_of(path)  # raises for a format that is not read
                 files.append((Job(path, None, format), below))
             except InputError as error:
-                errors.append(error)
-        failures += [Failure(name, error) for error in errors]
+                failures.append(Failure(name, error))
     if output.folder:  # a file named twice has one output there; in a single output its text comes twice, as from `cat`
         files = [*dict.fromkeys(files)]
     all_failed = len(inputs) > 1 and len(failures) == len(inputs)
@@ -140,17 +137,23 @@ def plan_jobs(inputs: Sequence[str], output: OutputConfig, format: str | None = 
         raise failures[0].error
     jobs = [job for job, _ in files]
     targets = _targets(jobs, [below for _, below in files], output)
-    if output.review is not None:
-        _check_review(output.review, jobs, targets, output.reads)
-    planned = [replace(job, target=target, review=output.review) for job, target in zip(jobs, targets, strict=True)]
+    review = output.review
+    if review is not None:
+        if len(jobs) > 1:
+            fix = "write pages by --to html --output-dir DIR"
+            raise InputError(f"--html for {len(jobs)} files", expected="one file", fix=fix)
+        if any(target and _real(target) == _real(review) for target in targets):
+            mistake = f"--html {review}, which is the output, too"
+            raise InputError(mistake, expected="two files", fix="write only the page by --to html")
+        check_targets([review], [*(job.source for job in jobs), *output.reads])
+    planned = [replace(job, target=target, review=review) for job, target in zip(jobs, targets, strict=True)]
     return Jobs(tuple(planned), tuple(failures))
 
 
-def _find_files(name: str, output: Path | None) -> tuple[list[tuple[str, Path]], list[InputError]]:
-    """Return the files of a name, each with its path below it, and an error for each folder that may not be read.
+def _find_files(name: str, output: Path | None) -> list[tuple[str, Path]]:
+    """Return the files of a name, which is that of a file or a folder, or a pattern; each with its path below it.
 
-    name: of a file or a folder, or a pattern.  Files in the output folder are left out, if that is below the name.
-    Raises InputError if there are neither files nor such errors.
+    Files in the output folder are left out, if that is below the name.  Raises InputError if there are no files.
     """
     if not name:  # an unset variable; as a path it would be this folder
         raise InputError("an input without a name", expected="a file, a folder or a pattern", fix="name one")
@@ -158,52 +161,29 @@ def _find_files(name: str, output: Path | None) -> tuple[list[tuple[str, Path]],
     is_folder = path.is_dir()
     if name == STANDARD or path.is_file() or not (is_folder or glob.has_magic(name)):
         check_source(name)
-        return [(name, Path("stdin.txt" if name == STANDARD else path.name))], []
+        return [(name, Path("stdin.txt" if name == STANDARD else path.name))]
     base = path
-    pattern: Sequence[str] = ("**", "*")  # by parts of a path: all below the folder
+    pattern = "**/*"
     if not is_folder:  # the folder is what stands before the first part with a `*` or the like
         n_plain = next(n for n, part in enumerate(path.parts) if glob.has_magic(part))
         base = Path(*path.parts[:n_plain])
-        pattern = path.parts[n_plain:]
-    folders = {base}  # all that are searched
-    for n_parts in range(1, len(pattern)):
-        folders.update(_glob(base, pattern[:n_parts], name))
-    errors = [
-        InputError(
-            f"folder {folder} may not be read", expected="one that may", fix="allow it by chmod u+rx, or leave it out"
-        )
-        for folder in sorted(folders)
-        if _has_mode(folder, stat.S_ISDIR) and not os.access(folder, os.R_OK | os.X_OK)
-    ]
-    files = sorted(file for file in _glob(base, pattern, name) if _has_mode(file, stat.S_ISREG))
+        pattern = "/".join(path.parts[n_plain:])
+    try:
+        files = sorted(file for file in base.glob(pattern) if file.is_file())
+    except ValueError as error:  # `**` in the midst of a name, say
+        raise InputError(f"pattern {name} ({error})", expected="one like talks/*.txt", fix="correct it") from None
+    files = [file for file in files if not any(part.startswith(".") for part in file.relative_to(base).parts)]
     if is_folder:
         files = [file for file in files if Path(unpacked_name(file)).suffix.lower() in SUFFIXES]
     outputs = None if output is None else _real(output)
     if outputs is not None and outputs != _real(base) and outputs.is_relative_to(_real(base)):
         files = [file for file in files if not _real(file).is_relative_to(outputs)]
-    if not files and not errors:
-        if not is_folder:
-            raise no_file_error(name, "existing files")
-        endings = f"files that end in {', '.join(SUFFIXES)}"
-        raise InputError(f"no transcript in {name}", expected=endings, fix="check the path")
-    return [(str(file), file.relative_to(base)) for file in files], errors
-
-
-def _glob(base: Path, pattern: Sequence[str], name: str) -> list[Path]:
-    """Return the files below a folder that fit a pattern, hidden ones left out.  `name`: the pattern as typed."""
-    try:
-        paths = [*base.glob("/".join(pattern))]
-    except ValueError as error:  # `**` in the midst of a name, say
-        raise InputError(f"pattern {name} ({error})", expected="one like talks/*.txt", fix="correct it") from None
-    return [path for path in paths if not any(part.startswith(".") for part in path.relative_to(base).parts)]
-
-
-def _has_mode(path: Path, kind: Callable[[int], bool]) -> bool:
-    """Return whether a path has a mode such as `stat.S_ISREG`; False if access is denied, where `is_file` raises."""
-    try:
-        return kind(path.stat().st_mode)
-    except OSError:
-        return False
+    if files:
+        return [(str(file), file.relative_to(base)) for file in files]
+    if not is_folder:
+        raise no_file_error(name, "existing files")
+    endings = f"files that end in {', '.join(SUFFIXES)}"
+    raise InputError(f"no transcript in {name}", expected=endings, fix="check the path")
 
 
 def _real(path: Path) -> Path:
@@ -221,9 +201,8 @@ def _targets(jobs: Sequence[Job], places: Sequence[Path], output: OutputConfig) 
         formats = {output.format or job.input_format for job in jobs}
         may_be_joined = output.format == "json" or formats <= {"text", "lines"}
         if len(jobs) > 1 and not may_be_joined:
-            raise InputError(
-                f"{len(jobs)} files in one output", expected="a file for each", fix="name a folder by --output-dir"
-            )
+            mistake = f"{len(jobs)} files in one output"
+            raise InputError(mistake, expected="a file for each", fix="name a folder by --output-dir")
         return [target_of(output.file, names)] * len(jobs)
     below = [_rename(place, output.format) for place in places]
     if len(set(below)) < len(below):  # equal names in several inputs: use the paths below their common folder
@@ -232,25 +211,11 @@ def _targets(jobs: Sequence[Job], places: Sequence[Path], output: OutputConfig) 
         below = [_rename(path.relative_to(common), output.format) for path in paths]
     for path, n_inputs in Counter(below).items():
         if n_inputs > 1:
-            raise InputError(
-                f"two inputs for {output.folder / path}", expected="inputs of different names", fix="rename one"
-            )
+            mistake = f"two inputs for {output.folder / path}"
+            raise InputError(mistake, expected="inputs of different names", fix="rename one")
     targets = [output.folder / path for path in below]
     check_targets(targets, names, make=True)
     return [*targets]
-
-
-def _check_review(review: Path, jobs: Sequence[Job], targets: Sequence[Path | None], reads: Sequence[str]) -> None:
-    """Raise InputError for a page for review (`--html`) that is not that of one file, or that cannot be written."""
-    if len(jobs) > 1:
-        raise InputError(
-            f"--html for {len(jobs)} files", expected="one file", fix="write pages by --to html --output-dir DIR"
-        )
-    if any(target and _real(target) == _real(review) for target in targets):
-        raise InputError(
-            f"--html {review}, which is the output, too", expected="two files", fix="write only the page by --to html"
-        )
-    check_targets([review], [*(job.source for job in jobs), *reads])
 
 
 def _rename(below: Path, output_format: str | None) -> Path:

@@ -86,9 +86,9 @@ class Work:
             else:
                 words_of_texts = list[list[AnnotatedWord]]()  # of each text of the group: the words of its file
                 for file in group:
-                    own = list[AnnotatedWord]()
-                    file.words = own
-                    words_of_texts += [own] * len(file.texts)
+                    words_of_file = list[AnnotatedWord]()
+                    file.words = words_of_file
+                    words_of_texts += [words_of_file] * len(file.texts)
                 for number, words in self._parts(group):
                     words_of_texts[number] += words
             yield from group

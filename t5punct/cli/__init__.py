@@ -1,10 +1,8 @@
-"""The command line: `t5punct punctuate | stream | serve | evaluate | models | presets | tune | prepare | label |
-train | report | export`.
+"""The command line: `t5punct punctuate | stream | serve | evaluate | models | presets | prepare | label | train |
+report | export`.
 
 In: arguments, files, standard input.  Out: text or json on standard output or in files; exit code 2 and one line on
 standard error for a user's mistake.
-
-`echo "how are you today" | t5punct punctuate` prints `How are you today?`
 """
 
 from __future__ import annotations
@@ -19,17 +17,16 @@ import typer
 
 from .. import __version__
 from ..errors import T5PunctError
-from ..options import DecodingOptions, StreamOptions, WindowOptions
+from ..options import StreamOptions, WindowOptions, names_of
 from .evaluate import evaluate
 from .export import export
 from .listings import models, presets
-from .parameters import CheckedCommand, CommandGroup
+from .parameters import Command, CommandGroup
 from .process import collect_as_usual
 from .punctuate import BatchOptions, punctuate
 from .serve import ServiceOptions, serve
 from .stream import stream
 from .train import label, prepare, report, train
-from .tune import tune
 
 # click's class, which some versions of typer bring along themselves; `format_message` is what we need of it
 _UsageError = cast("type[typer.BadParameter]", typer.BadParameter.__mro__[1])
@@ -39,7 +36,8 @@ _log = logging.getLogger("t5punct")
 app = typer.Typer(
     help="Punctuation and capitals for speech transcripts, with a T5 that never changes a word.",
     cls=CommandGroup,
-    context_settings={"help_option_names": ["-h", "--help"]},
+    # an unknown option before a command is for `CommandGroup`
+    context_settings={"help_option_names": ["-h", "--help"], "ignore_unknown_options": True},
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
@@ -50,7 +48,6 @@ EXAMPLES: dict[Callable[..., None], str] = {  # of each command, in the order of
     evaluate: "t5punct evaluate test2011.tsv --preset side-by-side",
     models: "t5punct models",
     presets: "t5punct presets mask-combine-4 > mine.yaml\nt5punct punctuate talk.txt --preset mine.yaml",
-    tune: "t5punct tune dev.tsv budget=4 -o mine.yaml\nt5punct punctuate talk.txt --preset mine.yaml",
     prepare: "t5punct prepare --config configs/prepare-own-text.yaml root=lectures",
     label: "t5punct label prepared/data --model runs/large",
     train: "t5punct train --config configs/finetune-own-text.yaml",
@@ -62,11 +59,10 @@ SETTINGS = {  # of commands that take more options as KEY=VALUE
     stream: StreamOptions,
     serve: ServiceOptions,
     evaluate: WindowOptions,
-    tune: DecodingOptions,
 }
 for command, example in EXAMPLES.items():
     context_settings = {"obj": SETTINGS.get(command)}
-    app.command(cls=CheckedCommand, epilog=example, context_settings=context_settings)(command)
+    app.command(cls=Command, epilog=example, context_settings=context_settings)(command)
 
 
 @app.callback(invoke_without_command=True)
@@ -91,15 +87,24 @@ def main(arguments: Sequence[str] | None = None) -> None:
     warnings.setLevel(logging.WARNING)
     warnings.setFormatter(logging.Formatter("t5punct: %(message)s"))
     _log.addHandler(warnings)
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    if words[:1] == ["help"]:  # `help punctuate` and `version`, as other programs have them
+        words = [*words[1:], "--help"]
+    elif words == ["version"]:
+        words = ["--version"]
     try:
-        words = _as_options(list(sys.argv[1:] if arguments is None else arguments))
         code = app(args=words, prog_name="t5punct", standalone_mode=False)
     except T5PunctError as error:
         _fail(str(error))
     except _UsageError as error:
-        command = error.ctx.command_path if error.ctx else "t5punct"
-        message = error.format_message()
-        _fail(f"{message}{'' if message.endswith(('.', '?')) else '.'} See {command} --help.")
+        message = error.format_message().rstrip(".")
+        option = getattr(error, "option_name", "")
+        setting = option.removeprefix("--").replace("-", "_")
+        options_class = error.ctx.command.context_settings.get("obj") if error.ctx else None
+        if message.startswith("No such option") and options_class and setting in names_of(options_class):
+            message = f"{option}, which is a setting; write {setting}=VALUE"
+        ending = "" if message.endswith("?") else "."
+        _fail(f"{message}{ending} See {error.ctx.command_path if error.ctx else 't5punct'} --help.")
     except OSError as error:  # a full disk, a file that may not be read; click ends quietly when a reader goes away
         sys.stdout = None  # type: ignore[assignment]  # or Python tries to write the rest at exit
         _fail(": ".join(str(part) for part in (error.filename, error.strerror or error) if part))
@@ -110,13 +115,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
         _log.setLevel(level)
         collect_as_usual()
     sys.exit(code if isinstance(code, int) else 0)
-
-
-def _as_options(arguments: list[str]) -> list[str]:
-    """Return `help`, `help punctuate` and `version`, which other programs have as commands, as options."""
-    if arguments == ["version"]:
-        return ["--version"]
-    return [*arguments[1:], "--help"] if arguments[:1] == ["help"] else arguments
 
 
 def _fail(message: str) -> None:

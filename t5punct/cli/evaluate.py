@@ -75,11 +75,9 @@ def evaluate(
     options = read_options(WindowOptions, context, settings)
     check_source(data)
     if compare:
-        is_named = options.model is not None or options.revision is not None
-        mistake, fix = "--compare with --model or revision", "drop --model and revision"
-        check(not is_named, mistake, expected="two models after --compare", fix=fix)
-        mistake, fix = "--compare with --disfluencies", "score the models one by one"
-        check(disfluencies == "keep", mistake, expected="--compare alone", fix=fix)
+        is_alone = options.model is None and options.revision is None and disfluencies == "keep"
+        mistake = "--compare with --model, revision or --disfluencies"
+        check(is_alone, mistake, expected="two models after --compare", fix="drop the other option")
     note_waiting([data])
     from rich.console import Console
 
@@ -104,25 +102,21 @@ def evaluate(
 
 def _score(options: WindowOptions, data: str, max_words: int | None, disfluencies: str) -> Report:
     from ..evaluation.evaluate import evaluate_file
+    from ..evaluation.references import count_words
 
     render = RenderConfig(disfluencies=disfluencies)  # a wrong value fails here, before the model is loaded
     punctuator = load_punctuator(options, options.config(render))
-    with progress_bar("evaluating", _count_words(data, max_words)) as advance:
+    total = count_words(data, max_words) if is_shown() else None
+    with progress_bar("evaluating", total) as advance:
         return evaluate_file(data, punctuator, max_words=max_words, on_progress=advance)
 
 
 def _compare(options: WindowOptions, names: tuple[str, str], data: str, max_words: int | None) -> Comparison:
     from ..evaluation.comparison import compare_file
+    from ..evaluation.references import count_words
 
     first = load_punctuator(replace(options, model=names[0]), options.config())
     second = load_punctuator(replace(options, model=names[1]), options.config())
-    total = _count_words(data, max_words)
+    total = count_words(data, max_words) if is_shown() else None
     with progress_bar("evaluating", total and 2 * total) as advance:
         return compare_file(data, first, second, max_words=max_words, on_progress=advance)
-
-
-def _count_words(data: str, max_words: int | None) -> int | None:
-    """Return the number of words for the progress bar; None if no bar is shown, or if the input is a pipe."""
-    from ..evaluation.references import count_words
-
-    return count_words(data, max_words) if is_shown() else None

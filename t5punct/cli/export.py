@@ -128,31 +128,16 @@ def _check_output(output: Path, source: Path, task: Path | None, *, is_pushed: b
         mistake = f"output {written} is {name} as well"
         check(is_apart, mistake, expected="another folder", fix="choose another")
     names = {path.name for path in output.iterdir()} if output.is_dir() else set()
-    check(
-        not (is_pushed and names),
-        f"output {output} holds files, and all of it would be sent",
-        expected="a new or empty folder with --push-to-hub",
-        fix="choose another output",
-    )
-    is_file = output.exists() and not output.is_dir()
-    check(not is_file, f"output {output}, which is a file", expected="a folder", fix="choose another output")
-    others = [name for name in names - {CARD} if not name.startswith(".")]
-    check(
-        TASK_FILE in names or not others,
-        f"output {output}, which holds files and no model",
-        expected="a new or empty folder, or an earlier export",
-        fix="choose another output",
-    )
-
-
-def _own_form(output: Path) -> str | None:
-    """Return what transformers alone cannot read of a model folder, as a phrase; None if it can read all."""
-    from ..t5.folder import ENCODER_T5, int8_files
-    from ..t5.weights import kind_of
-
-    if int8_files(output):
-        return "weights in int8 with a scale for each row"
-    return "an encoder of another kind under a T5 decoder" if kind_of(output) == ENCODER_T5 else None
+    others = [name for name in names if name != CARD and not name.startswith(".")]
+    may_be_replaced = output.is_dir() or not output.exists()
+    if is_pushed:
+        may_be_replaced = may_be_replaced and not names
+        expected = "a new or empty folder, as all of it is sent"
+    else:
+        may_be_replaced = may_be_replaced and (TASK_FILE in names or not others)
+        expected = "a new or empty folder, or an earlier export"
+    mistake = f"output {output}, which holds something else"
+    check(may_be_replaced, mistake, expected=expected, fix="choose another output")
 
 
 def _write_card(
@@ -160,18 +145,26 @@ def _write_card(
 ) -> None:
     """Write the card of an export: a copy of the source's, if a person wrote that, or one about the run.
 
-    own_card: the card that a person wrote; one of the output is left as it is.  If transformers can read only one of
-    source and output by itself, the copy says how the output is read.
+    own_card: the card that a person wrote; one of the output is left as it is.  If transformers alone cannot read the
+    output, the card says how it is read.
     """
+    from ..t5.folder import ENCODER_T5, int8_files
+    from ..t5.weights import kind_of
     from ..training.report import CARD, compose_card, iter_use_of_network
 
-    own_form = _own_form(output)
     if own_card == output / CARD:
         return
-    text = own_card.read_text(encoding="utf-8") if own_card else None
-    if text and own_form != _own_form(source):
-        use = iter_use_of_network(name, own_form) if own_form else ["transformers reads this folder by itself."]
-        note = "What is said above of the form of the weights is true of the model that was exported."
-        text = "\n".join([text.rstrip(), "", "## This export", "", note, *use]).rstrip() + "\n"
+    own_form = None  # what transformers alone cannot read
+    if int8_files(output):
+        own_form = "weights in int8 with a scale for each row"
+    elif kind_of(output) == ENCODER_T5:
+        own_form = "an encoder of another kind under a T5 decoder"
+    if own_card is None:
+        text = compose_card(source, task, name, licence=licence, own_form=own_form)
+    else:
+        text = own_card.read_text(encoding="utf-8")
+        if own_form and own_form not in text:
+            lines = [text.rstrip(), "", "## This export", "", *iter_use_of_network(name, own_form)]
+            text = "\n".join(lines).rstrip() + "\n"
     with writing(output / CARD) as handle:
-        handle.write(text or compose_card(source, task, name, licence=licence, own_form=own_form))
+        handle.write(text)

@@ -1,4 +1,4 @@
-"""How a command reads its words and shows its help, and the options that several commands have.
+"""The options that several commands have, how they are read, and how help is shown.
 
 In: a command line.  Out: the options of `t5punct/options.py`, and a punctuator with them; plain help in groups.
 
@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from ..config import check_range, load, nearest_keys
+from ..config import check_range, load
 from ..errors import ConfigError
 from ..options import ModelOptions, StreamOptions, TranscriptOptions, check_needs, help_of, names_of
 from ..text.io.files import named_place
@@ -110,8 +110,7 @@ def typed_options(context: typer.Context) -> dict[str, str]:
 def read_options(kind: type[Options], context: typer.Context, settings: Sequence[str] | None = None) -> Options:
     """Read the options of a command that were typed as `--key value` (`context`) and as `key=value` (`settings`).
 
-    Raises ConfigError for an unknown setting, with the nearest ones, for one that is typed twice, and for one that does
-    nothing.
+    Raises ConfigError for an unknown setting, for one that is typed twice, and for one that does nothing.
     """
     wait_asleep()  # before anything loads torch
     typed = typed_options(context)
@@ -119,22 +118,13 @@ def read_options(kind: type[Options], context: typer.Context, settings: Sequence
     for setting in settings or ():
         name, _, value = setting.partition("=")
         if not is_setting(setting):
-            is_pipe = context.info_name == "stream"
-            raise ConfigError(
-                f"{setting} behind t5punct {context.info_name}",
-                expected="options and KEY=VALUE alone" + (": it reads standard input" if is_pipe else ""),
-                fix="say: t5punct stream < FILE" if is_pipe else f"see t5punct {context.info_name} --help",
-            )
-        if name not in names_of(kind):
-            nearest = ", ".join(nearest_keys(name, kind))
-            raise ConfigError(
-                f"unknown setting {name!r}",
-                expected=f"one like {nearest}",
-                fix=f"see t5punct {context.info_name} --help, or write ./{setting} for a file",
-            )
+            mistake = f"{setting} behind t5punct {context.info_name}"
+            fix = f"see t5punct {context.info_name} --help"
+            raise ConfigError(mistake, expected="options and KEY=VALUE alone", fix=fix)
         if name in values:
             raise ConfigError(f"{name} twice", expected="one value", fix=f"drop {setting}")
-        typed[name], values[name] = setting, value
+        typed[name] = setting
+        values[name] = value
     options = load(kind, current=values)
     check_needs(typed, {**context.params, **asdict(options)})
     return options.for_language()
@@ -153,48 +143,28 @@ def load_punctuator(options: ModelOptions, config: PunctuatorConfig) -> Punctuat
     return punctuator
 
 
-class CheckedCommand(TyperCommand):
-    """A command with settings in its help, and with an example in its epilog.
+class Command(TyperCommand):
+    """A command whose help also lists its settings, and ends with its epilog, an example.
 
     `context_settings={"obj": TranscriptOptions}` names a class of options: its fields that the command does not have as
     `--key value` are settings, listed as `key=value`.  `ctx` and `formatter` are click's; they have no type here, as
     some versions of typer have a click of their own.
     """
 
-    def __init__(self, *args: Any, **values: Any) -> None:
-        """Find the command's settings, with their defaults."""
-        super().__init__(*args, **values)
-        self._options_class: Any = self.context_settings.get("obj")
-        options = {parameter.name for parameter in self.params}
-        defaults = names_of(self._options_class) if self._options_class else {}
-        self._settings = {name: default for name, default in defaults.items() if name not in options}
-
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Parse arguments.  Raises ConfigError for a setting that is written as an option."""
-        for index, word in enumerate(args):
-            option, _, value = word.partition("=")
-            name = option.removeprefix("--").replace("-", "_")
-            if not option.startswith("--") or name not in self._settings or ctx.resilient_parsing:
-                continue
-            if self._settings[name] is False:
-                value = "true"
-            elif not value:
-                value = args[index + 1] if index + 1 < len(args) else "VALUE"
-            setting = shlex.join([f"{name}={value}"])
-            raise ConfigError(f"{option}, which is a setting", expected=setting, fix=f"write that for {option}")
-        parsed: list[str] = super().parse_args(ctx, args)
-        return parsed
-
     def format_options(self, ctx: Any, formatter: Any) -> None:
-        arguments, options, settings = list[Any](), list[Any](), list[Any]()
-        for parameter in self.get_params(ctx):
-            group = options if parameter.param_type_name == "option" else arguments
-            group.append(parameter.get_help_record(ctx))
-        for name, default in self._settings.items():
-            setting = name if default is None else f"{name}={str(default).lower()}"
-            settings.append((setting, help_of(self._options_class)[name]))
-        for title, group in (("Arguments", arguments), ("Options", options), ("Settings, as KEY=VALUE", settings)):
-            records = [record for record in group if record is not None]
+        groups: dict[str, list[Any]] = {"Arguments": [], "Options": [], "Settings, as KEY=VALUE": []}
+        parameters = self.get_params(ctx)
+        for parameter in parameters:
+            title = "Options" if parameter.param_type_name == "option" else "Arguments"
+            record = parameter.get_help_record(ctx)
+            groups[title] += [record] if record else []
+        options = {parameter.name for parameter in parameters}
+        options_class: Any = self.context_settings.get("obj")
+        for name, default in names_of(options_class).items() if options_class else ():
+            if name not in options:
+                setting = name if default is None else f"{name}={str(default).lower()}"
+                groups["Settings, as KEY=VALUE"].append((setting, help_of(options_class)[name]))
+        for title, records in groups.items():
             if records:
                 with formatter.section(title):
                     formatter.write_dl(records)
@@ -208,23 +178,13 @@ class CheckedCommand(TyperCommand):
 class CommandGroup(TyperGroup):
     """The commands.  The errors about what is none of them say how a file, a text or an option is written."""
 
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Parse what stands before the command.  Raises ConfigError for an option that t5punct itself does not have."""
-        known = {option for parameter in self.get_params(ctx) for option in parameter.opts}
-        if args and args[0].startswith("-") and args[0].partition("=")[0] not in known:
-            command = next((word for word in args if word in self.commands), None)
-            if command:
-                fix = f"say: t5punct {command} {args[0]} .."
-                raise ConfigError(f"{args[0]} before {command}", expected="options behind it", fix=fix)
-            fix = f"say: t5punct punctuate {shlex.join([*args[1:], args[0]])}" if args[1:] else "see t5punct --help"
-            expected = "--version, --help or a command before it"
-            raise ConfigError(f"{args[0]} without a command", expected=expected, fix=fix)
-        parsed: list[str] = super().parse_args(ctx, args)
-        return parsed
-
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """Return the command and its arguments.  Raises ConfigError for a file or a text in its place."""
+        """Return the command and its arguments.  Raises ConfigError for an option, a file or a text in its place."""
         name = args[0]
+        if name.startswith("-"):
+            command = next((word for word in args if word in self.commands), "punctuate")
+            fix = f"say: t5punct {command} {name} .., or see t5punct --help"
+            raise ConfigError(f"{name} before a command", expected="the command first", fix=fix)
         is_file = Path(name).suffix or Path(name).exists()
         is_mistyped = bool(get_close_matches(name, self.commands))  # click names the right one
         is_text = len(name.split()) > 1 or (len(args) > 1 and not is_file and not is_mistyped)

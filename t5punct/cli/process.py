@@ -1,13 +1,8 @@
 """Memory, threads and signals of a process: the command line sets them, a library must leave them to its user.
 
-In: the processors that this process may use, by affinity and cgroup.  Out: a process that shares a busy machine well,
-clears up when it is told to end, and keeps freed memory, which is faster than giving it back and asking again.
-
 A network of this size is many small products, each shared out among threads.  If there are fewer processors than
 threads (beside another process, or in a container with a quota), threads that spin while they wait take the processor
 from those that work.
-
-`keep_freed_memory()` is True where it is done.
 """
 
 from __future__ import annotations
@@ -18,7 +13,7 @@ import math
 import os
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -31,14 +26,14 @@ _LARGEST = (2**30, 2**25)  # bytes; older ones take no threshold above 32 MiB
 def keep_freed_memory() -> bool:
     """Tell glibc to keep the memory of freed tensors for the next ones; return whether it does.
 
-    Without it each tensor of some megabytes costs a system call and the zeroing of its pages.  Nothing is done where
-    the user has set `MALLOC_..._` variables, or where there is no glibc.
+    Without it each tensor of some megabytes costs a system call and the zeroing of its pages.  A user's own
+    `MALLOC_..._` variables stay.
     """
     if any(name.startswith("MALLOC_") for name in os.environ):
         return False
     try:
         mallopt = ctypes.CDLL(None).mallopt
-    except (AttributeError, OSError, TypeError):
+    except (AttributeError, OSError, TypeError):  # no glibc
         return False
     # the largest threshold that this glibc takes; without one, the other two settings would fix it at 128 KiB
     if not any(mallopt(_MMAP_THRESHOLD, size) for size in _LARGEST):
@@ -52,25 +47,34 @@ def collect_as_usual() -> None:
 
 
 @contextmanager
+def calling_at_signals(handler: Callable[[int, object], None], *names: str) -> Iterator[None]:
+    """Call a function when one of these signals comes while the block runs.
+
+    An ignored signal stays ignored: under `nohup` work goes on.
+    """
+    signals = [getattr(signal, name) for name in names if hasattr(signal, name)]  # Windows has no SIGHUP
+    heeded = [number for number in signals if signal.getsignal(number) not in (signal.SIG_IGN, None)]
+    before = {number: signal.signal(number, handler) for number in heeded}
+    try:
+        yield
+    finally:
+        for number, usual in before.items():
+            signal.signal(number, usual)
+
+
+@contextmanager
 def ending_in_order() -> Iterator[None]:
     """Let SIGTERM or SIGHUP end the block by SystemExit, so that no half-written file is left behind.
 
-    The same signal once more ends the process at once.  An ignored signal stays ignored: under `nohup` work goes on.
+    The same signal once more ends the process at once.
     """
 
     def end(number: int, frame: object) -> None:
         signal.signal(number, signal.SIG_DFL)
         sys.exit(128 + number)
 
-    # Windows has no hang-up
-    signals = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
-    heeded = [number for number in signals if signal.getsignal(number) not in (signal.SIG_IGN, None)]
-    before = {number: signal.signal(number, end) for number in heeded}
-    try:
+    with calling_at_signals(end, "SIGTERM", "SIGHUP"):
         yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
 
 
 def wait_asleep() -> bool:

@@ -11,8 +11,6 @@ In: how much of the work is done.  Out: a bar, which is removed at the end; none
 from __future__ import annotations
 
 import logging
-import os
-import stat
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -53,19 +51,6 @@ def note_waiting(sources: Sequence[str]) -> None:
     """Print how to end standard input, if it is among the sources and a terminal."""
     if STANDARD in sources and sys.stdin is not None and sys.stdin.isatty():
         note("reading what you type; end it by Ctrl-D on a line of its own")
-
-
-def prints_as_it_works() -> bool:
-    """Return whether people see standard output while it is written: it is a terminal, or a pipe that may lead to one.
-
-    Then no bar is shown, as it would be drawn over the last line of the text.
-    """
-    if sys.stdout is None:
-        return False
-    try:
-        return not stat.S_ISREG(os.fstat(sys.stdout.fileno()).st_mode)
-    except (OSError, ValueError):  # not a file of the system, as in a notebook
-        return True
 
 
 @contextmanager

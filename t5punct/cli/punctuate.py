@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ..config import check
 from ..extras import need
 from ..options import TranscriptOptions
 from ..text.render import REMOVE
@@ -21,13 +20,12 @@ from ..windows.presets import DEFAULT_PRESET
 from . import parameters as shared
 from .parameters import is_setting, load_punctuator, place, read_options
 from .process import available_processors, ending_in_order, wait_asleep
-from .progress import note, note_waiting, prints_as_it_works, progress_bar, summarise_removed
+from .progress import note, note_waiting, progress_bar, summarise_removed
 
 if TYPE_CHECKING:
     from ..batch.distributed import RayWork
     from ..batch.jobs import Failure
-    from ..batch.work import Work
-    from ..punctuator import Punctuator
+    from ..punctuator import Punctuator, PunctuatorConfig
     from ..transcripts.terms import Terms
     from ..transcripts.writers import WriterConfig
 
@@ -42,28 +40,6 @@ class BatchOptions(TranscriptOptions):
         "(1); local, or the address of a cluster whose machines see the same files at the same paths.",
     ] = None
     ray_workers: Annotated[int | None, "With ray: how many workers; else as many as there are processors for."] = None
-
-    def work(
-        self, writer: WriterConfig, terms: Terms | None, output_dir: Path | None, *, for_review: bool = False
-    ) -> Work | RayWork:
-        """Return what punctuates files: in this process, whose model is loaded now, or in Ray's workers."""
-        if self.ray is not None:
-            need("ray")
-        if self.ray is None or output_dir is None:
-            from ..batch.work import Work
-
-            config = self.config(self.render(for_review=for_review))
-            return Work(load_punctuator(self, config), writer, terms)
-        from ..batch.distributed import LOCAL, RayConfig, RayWork
-
-        self.config()  # wrong values fail here, before Ray is started
-        n_cpus = self.threads or 1
-        n_workers = self.ray_workers
-        if self.ray == LOCAL:
-            n_workers = n_workers or max(1, available_processors() // n_cpus)
-        shares = RayConfig(self.ray, n_workers, n_cpus, n_gpus=int(self.device.startswith("cuda")))
-        load = partial(_load_in_worker, replace(self, threads=n_cpus), for_review)
-        return RayWork(load, output_dir, shares, writer, terms)
 
 
 Inputs = Annotated[
@@ -140,33 +116,34 @@ def punctuate(
 
     settings = [word for word in inputs or () if is_setting(word)]
     files = [word for word in inputs or () if not is_setting(word)]
-    typed_options = read_options(BatchOptions, context, settings)
-    options = typed_options.written_to(output)
-    options.render()  # wrong values fail here, before a model is loaded
-    writer = options.writer()
+    options = read_options(BatchOptions, context, settings)
+    writer = options.writer(output)
+    config = options.config(options.render(for_review=html is not None or writer.format == "html"))
     spellings = None if options.terms is None else Terms.from_file(options.terms)
     places = OutputConfig(output, output_dir, writer.format, html, options.reads)
     planned = plan_jobs(files or ["-"], places, options.input_format)
     formats = {"text" if job.input_format == "lines" else job.input_format for job in planned.jobs}
     may_stay = len(planned.jobs) == 1 or writer.format == "text"
     if formats == {writer.format} and may_stay and not options.resegment:
-        writer = typed_options.writer()  # of the output's format already: only marks and capitals change
-    check(
-        options.paragraph_pause_ms is None or not formats <= {"text"},
-        "paragraph_pause_ms for plain text, which has no times",
-        expected="subtitles or a recogniser's file",
-        fix="begin paragraphs by --paragraphs",
-    )
-    fingerprint = "" if output_dir is None else _fingerprint(options, spellings)
-    freshness = Freshness.read(output_dir, fingerprint) if output_dir is not None else Freshness(None)
+        writer = options.writer()  # the output's name says the input's format: only marks and capitals change
+    freshness = Freshness(None)
+    fingerprint = ""
+    if output_dir is not None:
+        fingerprint = _fingerprint(options, config, writer, spellings)
+        freshness = Freshness.read(output_dir, fingerprint)
     waiting = [job for job in planned.jobs if overwrite or not freshness.is_current(job)]
     failures = planned.failures
     if waiting:
         note_waiting([job.source for job in waiting])
-        work = options.work(writer, spellings, output_dir, for_review=html is not None)
+        from ..batch.work import Work  # loads torch
+
+        if options.ray is not None and output_dir is not None:
+            work: Work | RayWork = _ray_work(options, config, writer, spellings, output_dir)
+        else:
+            work = Work(load_punctuator(options, config), writer, spellings)
         if output_dir is not None:
             Freshness.start(output_dir, fingerprint)  # only now, when the model has accepted the settings
-        is_hidden = any(job.target is None for job in waiting) and prints_as_it_works()
+        is_hidden = any(job.target is None for job in waiting)  # a bar would be drawn over the text
         n_bytes = float(sum(job.n_bytes for job in waiting)) or None
         with progress_bar("punctuating", n_bytes, is_hidden=is_hidden) as advance, ending_in_order():
             work.on_progress = lambda n_bytes, n_words: advance(n_bytes, n_words=n_words)
@@ -174,32 +151,46 @@ def punctuate(
         if options.disfluencies == REMOVE:
             note(summarise_removed(outcome.removed, outcome.n_words))
         failures += outcome.failures
-    _report(failures, n_files=len(planned.jobs) + len(planned.failures))
+    if failures:
+        _report(failures, n_files=len(planned.jobs) + len(planned.failures))
     if len(waiting) < len(planned.jobs):
         note(f"{len(planned.jobs) - len(waiting)} of {len(planned.jobs)} files were up to date")
 
 
-def _fingerprint(options: BatchOptions, terms: Terms | None) -> str:
-    """Return a hash of all that outputs depend on: options, terms, and the files of the model and the preset."""
+def _fingerprint(options: BatchOptions, config: PunctuatorConfig, writer: WriterConfig, terms: Terms | None) -> str:
+    """Return a hash of all that an output depends on but its input; the model's files are part of it."""
     from ..batch.jobs import model_state, settings_fingerprint
     from ..model import find
 
-    state = options.strategy(), model_state(find(options.model, revision=options.revision))
-    # workers and threads change no output
-    return settings_fingerprint((replace(options, ray=None, ray_workers=None, threads=None), state, terms))
+    state = model_state(find(options.model, revision=options.revision))
+    return settings_fingerprint((options.model, state, config, writer, terms, options.input_format))
 
 
 def _report(failures: Sequence[Failure], n_files: int) -> None:
     """Print the failures and end with exit code 1; of a single file its error is raised, which gives 2."""
-    if failures and n_files == 1:
+    if n_files == 1:
         raise failures[0].error
     for failure in failures:
         typer.echo(f"t5punct: {' '.join(str(failure).split())}", err=True)
-    if failures:
-        typer.echo(f"t5punct: {len(failures)} of {n_files} files failed", err=True)
-        raise typer.Exit(1)
+    typer.echo(f"t5punct: {len(failures)} of {n_files} files failed", err=True)
+    raise typer.Exit(1)
 
 
-def _load_in_worker(options: TranscriptOptions, for_review: bool) -> Punctuator:
+def _ray_work(
+    options: BatchOptions, config: PunctuatorConfig, writer: WriterConfig, terms: Terms | None, output_dir: Path
+) -> RayWork:
+    need("ray")
+    from ..batch.distributed import LOCAL, RayConfig, RayWork
+
+    n_cpus = options.threads or 1
+    n_workers = options.ray_workers
+    if options.ray == LOCAL:
+        n_workers = n_workers or max(1, available_processors() // n_cpus)
+    shares = RayConfig(options.ray or LOCAL, n_workers, n_cpus, n_gpus=int(options.device.startswith("cuda")))
+    load = partial(_load_in_worker, replace(options, threads=n_cpus), config)
+    return RayWork(load, output_dir, shares, writer, terms)
+
+
+def _load_in_worker(options: BatchOptions, config: PunctuatorConfig) -> Punctuator:
     wait_asleep()  # in a worker no command has called it
-    return load_punctuator(options, options.config(options.render(for_review=for_review)))
+    return load_punctuator(options, config)

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import logging
 import os
-import signal
 import sys
 import time
 from collections import Counter
@@ -25,6 +24,7 @@ from ..text.io.files import STANDARD, standard_output
 from ..text.render import REMOVE
 from . import parameters as shared
 from .parameters import load_punctuator, read_options
+from .process import calling_at_signals
 from .progress import note, note_waiting, summarise_removed
 
 if TYPE_CHECKING:
@@ -129,7 +129,8 @@ def _local_stream(options: StreamOptions, printer: _Printer, provisional: bool) 
         for word in words:  # each word is printed as soon as it can be
             warning = language.hear(word.word)
             print_committed(partial(live.push, [word]))
-            printer.warn(warning)
+            if warning is not None:
+                _log.warning("%s", warning)
         if not words:
             print_committed(live.flush)
         if provisional:
@@ -138,27 +139,20 @@ def _local_stream(options: StreamOptions, printer: _Printer, provisional: bool) 
     yield say
     warning = language.end()
     print_committed(live.finish)
-    printer.warn(warning)
+    if warning is not None:
+        _log.warning("%s", warning)
 
 
 @contextmanager
 def _remote_stream(server: str, options: StreamOptions, printer: _Printer, provisional: bool) -> Iterator[Say]:
-    """Let a service punctuate; yield the function that takes words."""
+    """Let a service punctuate; yield the function that takes words.
+
+    Raises ConfigError for an option that a service decides for all its clients.
+    """
     need("serve")
     from ..serve.client import RemoteStream, stream_address
     from ..serve.requests import FLUSH, words_message
 
-    fields = {**_service_fields(options), **({"provisional": True} if provisional else {})}
-    token = os.environ.get("T5PUNCT_TOKEN")
-    with RemoteStream(stream_address(server, fields), printer.put, token) as remote:
-        yield lambda words: remote.say(words_message(words) if words else FLUSH)
-
-
-def _service_fields(options: StreamOptions) -> dict[str, object]:
-    """Return the options that differ from their defaults, as fields of a request.
-
-    Raises ConfigError for what a service decides for all its clients.
-    """
     changed = {
         name: getattr(options, name)
         for name, default in names_of(StreamOptions).items()
@@ -168,7 +162,10 @@ def _service_fields(options: StreamOptions) -> dict[str, object]:
     if of_service:
         fix = f"give --{of_service[0]} to t5punct serve"
         raise ConfigError(f"--{of_service[0]} with --server", expected="the service's own", fix=fix)
-    return changed
+    fields = {**changed, **({"provisional": True} if provisional else {})}
+    token = os.environ.get("T5PUNCT_TOKEN")
+    with RemoteStream(stream_address(server, fields), printer.put, token) as remote:
+        yield lambda words: remote.say(words_message(words) if words else FLUSH)
 
 
 @contextmanager
@@ -187,15 +184,10 @@ def _interruptible() -> Iterator[tuple[int, list[int]]]:
         received.append(number)
         os.write(writing_end, b"!")
 
-    signals = [signal.SIGINT, signal.SIGTERM]
-    if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # under `nohup` it goes on
-        signals.append(signal.SIGHUP)
-    before = {number: signal.signal(number, stop) for number in signals}
     try:
-        yield descriptor, received
+        with calling_at_signals(stop, "SIGINT", "SIGTERM", "SIGHUP"):
+            yield descriptor, received
     finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
         os.close(descriptor)
         os.close(writing_end)
 
@@ -216,7 +208,7 @@ class _Printer:
         import json
 
         if "warning" in event:
-            self.warn(event["warning"])
+            _log.warning("%s", event["warning"])
             return
         if "provisional" not in event:
             self.n_words += 1
@@ -228,15 +220,6 @@ class _Printer:
                 self._write(space + event["text"])
         if self._as_json:
             self._write(json.dumps(event, ensure_ascii=False) + "\n")
-
-    def warn(self, warning: str | None) -> None:
-        """Print a warning, if there is one, on standard error."""
-        if warning is None:
-            return
-        is_in_line = self.n_chars and not self._as_json and sys.stdout.isatty()
-        if is_in_line and sys.stderr.isatty():
-            sys.stderr.write("\n")  # the terminal shows the warning on a line of its own; the text stays as it is
-        _log.warning("%s", warning)
 
     def end(self) -> None:
         if self.n_chars and not self._as_json:

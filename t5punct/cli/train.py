@@ -9,7 +9,6 @@ import ctypes
 import os
 import signal
 import sys
-from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -17,7 +16,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ..config import check, load
+from ..config import load
 from ..errors import T5PunctError
 from ..extras import need
 from ..text.io.files import check_source
@@ -30,8 +29,6 @@ if TYPE_CHECKING:
 
 _SET_DEATH_SIGNAL = 1  # PR_SET_PDEATHSIG of Linux's prctl.h
 _LAUNCHER_VARIABLES = ("TORCHELASTIC_RUN_ID", "ACCELERATE_MIXED_PRECISION")  # only launchers set them
-# torchrun, MPI and others set these for each process that they start
-_RANK_VARIABLES = ("LOCAL_RANK", "WORLD_SIZE", "PMI_SIZE", "OMPI_COMM_WORLD_SIZE", "MV2_COMM_WORLD_SIZE")
 
 
 def prepare(config: Config = None, overrides: Overrides = None, quiet: Quiet = False) -> None:
@@ -105,7 +102,6 @@ def train(config: Config = None, overrides: Overrides = None, quiet: Quiet = Fal
     settings = load(TrainConfig, config, overrides or ())
     if settings.report.file is not None:
         check_source(settings.report.file)
-    check_launched(os.environ)
     end_with_launcher()
     from ..training.loop.train import train as run
 
@@ -178,17 +174,3 @@ def leave_group() -> None:
 
     if distributed.is_available() and distributed.is_initialized():
         distributed.destroy_process_group()
-
-
-def check_launched(environment: Mapping[str, str]) -> None:
-    """Raise ConfigError if `accelerate launch` was to start several processes on a CPU: it starts a single one.
-
-    accelerate leaves processes on a CPU to MPI, and only sets the address at which they meet.
-    """
-    is_alone = environment.get("ACCELERATE_USE_CPU") == "True" and "MASTER_ADDR" in environment
-    check(
-        not is_alone or any(name in environment for name in _RANK_VARIABLES),
-        "accelerate launch, which starts one process on a CPU",
-        expected="torchrun",
-        fix="run torchrun --nproc_per_node N train.py with the same settings",
-    )

@@ -107,7 +107,9 @@ def text_request(values: Mapping[str, Any], service: ModelOptions) -> TextReques
     expected = "a name of `t5punct presets`"
     check(is_name, f"preset {options.preset!r}, a file", expected=expected, fix="give window and so on")
     spellings = Terms.of(terms.splitlines()) if terms.strip() else None
-    return TextRequest(options.config(options.render()), options.writer(), spellings, options.input_format)
+    writer = options.writer()
+    render = options.render(for_review=writer.format == "html")
+    return TextRequest(options.config(render), writer, spellings, options.input_format)
 
 
 def stream_request(values: Mapping[str, Any], service: ModelOptions) -> tuple[StreamSettings, StreamFields]:

@@ -24,7 +24,6 @@ from ..decoding.inputs import DecodingConfig
 from ..errors import ModelError, T5PunctError
 from ..evaluation.comparison import CAPITALS, Comparison, compare_file, f1_of, score_of
 from ..evaluation.evaluate import Report, evaluate_file
-from ..evaluation.plots import save as save_figure
 from ..evaluation.references import count_words
 from ..evaluation.score_table import as_json, comparison_json, difference_cells, score_text
 from ..evaluation.significance import interval
@@ -32,7 +31,7 @@ from ..extras import way_to_install
 from ..model import bundled_names
 from ..punctuator import Punctuator, PunctuatorConfig
 from ..t5.task import TaskConfig
-from ..text.io.files import writing
+from ..text.io.files import whole_file, writing
 from .checkpoint import PAGE, PICTURE, TRAIN_FILE, VALUES
 from .config import TrainConfig
 from .data.prepare import COUNTS, SETTINGS, PrepareConfig, markdown_table
@@ -202,7 +201,9 @@ def draw_curves(log: Sequence[Mapping[str, Any]], path: Path) -> bool:
     scores.set(xlabel="million words", ylabel="percent")
     if not scores.lines:
         scores.remove()
-    save_figure(figure, path)
+    figure.tight_layout()
+    with whole_file(path) as partial:
+        figure.savefig(partial, dpi=110)
     return True
 
 

@@ -140,5 +140,7 @@ def test_no_cluster_at_an_address_is_one_line(monkeypatch: pytest.MonkeyPatch, k
         raise kind("Ray is trying to start at nowhere:1, but is not there\nmore")
 
     monkeypatch.setattr(ray, "init", refused)
-    with pytest.raises(ConfigError, match=r"^no Ray cluster at nowhere:1 .* one with `ray start --head`, or free"):
-        distributed.connect(RayConfig("nowhere:1"))
+    monkeypatch.setattr(ray, "is_initialized", lambda: False)
+    message = r"^no Ray cluster at nowhere:1 .* one with `ray start --head`, or free"
+    with pytest.raises(ConfigError, match=message), distributed.cluster(RayConfig("nowhere:1")):
+        pass

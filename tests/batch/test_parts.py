@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from t5punct.batch.distributed import LARGEST, Part, PartWorker, RayConfig, divide_into_parts, n_workers_in
+from t5punct.batch.distributed import LARGEST, MOST_TRIES, Part, PartWorker, RayConfig, divide_into_parts, n_workers_in
 from t5punct.batch.jobs import Freshness, Job, Outcome
 from t5punct.errors import ConfigError
 from t5punct.model import Model
@@ -39,16 +39,15 @@ def test_parts__every_job_once_in_order_none_too_large(files: list[Job], data: s
 
 def test_parts__a_file_that_ends_every_worker_is_given_up_alone() -> None:
     alone = PART.split()
-    assert [(part.first, part.jobs, part.failure()) for part in alone] == [
-        (3 + number, (job,), None) for number, job in enumerate(PART.jobs)
-    ]
-    (once,) = alone[1].split()
-    (twice,) = once.split()
-    (thrice,) = twice.split()
-    outcome = thrice.failure()
-    assert once.failure() is twice.failure() is None and outcome is not None
-    (failure,) = outcome.failures
-    assert str(failure).startswith("b.txt: its worker was ended 3 times; expected")
+    assert [(part.first, part.jobs) for part in alone] == [(3 + number, (job,)) for number, job in enumerate(PART.jobs)]
+    n_tries = 0
+    parts = [alone[1]]
+    while parts:
+        (part,) = parts
+        assert part.jobs == alone[1].jobs
+        n_tries += 1
+        parts = part.split()
+    assert n_tries == MOST_TRIES
 
 
 @pytest.fixture
@@ -75,15 +74,13 @@ def never() -> Punctuator:
 
 
 @pytest.mark.parametrize(("changed", "message"), [
-    ({"cwd": "nowhere"}, "does not see nowhere; expected a file system that all machines share"),
-    ({"folder": Path("other")}, "does not see other; expected a file system that all machines share"),
-    ({"version": "0.0.1"}, "and 0.0.1 where the batch was started; expected one version"),
-    ({}, "no kernel"),
+    ({"cwd": "nowhere"}, "does not see nowhere/out; expected a file system that all machines share"),
+    ({"folder": Path("other")}, "/other; expected a file system that all machines share"),
+    ({}, "RuntimeError: no kernel"),
 ])  # fmt: skip
 def test_worker__what_concerns_all_files_is_told(worker: PartWorker, changed: dict[str, object], message: str) -> None:
     error = pickle.loads(pickle.dumps(replace(worker, load=never, **changed).run(PART)))  # type: ignore[arg-type]  # noqa: S301
     assert message in str(error)
-    assert changed or "in never" in "".join(error.__notes__)
 
 
 @pytest.mark.parametrize(("config", "n_workers"), [

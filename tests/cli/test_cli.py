@@ -62,12 +62,10 @@ def test_pipes_are_read_once_and_evaluate_prints_a_table_of_one_model_or_two(
 
 
 def test_json_gives_words_with_label_case_and_confidence(invoke: Invoke, folder: str, text: Path) -> None:
-    code, out, _ = invoke("punctuate", text, text, "--model", folder, "--json")
-    document, again = (json.loads(line) for line in out.splitlines())
+    code, out, _ = invoke("punctuate", text, "--model", folder, "--json")
+    document = json.loads(out)
     words = document["words"]
     assert code == 0
-    for word, other in zip(words, again["words"], strict=True):  # side by side in a batch: equal but for rounding
-        assert word == other | {name: pytest.approx(other[name]) for name in ("confidence", "case_confidence")}
     assert document["source"] == str(text)
     assert [word["word"] for word in words] == text.read_text().split()
     names = {"word", "text", "label", "case", "confidence", "case_confidence", "start_char", "end_char"}
@@ -120,30 +118,12 @@ def test_the_doors_lead_to_the_command_line(script: str) -> None:
     assert done.stderr.decode().startswith("t5punct: ")
 
 
-def test_a_fragment_begins_anywhere_and_marks_can_be_made_likelier(invoke: Invoke, folder: str, text: Path) -> None:
-    _, whole, _ = invoke("punctuate", text, "--model", folder)
-    _, part, _ = invoke("punctuate", text, "--model", folder, "fragment=true")
-    assert whole[0].isupper() and whole.rstrip()[-1] in ".?!"
-    assert part != whole
-
-    def n_commas(odds: str) -> int:
-        return invoke("punctuate", text, "--model", folder, "--mark-odds", odds)[1].count(",")
-
-    n_words = len(text.read_text(encoding="utf-8").split())
-    assert n_commas(",=1e-9") == 0 < n_words // 2 < n_commas(",=1e9 .=1")
-
-
 def test_presets_are_listed_and_printed_to_be_copied(invoke: Invoke, folder: str, text: Path, tmp_path: Path) -> None:
     code, out, _ = invoke("presets")
     assert code == 0
     assert all(name in out for name in ("side-by-side", "overlapped-chunk", "mask-combine-4", "realtime-4"))
     code, out, _ = invoke("presets", "mask-combine-3")
     copied = tmp_path / "mine.yaml"
-    copied.write_text(out.replace("window: 64", "window: 16"), encoding="utf-8")
-    assert "overlap: 3" in out
-    code, _, err = invoke("punctuate", text, "--model", folder, "--preset", copied)
-    assert (code, err) == (2, err)
-    assert "masks of 12 and 8" in err, "a copy with values that do not fit is refused"
     copied.write_text(out, encoding="utf-8")
     by_name = invoke("punctuate", text, "--model", folder, "--preset", "mask-combine-3")
     assert invoke("punctuate", text, "--model", folder, "--preset", copied) == by_name
@@ -152,25 +132,6 @@ def test_presets_are_listed_and_printed_to_be_copied(invoke: Invoke, folder: str
     assert "1 of 1 files were up to date" in invoke(*into)[2]
     copied.write_text(out.replace("method: mean", "method: entropy"), encoding="utf-8")
     assert invoke(*into)[::2] == (0, ""), "the file has other values now, so the work is done again"
-
-
-def test_tuning_writes_a_preset_that_punctuate_takes(invoke: Invoke, folder: str, text: Path, tmp_path: Path) -> None:
-    data = ROOT / "tests" / "data" / "hand-counted.tsv"
-    best, plot = tmp_path / "best.yaml", tmp_path / "tune.png"
-    settings = ("windows=[4,8]", "grain=4", "budget=2")
-    code, out, _ = invoke("tune", data, *settings, "--model", folder, "--json", "-o", best, "--plot", plot)
-    assert code == 0
-    report = json.loads(out)
-    trials = report["frontier"]
-    assert "style:talk" in report["signature"]
-    assert [trial["reads"] for trial in trials] == sorted(trial["reads"] for trial in trials)
-    assert all(trial["reads"] <= 2 for trial in trials)
-    assert plot.read_bytes().startswith(b"\x89PNG")
-    assert invoke("punctuate", text, "--model", folder, "--preset", best)[0] == 0
-    code, out, err = invoke("tune", data, *settings, "--model", folder, "-o", "-")
-    assert code == 0
-    assert out.startswith("windows:"), "standard output holds the strategy alone"
-    assert "micro F1" in err
 
 
 def test_two_models_are_compared_as_each_is_scored_alone(
@@ -251,16 +212,12 @@ def test_without_marks_only_capitals_are_written(invoke: Invoke, lively_folder: 
     assert out.split() == cores, "the capitals are those that belong to the marks"
 
 
-@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be"])
-def test_utf_16_is_read_and_written_as_utf_8(invoke: Invoke, folder: str, tmp_path: Path, encoding: str) -> None:
-    mark = "" if encoding == "utf-16" else "\ufeff"
-    (tmp_path / "talk.txt").write_bytes(f"{mark}we know\r\nthat café\r\n".encode(encoding))
+def test_utf_16_is_read_and_written_as_utf_8(invoke: Invoke, folder: str, tmp_path: Path) -> None:
+    (tmp_path / "talk.txt").write_bytes("we know\r\nthat café\r\n".encode("utf-16"))
     settings = ("--no-case", "--marks", ",", "--mark-odds", ",=1e-9", "--model", folder)
     code, _, err = invoke("punctuate", tmp_path / "talk.txt", "-o", tmp_path / "out.txt", *settings)
     assert (code, err) == (0, "")
     assert (tmp_path / "out.txt").read_bytes().decode().replace(",", "") == "we know\r\nthat café\r\n"
-    (tmp_path / "talk.txt").write_bytes(b"\xff\xfea\0b")
-    assert "talk.txt is no whole UTF-16 text" in invoke("punctuate", tmp_path / "talk.txt", "--model", folder)[2]
 
 
 UNKNOWN = "does not know, so its marks will be poor; "
@@ -269,9 +226,7 @@ UNKNOWN = "does not know, so its marks will be poor; "
 @pytest.mark.parametrize(("name", "text", "warning"), [
     ("large", GERMAN, f"in German, which the model large {UNKNOWN}--model multi knows"),
     ("multi", RUSSIAN, f"in Cyrillic letters, which the model multi {UNKNOWN}no bund"),
-    ("multi", GERMAN, ""),
-    ("large", "how are you today and what do you think of it\n", ""),
-    ("runs/mine", GERMAN, ""), ("large", "hola maria\n", ""),
+    ("multi", GERMAN, ""), ("runs/mine", GERMAN, ""),
 ])  # fmt: skip
 def test_a_language_that_the_model_does_not_know_is_said_once(
     name: str, text: str, warning: str, tagged_model: models.Model, tmp_path: Path, caplog: pytest.LogCaptureFixture

@@ -19,7 +19,7 @@ from t5punct.windows.combine import METHODS
 COMMANDS = [command.__name__ for command in EXAMPLES]
 COMMAND: Any = typer.main.get_command(app)
 HELP = help_of(StreamOptions) | help_of(TranscriptOptions)
-WITH_A_MODEL = ["punctuate", "stream", "serve", "evaluate", "tune"]
+WITH_A_MODEL = ["punctuate", "stream", "serve", "evaluate"]
 
 
 @pytest.fixture(autouse=True)
@@ -64,7 +64,7 @@ def test_the_help_of_a_command(invoke: Invoke, command: str) -> None:
         shown = _shown(invoke, name, "--help")
         for option in [word for word in words if word.startswith("-")]:
             assert re.search(rf"^  (-\w, )?{option}\b", shown, flags=re.MULTILINE), option
-    if command in ("punctuate", "evaluate", "stream", "tune"):
+    if command in ("punctuate", "evaluate", "stream"):
         assert re.search(r"^  INPUT\b.* \w+ \w+", text, flags=re.MULTILINE)
 
 

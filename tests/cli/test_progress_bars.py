@@ -1,4 +1,4 @@
-"""What a terminal shows while `punctuate`, `evaluate`, `tune` and `prepare` work; nothing is shown elsewhere."""
+"""What a terminal shows while `punctuate`, `evaluate` and `prepare` work; nothing is shown elsewhere."""
 
 import contextlib
 import io
@@ -43,7 +43,6 @@ def commands(folder: str, tmp_path: Path) -> dict[str, list[str]]:
     return {
         "punctuating": ["punctuate", str(text), "-o", str(tmp_path / "out.txt"), *model],
         "evaluating": ["evaluate", str(text), *model],
-        "tuning": ["tune", str(text), "windows=[8]", "grain=4", "budget=2", "max_words=70", *model],
         "preparing": ["prepare", f"output={tmp_path}/made", *corpora],
     }
 
@@ -60,13 +59,13 @@ def test_a_terminal_sees_how_far_datasets_is(commands: dict[str, list[str]], ter
     assert re.search(r"Generating train split: \d+ examples", terminal.shown), terminal.shown
 
 
-@pytest.mark.parametrize("what", ["punctuating", "evaluating", "tuning"])
+@pytest.mark.parametrize("what", ["punctuating", "evaluating"])
 def test_a_terminal_sees_speed_and_time_left(what: str, commands: dict[str, list[str]], terminal: Terminal) -> None:
     run(commands[what], terminal)
     assert re.search(rf"{what} ━.* [\d,]+ words, [\d,]+/s .*[-\d]:[-\d]{{2}}", terminal.shown), terminal.shown
 
 
-@pytest.mark.parametrize("what", ["tuning", "preparing"])
+@pytest.mark.parametrize("what", ["evaluating", "preparing"])
 def test_nothing_is_shown_where_standard_error_is_no_terminal(
     what: str, commands: dict[str, list[str]], capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -74,7 +73,7 @@ def test_nothing_is_shown_where_standard_error_is_no_terminal(
     assert capsys.readouterr().err == ""
 
 
-@pytest.mark.parametrize("command", ["punctuate", "punctuate talk.srt", "punctuate --json", "stream"])
+@pytest.mark.parametrize("command", ["punctuate", "punctuate talk.srt", "stream"])
 def test_text_goes_to_a_terminal_as_to_a_file(
     command: str, lively_folder: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:

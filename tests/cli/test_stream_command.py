@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from command import ROOT, pipe_of, sent_to_a_terminal
+from command import ROOT, pipe_of
 
 from t5punct import model as models
 from t5punct.cli import main
@@ -83,9 +83,6 @@ def test_the_provisional_tail_is_told_on_request(run: Run) -> None:
     _, out, _ = run("how are you", "--lookahead", "4", "--json", "--provisional")
     tails = [event["provisional"] for event in map(json.loads, out.splitlines()) if "provisional" in event]
     assert len(tails[0]) == 2, "the last word may go on"
-    first = json.loads(run("how are you", "--lookahead", "2", "--json")[1].splitlines()[0])
-    assert (first["word"], first["delay_words"]) == ("how", 2)
-    assert {"text", "label", "case", "confidence", "decision_ms"} <= first.keys()
 
 
 def test_an_interrupt_commits_what_was_heard(lively_folder: str) -> None:
@@ -167,8 +164,6 @@ def test_a_language_that_the_model_does_not_know_is_told_once(run: Run) -> None:
     assert error.startswith("t5punct: the text seems to be in German, which the model small does not know")
     assert run("wie geht es dir und was", "--model", "small")[2] == error, "short as it may be"
     assert run("how are you today and what do you do", "--model", "small")[2] == ""
-    sent = sent_to_a_terminal(lambda: run("wie geht es dir und was", "--model", "small"))
-    assert sent.index(error) == sent.index("\n") + 1, "a line of its own on a terminal"
 
 
 def test_a_text_without_spaces_is_refused_before_a_word_is_printed(run: Run) -> None:

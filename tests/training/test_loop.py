@@ -159,7 +159,7 @@ MISTAKES = {
     "log_every_steps=0": "log_every_steps 0; expected 1 or more",
     "data.disfluencies.share=1.5": "data.disfluencies.share 1.5; expected 0 to 1",
     "task=5": "setting 'task': 5; expected a mapping",
-    "tsk.marks=x": "unknown setting 'tsk'; .*is it task",
+    "tsk.marks=x": "unknown setting 'tsk'; expected one like task.",
 }
 
 

@@ -219,7 +219,7 @@ PREPARE = {
     "corpora=[{path: talks.txt, style: song}]": r"style 'song'; expected one of talk, meeting, prose, chat; .*",
     "corpora=[{path: .}]": r"output .*made lies in the corpus .*; expected another folder; choose another output",
     "chunks.min_words=500 chunks.max_words=600": r"no chunk to train on: .*, the longest with \d+ words; .*min_words",
-    "holdout_percent=300": r"holdout_percent 300.0; expected 0 to below 100; set holdout_percent",
+    "holdout_percent=300": r"holdout_percent 300.0; expected 0 to 99; set holdout_percent",
     "corpora=[{path: a.txt, words: -1}]": "corpora.words -1; expected 0 or more; set corpora.words",
     "corpora=[{path: talks.txt, holdout_every: 1}]": r"no chunk to train on: 10 documents, 10 held out, .*; lower hold",
     "corpora=[{path: a.txt, document: page}]": r"corpora.document 'page'; expected one of auto, .*; check corpora",

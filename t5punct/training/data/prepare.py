@@ -59,7 +59,7 @@ class PrepareConfig:
     workers: int = 1  # processes; with more of them the chunks are the same, in another order
 
     def __post_init__(self) -> None:
-        settings.check_range(self, "", 0, "holdout_percent", below=100)
+        settings.check_range(self, "", 0, "holdout_percent", most=99)
         _ = self.pauses_ms  # raises ConfigError if they are wrong
         settings.check_range(self, "", 0, "seed")
         settings.check_range(self, "", 1, "workers")
