@@ -158,7 +158,7 @@ def _build(schema: type[T], layers: Sequence[_Layer]) -> T:
             key = getattr(error, "full_key", None)  # not of a section that is no mapping
             name = f"setting {key!r}" if key else "settings"
             mistake = f"{name}{place}: {first_line(error)}"
-            raise ConfigError(mistake, expected="a value of its type", fix="correct it") from error
+            raise ConfigError(mistake, expected="another type", fix="correct it") from error
         _empty_mappings(merged, values)
     return cast(T, OmegaConf.to_object(merged))
 

@@ -163,15 +163,21 @@ def _find_files(name: str, output: Path | None) -> list[tuple[str, Path]]:
         check_source(name)
         return [(name, Path("stdin.txt" if name == STANDARD else path.name))]
     base = path
-    pattern = "**/*"
-    if not is_folder:  # the folder is what stands before the first part with a `*` or the like
+    if is_folder:
+        errors = list[OSError]()
+        names_by_folder = [(folder, names) for folder, _, names in os.walk(path, onerror=errors.append)]
+        if errors:
+            fix = "allow it by chmod u+rx, or move it elsewhere"
+            raise InputError(f"folder {errors[0].filename} may not be read", expected="one that may", fix=fix)
+        files = [Path(folder, name) for folder, names in names_by_folder for name in names]
+    else:  # the folder is what stands before the first part with a `*` or the like
         n_plain = next(n for n, part in enumerate(path.parts) if glob.has_magic(part))
         base = Path(*path.parts[:n_plain])
-        pattern = "/".join(path.parts[n_plain:])
-    try:
-        files = sorted(file for file in base.glob(pattern) if file.is_file())
-    except ValueError as error:  # `**` in the midst of a name, say
-        raise InputError(f"pattern {name} ({error})", expected="one like talks/*.txt", fix="correct it") from None
+        try:
+            files = [*base.glob("/".join(path.parts[n_plain:]))]
+        except ValueError as error:  # `**` in the midst of a name, say
+            raise InputError(f"pattern {name} ({error})", expected="one like talks/*.txt", fix="correct it") from None
+    files = sorted(file for file in files if file.is_file())
     files = [file for file in files if not any(part.startswith(".") for part in file.relative_to(base).parts)]
     if is_folder:
         files = [file for file in files if Path(unpacked_name(file)).suffix.lower() in SUFFIXES]

@@ -11,6 +11,8 @@ In: how much of the work is done.  Out: a bar, which is removed at the end; none
 from __future__ import annotations
 
 import logging
+import os
+import stat
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -51,6 +53,14 @@ def note_waiting(sources: Sequence[str]) -> None:
     """Print how to end standard input, if it is among the sources and a terminal."""
     if STANDARD in sources and sys.stdin is not None and sys.stdin.isatty():
         note("reading what you type; end it by Ctrl-D on a line of its own")
+
+
+def output_is_file() -> bool:
+    """Return whether standard output goes into a file, so that a bar on the terminal is drawn over no text."""
+    try:
+        return stat.S_ISREG(os.fstat(1).st_mode)
+    except OSError:  # it is closed
+        return False
 
 
 @contextmanager

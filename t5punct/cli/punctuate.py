@@ -20,7 +20,7 @@ from ..windows.presets import DEFAULT_PRESET
 from . import parameters as shared
 from .parameters import is_setting, load_punctuator, place, read_options
 from .process import available_processors, ending_in_order, wait_asleep
-from .progress import note, note_waiting, progress_bar, summarise_removed
+from .progress import note, note_waiting, output_is_file, progress_bar, summarise_removed
 
 if TYPE_CHECKING:
     from ..batch.distributed import RayWork
@@ -143,7 +143,7 @@ def punctuate(
             work = Work(load_punctuator(options, config), writer, spellings)
         if output_dir is not None:
             Freshness.start(output_dir, fingerprint)  # only now, when the model has accepted the settings
-        is_hidden = any(job.target is None for job in waiting)  # a bar would be drawn over the text
+        is_hidden = any(job.target is None for job in waiting) and not output_is_file()
         n_bytes = float(sum(job.n_bytes for job in waiting)) or None
         with progress_bar("punctuating", n_bytes, is_hidden=is_hidden) as advance, ending_in_order():
             work.on_progress = lambda n_bytes, n_words: advance(n_bytes, n_words=n_words)

@@ -165,6 +165,21 @@ def test_the_work_of_many_files_is_in_proportion_to_their_number(tree: Path, mon
     assert n_asked < 20 * 200
 
 
+def test_a_folder_that_may_not_be_read_is_an_error_and_the_others_are_done(
+    tree: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def denied(path: str | Path) -> object:
+        if Path(path).name == "b":  # the tests may run as root, who may read anything
+            raise PermissionError(13, "Permission denied", str(path))
+        return scandir(path)
+
+    scandir = os.scandir
+    monkeypatch.setattr(os, "scandir", denied)
+    jobs = plan_jobs(["in", "other"], OutputConfig(folder=Path("out")))
+    assert [str(failure.error).partition(";")[0] for failure in jobs.failures] == ["folder in/b may not be read"]
+    assert [job.source for job in jobs.jobs] == ["other/a.txt"]
+
+
 def test_an_output_folder_that_cannot_be_made_is_told_and_one_that_is_read_only_stays(tree: Path) -> None:
     (tree / "self").symlink_to("self")
     (tree / "lost").symlink_to("nowhere")

@@ -158,7 +158,7 @@ MISTAKES = {
     "optim.lr=nan": "optim.lr nan; expected 0 or more; set optim.lr",
     "log_every_steps=0": "log_every_steps 0; expected 1 or more",
     "data.disfluencies.share=1.5": "data.disfluencies.share 1.5; expected 0 to 1",
-    "task=5": "setting 'task': 5; expected a mapping",
+    "task=5": "setting 'task': Cannot assign int to Dict",
     "tsk.marks=x": "unknown setting 'tsk'; expected one like task.",
 }
 
@@ -195,7 +195,7 @@ def test_a_mistake_that_a_run_finds_is_one_line(config: TrainConfig, tmp_path: P
             replace(config, data=replace(config.data, path=str(tmp_path / "talks.txt"))),
         r"no examples in .*empty; expected a split `train` with chunks; prepare more text":
             replace(config, data=DataConfig(str(tmp_path / "empty"))),
-        r"unknown setting 'task.mrks'; .*is it task.marks.*": replace(config, task={"mrks": "x"}),
+        r"unknown setting 'task.mrks'; expected one like task.marks, .*": replace(config, task={"mrks": "x"}),
         r".*bert holds a bert; expected .*; make a model of it first \(recipes/from_encoder.py\), or name another one":
             replace(config, init_from=str(tmp_path / "bert")),
         r"no model folder .*nothing; expected a T5 folder or hub id \(OWNER/NAME\), or one of base, .*; check the name":
