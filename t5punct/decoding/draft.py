@@ -1,7 +1,7 @@
 """A draft: one window as it would be written, and what a decoder pass says of it.
 
-In: a window, a guess at each slot and case, then the `SiteScores` of pass after pass.  Out: the window's votes, when
-passes have settled every site of the draft.
+In: a window, a guess at each slot and case, then what pass after pass says.  Out: the window's votes, when passes have
+settled every site of the draft.
 
 A window of n words has n + 1 places: place i has the marks behind word i, then word i + 1 in some case (the last one
 has marks, then the end).  A site is a token of the draft where the network had a choice.  `slots` says why this is
@@ -46,17 +46,6 @@ class Site:
     step: int
     position: int
     branch: Branch
-
-
-@dataclass(frozen=True, slots=True)
-class SiteScores:
-    """What one pass says about the open sites of one draft.
-
-    rows: for each site, the probabilities of the tokens that may stand there, then zeros; best: the likeliest's index.
-    """
-
-    rows: list[list[float]]
-    best: list[int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,20 +103,24 @@ class Draft:
         first_site = self._sites[len(self._rows)]
         return max(self.n_settled + self._pass_tokens, first_site.position + 1)
 
-    def rewrite(self, scores: SiteScores) -> None:
-        """Settle the sites before the first disagreement.  In each place behind it, write what the network would."""
+    def rewrite(self, rows: list[list[float]], best: list[int]) -> None:
+        """Settle the sites before the first disagreement.  In each place behind it, write what the network would.
+
+        rows: for each open site, the probabilities of the tokens that may stand there, then zeros; best: the index of
+        the likeliest.
+        """
         self._n_passes += 1
         wrong = [
             (index, site, child)
-            for index, (site, child) in enumerate(zip(self.open_sites, scores.best, strict=True))
+            for index, (site, child) in enumerate(zip(self.open_sites, best, strict=True))
             if child != site.branch.taken
         ]
         if not wrong:
             self.n_settled = min(self._pass_stop, len(self._tokens))
-            self._rows += scores.rows
+            self._rows += rows
             return
         first, site, _ = wrong[0]
-        self._rows += scores.rows[: first + 1]
+        self._rows += rows[: first + 1]
         self.n_settled = site.position + 1
         changed: set[int] = set()
         for _, site, child in wrong:
@@ -137,7 +130,6 @@ class Draft:
         self._join_places()
 
     def solution(self) -> Solution:
-        """Return the votes, when no site is open."""
         votes = VoteBuilder(len(self._window.words))
         rows = iter(self._rows)
         for paths in self._places:
@@ -185,7 +177,7 @@ class Draft:
             for step, path in enumerate(paths):
                 begin = len(self._tokens)
                 self._sites += [Site(place, step, begin + branch.offset, branch) for branch in path.branches]
-                self._tokens += path.tokens
+                self._tokens += path.option.tokens
 
 
 class VoteBuilder:
@@ -228,34 +220,35 @@ class VoteBuilder:
     def add(self, path: Path, masses: Sequence[float]) -> None:
         """Add the path that was taken; `masses`: probabilities of all options of its choice."""
         choice = path.choice
-        mark = path.option.mark
         form_masses = masses[: len(choice.forms)]
         mark_masses = masses[len(choice.forms) :]
-        if mark is not None:
-            self._add_mark(path, form_masses, mark_masses)
+        if path.option.mark is not None:
+            if not self._marks and choice.cases:
+                self._next_case_inside = _cases(choice, form_masses)
+            marks = self._marks + path.option.mark
+            self._outcomes.setdefault(marks, 0.0)  # the first outcome wins a tie: it is the one that was taken
+            self._add_outcomes(choice, form_masses, mark_masses)
+            self._marks = marks
+            self._mass = self._outcomes[marks]
             return
         if self._outcomes:
             self._add_outcomes(choice, form_masses, mark_masses)
             slot = normalise(self._outcomes)
         else:  # nearly always: nothing is written in the slot
-            slot = dict(zip(choice.outcomes, (sum(form_masses), *mark_masses), strict=True))
+            slot = {NO_MARKS: sum(form_masses), **dict(zip(choice.marks, mark_masses, strict=True))}
         if self.place:
             self._slots.append(slot)
         if path.option.case is not None:
             self._cases.append(_cases(choice, form_masses))
-            self._openings.append(_openings(choice, form_masses))
+            openings = None  # the decoder writes no opening marks
+            if len(choice.openings) > 1:
+                openings = dict.fromkeys(choice.openings, 0.0)
+                for (_, opening), mass in zip(choice.forms, form_masses, strict=True):
+                    openings[opening] += mass
+                openings = normalise(openings)
+            self._openings.append(openings)
             self._cases_inside.append(self._next_case_inside if ends_sentence(self._marks) else None)
             self._begin_slot()
-
-    def _add_mark(self, path: Path, form_masses: Sequence[float], mark_masses: Sequence[float]) -> None:
-        """Add a mark to the slot."""
-        if not self._marks and not path.choice.is_end:
-            self._next_case_inside = _cases(path.choice, form_masses)
-        marks = self._marks + str(path.option.mark)
-        self._outcomes.setdefault(marks, 0.0)  # the first outcome wins a tie: it is the one that was taken
-        self._add_outcomes(path.choice, form_masses, mark_masses)
-        self._marks = marks
-        self._mass = self._outcomes[marks]
 
     def _add_outcomes(self, choice: Choice, form_masses: Sequence[float], mark_masses: Sequence[float]) -> None:
         """Add what the slot may hold: no more than so far, or one more mark."""
@@ -267,14 +260,7 @@ class VoteBuilder:
         """Return one vote for each slot that was decided; of the word after the last one, only the case is known."""
         words = zip(self._slots, self._cases, self._cases_inside, self._openings, strict=False)
         return tuple(
-            Vote(
-                slot,
-                cases,
-                left_words=index,
-                right_words=self._n_words - index - 1,
-                inside=inside,
-                openings=openings,
-            )
+            Vote(slot, cases, 1.0, index, self._n_words - index - 1, inside, openings)
             for index, (slot, cases, inside, openings) in enumerate(words)
         )
 
@@ -288,17 +274,4 @@ def _cases(choice: Choice, masses: Sequence[float]) -> Distribution:
     for (case, _), mass in zip(choice.forms, masses, strict=True):
         assert case is not None  # noqa: S101  (there is a word)
         weights[case.value] += mass
-    return normalise(weights)
-
-
-def _openings(choice: Choice, masses: Sequence[float]) -> Distribution | None:
-    """Return the distribution over the marks before the next word; masses: probabilities of its forms.
-
-    None: the decoder writes no opening marks.
-    """
-    if len(choice.openings) == 1:
-        return None
-    weights = dict.fromkeys(choice.openings, 0.0)
-    for (_, opening), mass in zip(choice.forms, masses, strict=True):
-        weights[opening] += mass
     return normalise(weights)

@@ -122,7 +122,7 @@ class DelayDecider:
         words = look.view.words[: look.slots.stop]
         first = word_states.words.index(look.view.window.start) if words else 0
         window = self._punctuator.window_input(words)
-        tagged = self._tagger.tag(word_states.rows[first : first + len(words)], [window])
+        tagged = self._tagger.tag(word_states.rows[None], [range(first, first + len(words))], [window])
         (votes,) = self._tagger.votes_of([window], [len(words)], tagged)
         return tuple(self._punctuator.apply_known(look.view, slot, votes[slot]) for slot in look.slots)
 

@@ -58,10 +58,10 @@ def test_a_path_gives_the_masses_of_brute_force_and_they_sum_to_one(seed: int) -
     choice = Choice.of([Option(tokens) for tokens in options])
     index, masses = _brute_force(options, scores)
     path = choice.paths[index]
-    assert path.tokens == options[index]
+    assert path.option.tokens == options[index]
     rows = []
     for branch in path.branches:
-        values = [scores[(*path.tokens[: branch.offset], token)] for token in branch.node.tokens]
+        values = [scores[(*path.option.tokens[: branch.offset], token)] for token in branch.node.tokens]
         assert branch.taken == values.index(max(values))
         rows.append([value / sum(values) for value in values])
     assert path.masses(rows) == pytest.approx(masses)

@@ -19,7 +19,7 @@ from tiny import TINY_SHAPE, t5_network
 from t5punct import model as models
 from t5punct.decoding.cached_decoder import CachedDecoder
 from t5punct.decoding.candidates import Candidates
-from t5punct.decoding.inputs import DecodingConfig, WindowInput, encoder_input, sources_of
+from t5punct.decoding.inputs import DecodingConfig, WindowInput, encoder_input
 from t5punct.decoding.slots import Draft, Guess, SlotDecoder
 from t5punct.errors import ConfigError
 from t5punct.model import Model
@@ -138,9 +138,10 @@ def test_a_tagger_changes_passes_alone_and_a_draft_that_is_the_answer_needs_one(
     cases = [Case(most_probable(vote.cases)) for vote in solution.votes]
     guesses = [Guess(most_probable(vote.marks), case, case) for vote, case in zip(solution.votes, cases, strict=True)]
     draft = Draft(WINDOWS[0], decoder._candidates, guesses)
-    source = encoder_input(sources_of(WINDOWS[:1], model), model)
+    source = encoder_input([window.source(model.tokenizer) for window in WINDOWS[:1]], model)
     with torch.inference_mode():
-        decoder._settle(CachedDecoder(model, source), [draft])
+        decoder._run_pass(CachedDecoder(model, *source), [draft])
+    assert draft.is_settled
     assert draft.solution().n_passes == 1
     assert_same_votes([draft.solution().votes], [solution.votes])
 
