@@ -1,9 +1,7 @@
 """A T5's weights, read from a folder and checked; their dtype when they are written.
 
-In: a folder.  Out: a network whose weights fit its config and are finite.
-
-Weights are read from safetensors only: `model.safetensors`, or those of int8 (see `int8`).  Beside them may
-stand the encoder in ONNX (see `onnx`).
+In: a folder.  Out: a network whose weights fit its config and are finite.  Weights are read from safetensors only:
+`model.safetensors`, or those of int8 (see `int8`).
 """
 
 from __future__ import annotations
@@ -51,7 +49,7 @@ def load_network(folder: Path) -> Any:
     from .int8 import read_int8
 
     try:
-        with LOADING_LOCK, without_bars(), without_advice():
+        with LOADING_LOCK, quiet_transformers():
             network, info = read_int8(folder) if int8_files(folder) else _read_float(folder)
     except Exception as error:  # a damaged file raises errors without a common base class
         raise ModelError(
@@ -124,30 +122,17 @@ def _undo_scale(network: Any, folder: Path) -> None:
 
 
 @contextmanager
-def without_advice() -> Iterator[None]:
-    """Silence transformers' warnings while it loads a model: what counts is in the loading info that it returns.
-
-    Of a T5 v1.1 it would advise to change a setting that it has just changed itself.
-    """
+def quiet_transformers() -> Iterator[None]:
+    """Switch off transformers' progress bars and warnings: what counts is in the loading info that it returns."""
     from transformers.utils import logging
 
     level = logging.get_verbosity()
+    had_bars = logging.is_progress_bar_enabled()
     logging.set_verbosity_error()
-    try:
-        yield
-    finally:
-        logging.set_verbosity(level)
-
-
-@contextmanager
-def without_bars() -> Iterator[None]:
-    """Switch off transformers' progress bars: a library should not draw on its user's terminal."""
-    from transformers.utils import logging
-
-    was_enabled = logging.is_progress_bar_enabled()
     logging.disable_progress_bar()
     try:
         yield
     finally:
-        if was_enabled:
+        logging.set_verbosity(level)
+        if had_bars:
             logging.enable_progress_bar()

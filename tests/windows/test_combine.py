@@ -186,8 +186,8 @@ def test_confidence_is_the_share_that_agrees_and_entropy_of_what_is_possible() -
 
 
 @pytest.mark.parametrize(("values", "message"), [
-    ({"method": "median"}, "combination 'median'; expected one of mean, entropy, hamming, vote"),
-    ({"threshold": 1.0}, "threshold 1.0; expected 0 <= threshold < 1"),
+    ({"method": "median"}, "method 'median'; expected one of mean, entropy, hamming, vote"),
+    ({"threshold": 1.0}, "threshold 1.0; expected 0 to below 1"),
     ({"threshold": -0.1}, "threshold -0.1"),
 ])  # fmt: skip
 def test_an_impossible_combination_is_refused(values: dict[str, object], message: str) -> None:
