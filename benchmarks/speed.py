@@ -39,7 +39,7 @@ from typing import TypeVar
 import torch
 
 from t5punct import DecodingConfig, Punctuator, PunctuatorConfig
-from t5punct.cli.process import keep_freed_memory, use_threads
+from t5punct.cli.process import use_threads
 from t5punct.decoding.batching import batch_by_length
 from t5punct.decoding.generate import generate_texts
 from t5punct.decoding.inputs import WindowInput, encoder_input
@@ -126,7 +126,6 @@ def read_words(path: Path, n_words: int) -> list[str]:
 def compare_texts(options: argparse.Namespace) -> None:
     """Words a second of each way to read a whole text: the median of its turns."""
     use_threads(options.threads)
-    keep_freed_memory()  # as the command does
     text = " ".join(read_words(options.data, options.words))
     readers = {way: partial(_reader(way), text) for way in options.ways}
     seconds = take_turns(readers, options.turns + 1)

@@ -61,7 +61,7 @@ def keep_blocks_of_batches() -> None:
 
     glibc gives large blocks back to the system, which fills their pages with zeros before it lends them again.  What
     counts as large grows to the size of the largest block that was freed, up to 32 MiB, and of free memory twice that
-    much is kept (mallopt(3), M_MMAP_THRESHOLD).  Commands set more of malloc (`cli/process.py`), as a library must not.
+    much is kept (mallopt(3), M_MMAP_THRESHOLD).  Training, whose blocks are larger, sets malloc (`cli/process.py`).
     """
     import torch
 

@@ -1,7 +1,7 @@
 """Memory, threads and signals of a process: the command line sets them, a library must leave them to its user.
 
 In: the processors that this process may use, by affinity and cgroup.  Out: a process that shares a busy machine well,
-clears up when it is told to end, and keeps freed memory, which is faster than giving it back and asking again.
+clears up when it is told to end, and in training keeps freed memory, which is faster than asking for it again.
 
 A network of this size is many small products, each shared out among threads.  If there are fewer processors than
 threads (beside another process, or in a container with a quota), threads that spin while they wait take the processor
@@ -31,7 +31,8 @@ _LARGEST = (2**30, 2**25)  # bytes; older ones take no threshold above 32 MiB
 def keep_freed_memory() -> bool:
     """Tell glibc to keep the memory of freed tensors for the next ones; return whether it does.
 
-    Without it each tensor of some megabytes costs a system call and the zeroing of its pages.  Nothing is done where
+    Without it each large tensor of a training step costs the zeroing of its pages: a fifth of the processor time
+    (docs/results/speed.md).  `model.keep_blocks_of_batches` does as much for what is smaller than 32 MiB.  Nothing is done where
     the user has set `MALLOC_..._` variables, or where there is no glibc.
     """
     if any(name.startswith("MALLOC_") for name in os.environ):

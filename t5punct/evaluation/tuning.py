@@ -21,7 +21,7 @@ from ..punctuator import Punctuator
 from ..text.render import AnnotatedWord
 from ..text.words import Word
 from ..windows.combine import CombineConfig, add_votes
-from ..windows.plan import View, Window, WindowConfig, iter_pools, plan_windows, views_of
+from ..windows.plan import View, Window, WindowConfig, iter_pools, views_of
 from ..windows.presets import Preset
 from ..windows.votes import Vote
 from .counts import Counts
@@ -164,7 +164,7 @@ def _count_work(documents: Sequence[Reference], strategies: Sequence[Preset]) ->
     for document in documents:
         spans = set[_Span]()
         for strategy in strategies:
-            spans.update(map(_span, plan_windows(len(document.words), strategy.windows)))
+            spans.update(_span(view.window) for view in views_of(document.words, strategy.windows))
         n_read += sum(stop - start for start, stop in spans)
         n_words += len(document.words)
     return n_read + n_words * len(strategies)
