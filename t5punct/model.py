@@ -128,11 +128,7 @@ class Model:
 
 
 def known_languages(name: str) -> tuple[str, ...] | None:
-    """Return the names of the languages that a bundled model knows; None for any other model.
-
-    >>> known_languages("large"), known_languages("runs/mine")
-    (('English',), None)
-    """
+    """Return the names of the languages that a bundled model knows; None for any other model."""
     codes = MODEL_LANGUAGES.get(BUNDLED if name == _ALIAS else name)
     return None if codes is None else tuple(LANGUAGES[code] for code in codes)
 
@@ -149,11 +145,7 @@ def unknown_language(name: str, words: Iterable[str]) -> str | None:
 
 
 def language_warning(name: str, language: str, source: str = "the text") -> str:
-    """Return a warning about a text in a language that a bundled model does not know.
-
-    >>> language_warning("large", "German", "it")
-    'it seems to be in German, which the model large does not know, so its marks will be poor; --model multi knows it'
-    """
+    """Return a warning about a text in a language that a bundled model does not know."""
     help = "--model multi knows it" if language in LANGUAGES.values() else "no bundled model knows it"
     poor = f"{language}, which the model {name} does not know, so its marks will be poor"
     return f"{source} seems to be in {poor}; {help}"
@@ -262,7 +254,7 @@ def load(
 
 
 def on_device(model: Model, device: torch.device) -> Model:
-    """Return a model on a device; the given one stays where it is."""
+
     if device.type == model.device.type and device.index in (None, model.device.index):
         return model
     tagger = model.tagger and copy.deepcopy(model.tagger).to(device)

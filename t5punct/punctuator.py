@@ -123,8 +123,10 @@ class Punctuator:
         else:
             device = device or "auto"
             precision = precision or "auto"
-            is_ready = {} if generates else {"device": device, "precision": precision}
-            model = load(model, **is_ready, revision=revision)
+            if generates:
+                model = load(model, revision=revision)
+            else:
+                model = load(model, device, precision, revision=revision)
             if not model.tuned:
                 message = "%s has no t5punct.yaml; a T5 that was never trained to punctuate writes nonsense"
                 _log.warning(message, model.name)

@@ -2,9 +2,9 @@
 
 In: a window, and one of its slots.  Out: the distribution over the slot's marks.
 
-The source has T5's first sentinel after the slot's word; the answer is the sentinel and the marks (the [PUNCT]
-token of Minixhofer 2021, in T5's own terms).  `talk: we know that<extra_id_0> right` may be answered `<extra_id_0>,`.
-An answer has the form of a window of one word, the sentinel, so it is written by slot decoding.
+The source has T5's first sentinel after the slot's word (the [PUNCT] token of Minixhofer 2021, in T5's own terms).
+`talk: we know that<extra_id_0> right` may be answered `<extra_id_0>,`.  An answer has the form of a window of one
+word, the sentinel, so it is written by slot decoding.
 
 Training asks less often about slots without marks than texts have them (they are down-sampled, Minixhofer thesis 2021,
 section 4.8), so the model answers with marks too often.  Bayes' rule corrects this: the probability of no mark is
@@ -15,7 +15,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 from ..config import check
 from ..model import Model
@@ -34,13 +33,6 @@ class Question:
 
     window: WindowInput
     slot: int
-
-
-class Classifier(Protocol):
-    """Anything that answers questions."""
-
-    def decode(self, questions: Sequence[Question]) -> list[Distribution]:
-        """Return the distribution over the marks of each question's slot, in order."""
 
 
 class SlotClassifier:

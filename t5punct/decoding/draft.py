@@ -5,10 +5,7 @@ settled every site of the draft.
 
 A window of n words has n + 1 places: place i has the marks behind word i, then word i + 1 in some case (the last one
 has marks, then the end).  A site is a token of the draft where the network had a choice.  `slots` says why this is
-decoding: up to the first site where the network disagrees, the draft is what step-by-step decoding writes.
-
-E.g. `we know that right` is drafted as `we know that. Right?`.  The network would write `,` after `that`, so this place
-becomes `, right`.  The next pass disagrees nowhere, and the draft is the solution.
+decoding.
 """
 
 from __future__ import annotations
@@ -72,8 +69,17 @@ class Draft:
         self._pass_tokens = pass_tokens
         self._window = window
         self._candidates = candidates
-        pairs = pairwise([Guess(), *guesses, Guess()])  # a slot, then the word after it
-        self._places = [self._draft_place(index, slot.mark, word) for index, (slot, word) in enumerate(pairs)]
+        self._places = list[list[Path]]()
+        for index, (slot, word) in enumerate(pairwise([Guess(), *guesses, Guess()])):  # a slot, then the word after it
+            case = word.inside if slot.mark else word.case
+            if index < len(window.words) and window.words[index][:1] in APOSTROPHES:
+                case = Case.LOWER  # of `i 'm` the tagger gives both words a capital, as it learned to do with `I'm`
+            choice = candidates.choice(window, index, 0)
+            marked = choice.marks.get(slot.mark)
+            if marked:
+                self._places.append([marked, self._word(index, 1, slot.mark, case, word.opening)])
+            else:
+                self._places.append([choice.form(case, word.opening)])
         self._rows: list[list[float]] = []  # probabilities of the settled sites
         self._n_passes = 0
         self.n_settled = 0  # decoder positions that need not be computed again
@@ -136,17 +142,6 @@ class Draft:
             for path in paths:
                 votes.add(path, path.masses([next(rows) for _ in path.branches]))
         return Solution(votes.votes(), self._n_passes)
-
-    def _draft_place(self, index: int, mark: str, word: Guess) -> list[Path]:
-        """Return the paths of a place: a guessed mark, if there is one, then the next word."""
-        case = word.inside if mark else word.case
-        if index < len(self._window.words) and self._window.words[index][:1] in APOSTROPHES:
-            case = Case.LOWER  # of `i 'm` the tagger gives both words a capital, as it has learned to do with `I'm`
-        choice = self._candidates.choice(self._window, index, 0)
-        marked = choice.marks.get(mark)
-        if marked:
-            return [marked, self._word(index, 1, mark, case, word.opening)]
-        return [choice.form(case, word.opening)]
 
     def _word(self, index: int, n_marks: int, mark: str, case: Case | None, opening: str) -> Path:
         """Return the path of the next word, or of the end, behind a mark; behind a sentence's end it has a capital."""

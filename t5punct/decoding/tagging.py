@@ -24,7 +24,7 @@ from ..errors import ConfigError
 from ..model import Model
 from ..t5.delay import NOBODY, Delay, delayed_states, token_words
 from ..t5.encoder import Encoder
-from ..t5.tagger import TAGGED_CASES, Tagger
+from ..t5.tagger import TAGGED_CASES
 from ..text.marks import DISFLUENT, NO_MARKS, OPENING, OTHER_SCRIPTS, Case, case_forms, ends_sentence
 from ..text.spelling import precedes_name
 from ..windows.votes import Distribution, Vote, normalise
@@ -61,7 +61,7 @@ class TagDecoder:
     """A model's encoder and tagger, ready to decode."""
 
     def __init__(self, model: Model, config: DecodingConfig | None = None) -> None:
-        """Raises ConfigError for a model without a tagger."""
+        """Raises ConfigError for a model without a tagger, and ModelError for an encoder that can have no delay."""
         if model.tagger is None:
             expected = "a model trained with loss.tagger_weight above 0"
             raise ConfigError(f"{model.name}, which has no tagger", expected=expected, fix="use --decoder slots")
@@ -69,13 +69,23 @@ class TagDecoder:
         self._tagger = model.tagger
         self._config = config or DecodingConfig()
         n_words = self._config.delay_words
-        self.delay = None if n_words is None else delay_of(model, n_words)
+        self.delay = None if n_words is None else Delay.of_task(n_words, model.task)
+        if self.delay is not None and model.task.delay_left_words is None:
+            Encoder(model.network.encoder).check_delay()
+            _log.warning("%s was not trained with a delay (data.delays); expect more wrong marks", model.name)
         self._marks = self._config.alphabet(model.task).marks
         self._log_odds = self._tagger.log_odds(self._config.odds(model.task), self._marks)
         self.mark_classes = self._tagger.mark_classes
         self._ends = torch.tensor([ends_sentence(mark) for mark in self.mark_classes])
         self._links = torch.tensor([OTHER_SCRIPTS.get(mark, mark) in _LINKS for mark in self.mark_classes])
-        self._pairs = None if self._tagger.openings is None else _pairs_of(self._tagger)
+        self._pairs = None  # of opening marks and ends, if the tagger knows any
+        if self._tagger.openings is not None:
+            closings = {
+                number: self.mark_classes.index(OPENING[opening])
+                for number, opening in enumerate(self._tagger.opening_classes)
+                if OPENING.get(opening) in self.mark_classes
+            }
+            self._pairs = Pairs(tuple(self._ends.nonzero()[:, 0].tolist()), closings)
         # where nobody asks for the sign of disfluent words, it is as if there were none
         asks_for_sign = DISFLUENT in self._marks
         self._unasked = torch.tensor([mark == DISFLUENT and not asks_for_sign for mark in self.mark_classes])
@@ -204,14 +214,6 @@ class TagDecoder:
         return votes
 
 
-def delay_of(model: Model, words: int) -> Delay:
-    """Return a delay of so many words, as the model was trained for it; warn if it was not.  Raises ModelError."""
-    if model.task.delay_left_words is None:
-        Encoder(model.network.encoder).check_delay()
-        _log.warning("%s was not trained with a delay (data.delays); expect more wrong marks", model.name)
-    return Delay.of_task(words, model.task)
-
-
 def doubled_ends(chances: Sequence[float], is_end: Sequence[bool], lengths: Sequence[int]) -> list[int]:
     """Return the slots whose end repeats a likelier one at most `_NEAR_WORDS` slots away, if only one can be right.
 
@@ -234,17 +236,6 @@ def doubled_ends(chances: Sequence[float], is_end: Sequence[bool], lengths: Sequ
                 kept.append(index)
         begin += length
     return doubled
-
-
-def _pairs_of(tagger: Tagger) -> Pairs:
-    """Return the tagger's classes of marks that belong together."""
-    marks = tagger.mark_classes
-    ends = tuple(number for number, mark in enumerate(marks) if ends_sentence(mark))
-    closings = {}
-    for number, opening in enumerate(tagger.opening_classes):
-        if opening in OPENING and OPENING[opening] in marks:
-            closings[number] = marks.index(OPENING[opening])
-    return Pairs(ends, closings)
 
 
 def _put_first(row: torch.Tensor, chosen: int, among: Sequence[int] | None = None) -> None:

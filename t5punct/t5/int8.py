@@ -13,6 +13,7 @@ other names them: {"../large/model-int8-00001-of-00003.safetensors": ["shared.we
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -82,21 +83,17 @@ def write_int8(network: Any, folder: Path) -> None:
         save_file(shard, folder / name, metadata={"format": "pt"})
 
 
-def read_int8(folder: Path) -> tuple[Any, Any]:
-    """Return transformers' network in float32, and what transformers says of its weights."""
+def read_int8(folder: Path, settings: Mapping[str, Any]) -> tuple[Any, Any]:
+    """Return transformers' network in float32, and what transformers says of its weights.
+
+    settings: those of transformers' `from_pretrained`.
+    """
     from transformers import MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING, AutoConfig, GenerationConfig
 
-    from . import encoder_t5  # noqa: F401  (transformers learns of its kind)
-
     config = AutoConfig.from_pretrained(str(folder), trust_remote_code=False)
-    network, info = MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING[type(config)].from_pretrained(
-        None,
-        config=config,
-        state_dict={name: weight.float() for name, weight in read_stored(folder).items()},
-        dtype=torch.float32,
-        output_loading_info=True,
-        ignore_mismatched_sizes=True,
-    )
+    weights = {name: weight.float() for name, weight in read_stored(folder).items()}
+    model_class = MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING[type(config)]
+    network, info = model_class.from_pretrained(None, config=config, state_dict=weights, **settings)
     network.generation_config = GenerationConfig.from_pretrained(str(folder))
     return network, info
 

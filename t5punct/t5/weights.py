@@ -33,12 +33,10 @@ def kind_of(folder: Path) -> str:
     Raises ModelError if there is none: transformers would look for code to run in the folder.
     """
     try:
-        kind = json.loads((folder / "config.json").read_text(encoding="utf-8"))["model_type"]
+        return str(json.loads((folder / "config.json").read_text(encoding="utf-8"))["model_type"])
     except (OSError, ValueError, TypeError, KeyError) as error:
-        raise ModelError(
-            f"{folder}/config.json without a model_type", expected="the config of a T5", fix="copy the folder again"
-        ) from error
-    return str(kind)
+        mistake = f"{folder}/config.json without a model_type"
+        raise ModelError(mistake, expected="the config of a T5", fix="copy the folder again") from error
 
 
 def load_network(folder: Path) -> Any:
@@ -46,15 +44,25 @@ def load_network(folder: Path) -> Any:
 
     Raises ModelError if weights are missing, do not fit the config or are not finite.
     """
+    import torch
+    from transformers import AutoModelForSeq2SeqLM
+
+    from . import encoder_t5  # noqa: F401  (transformers learns of its kind)
     from .int8 import read_int8
 
+    # weights of other sizes are in the loading info, by name
+    settings: dict[str, Any] = {"dtype": torch.float32, "output_loading_info": True, "ignore_mismatched_sizes": True}
     try:
         with LOADING_LOCK, quiet_transformers():
-            network, info = read_int8(folder) if int8_files(folder) else _read_float(folder)
+            if int8_files(folder):
+                network, info = read_int8(folder, settings)
+            else:
+                network, info = AutoModelForSeq2SeqLM.from_pretrained(
+                    str(folder), trust_remote_code=False, use_safetensors=True, **settings
+                )
     except Exception as error:  # a damaged file raises errors without a common base class
-        raise ModelError(
-            f"{folder} cannot be loaded ({first_line(error)})", expected=_EXPECTED, fix="check --model"
-        ) from error
+        mistake = f"{folder} cannot be loaded ({first_line(error)})"
+        raise ModelError(mistake, expected=_EXPECTED, fix="check --model") from error
     _undo_scale(network, folder)
     wrong = [*info["missing_keys"], *(name for name, *_ in info["mismatched_keys"])]
     wrong += [name for name in info["unexpected_keys"] if ".layer." in name]  # the config has fewer layers
@@ -66,22 +74,6 @@ def load_network(folder: Path) -> Any:
         mistake = f"weights of {folder} that are not finite ({len(broken)} of them, such as {min(broken)})"
         raise ModelError(mistake, expected="finite weights", fix="take an earlier checkpoint")
     return network
-
-
-def _read_float(folder: Path) -> Any:
-    import torch
-    from transformers import AutoModelForSeq2SeqLM
-
-    from . import encoder_t5  # noqa: F401  (transformers learns of its kind)
-
-    return AutoModelForSeq2SeqLM.from_pretrained(
-        str(folder),
-        trust_remote_code=False,
-        use_safetensors=True,
-        dtype=torch.float32,
-        output_loading_info=True,
-        ignore_mismatched_sizes=True,  # they are in the loading info, by name
-    )
 
 
 def convert_weights(state: dict[str, torch.Tensor], dtype: torch.dtype | None) -> dict[str, torch.Tensor]:
@@ -111,8 +103,7 @@ def broken_weights(network: nn.Module) -> list[str]:
 def _undo_scale(network: Any, folder: Path) -> None:
     """Multiply the output layer of a umT5 by the inverse of a scale that transformers 5 wrongly applies to its result.
 
-    The scale belongs to output layers that are tied to the embeddings (Raffel 2020).  Published umT5s are not tied, as
-    their config.json says, but transformers 5 reads them as tied.  What we save has the weights that fit the scale.
+    Published umT5s are not tied, as their config.json says, but transformers 5 reads them as tied.
     """
     published = json.loads((folder / "config.json").read_text(encoding="utf-8")).get("tie_word_embeddings")
     is_tied = network.lm_head.weight is network.shared.weight
