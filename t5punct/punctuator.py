@@ -123,10 +123,8 @@ class Punctuator:
         else:
             device = device or "auto"
             precision = precision or "auto"
-            if generates:
-                model = load(model, revision=revision)
-            else:
-                model = load(model, device, precision, revision=revision)
+            loaded_for = (None, None) if generates else (device, precision)
+            model = load(model, *loaded_for, revision=revision)
             if not model.tuned:
                 message = "%s has no t5punct.yaml; a T5 that was never trained to punctuate writes nonsense"
                 _log.warning(message, model.name)

@@ -4,7 +4,6 @@ import math
 import random
 import re
 from dataclasses import replace
-from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -217,56 +216,6 @@ def test_odds_are_positive_numbers_of_marks_that_the_task_has(tiny_model: Model,
         SlotDecoder(tiny_model, DecodingConfig(mark_odds={mark: odds}))
     with pytest.raises(ConfigError, match=told):
         tiny_model.with_task(mark_odds={mark: odds})
-
-
-@torch.inference_mode()
-def test_label_distributions_equal_brute_force(tiny_model: Model) -> None:
-    """The last slot of a window: every label is written out and scored as a whole by the model."""
-    config = DecodingConfig(max_marks=2)
-    model = next(  # a model whose greedy answer for the last slot has a mark
-        model
-        for model in (_shaped(tiny_model, seed).with_task(marks="!?") for seed in range(100))
-        if most_probable(SlotDecoder(model, config).decode(WINDOWS[:1])[0].votes[-1].marks)
-    )
-    (solution,) = SlotDecoder(model, config).decode(WINDOWS[:1])
-    tokenizer, window = model.tokenizer, WINDOWS[0]
-    written: list[int] = []  # all words with their greedy labels, up to the last slot
-    for index, (word, vote) in enumerate(zip(window.words, solution.votes, strict=True)):
-        form = next(f for f in _forms(word) if f[0] == most_probable(vote.cases))[1]
-        written += tokenizer.word_ids(form, first=index == 0)
-        if index < len(window.words) - 1:
-            written += [token for mark in most_probable(vote.marks) for token in tokenizer.mark_ids[mark]]
-    joint = {
-        "".join(marks): _probability(model, window, written, "".join(marks), config)
-        for length in range(3)
-        for marks in product("!?", repeat=length)
-    }
-    assert sum(joint.values()) == pytest.approx(1.0, abs=1e-5)
-    labels = solution.votes[-1].marks
-    for label in labels:
-        # a label that greedy decoding did not enter stands for all that begin with it
-        alone = most_probable(labels).startswith(label) or len(label) == 2
-        wanted = joint[label] if alone else sum(p for other, p in joint.items() if other.startswith(label))
-        assert labels.get(label, 0.0) == pytest.approx(wanted, abs=1e-4), label
-
-
-def _forms(word: str) -> list[tuple[str, str]]:
-    return [("lower", word), ("capitalised", word.capitalize()), ("upper", word.upper())]
-
-
-def _probability(model: Model, window: WindowInput, written: list[int], label: str, config: DecodingConfig) -> float:
-    """P(label, end | written) when only marks and the end may be written, by one forward pass a token."""
-    tokenizer, result = model.tokenizer, 1.0
-    source = torch.tensor([tokenizer.source(window.words).ids])
-    for n_marks in range(len(label) + 1):
-        marks = list(model.task.marks) if n_marks < (config.max_marks or 0) else []
-        allowed = [tokenizer.eos_id, *(tokenizer.mark_ids[mark][0] for mark in marks)]
-        prefix = [model.start_id, *written, *(tokenizer.mark_ids[mark][0] for mark in label[:n_marks])]
-        network: Any = model.network
-        logits = network(input_ids=source, decoder_input_ids=torch.tensor([prefix])).logits[0, -1][allowed]
-        taken = 0 if n_marks == len(label) else 1 + marks.index(label[n_marks])
-        result *= math.exp(torch.log_softmax(logits.double(), 0)[taken].item())
-    return result
 
 
 def test_marks_that_the_task_does_not_have_are_refused(tiny_model: Model) -> None:
