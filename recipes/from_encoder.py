@@ -23,7 +23,7 @@ import torch
 from t5punct import model as models
 from t5punct.config import check, load
 from t5punct.errors import ModelError, T5PunctError, first_line
-from t5punct.model import Model, compute_alone_after_fork
+from t5punct.model import Model, prepare_process
 from t5punct.t5.encoder_t5 import EncoderT5, EncoderT5Config
 from t5punct.t5.task import CASE_TOKENS, PAUSES, SENTINEL, TaskConfig, task_token
 from t5punct.t5.tokenization import TaskTokenizer
@@ -60,7 +60,7 @@ def from_encoder(
     own = own_tokenizer(folder)
     tokenizer = with_task_tokens(own, own.backend_tokenizer, task)
     network = _decoded(encoder, tokenizer, decoder_shape(layers, dropout_rate, encoder.config.hidden_size))
-    compute_alone_after_fork()
+    prepare_process()
     return Model(network.eval(), tokenizer, str(source), folder=folder)
 
 

@@ -44,27 +44,18 @@ _log = logging.getLogger(__name__)
 
 
 @cache
-def compute_alone_after_fork() -> None:
-    """Let processes that this one forks (`multiprocessing`, `datasets` with `num_proc`) compute with one thread.
+def prepare_process() -> None:
+    """Let processes that this one forks compute with one thread, and glibc keep the memory of batches.
 
-    Else GNU's OpenMP waits for threads that are gone.
+    Else GNU's OpenMP waits in a forked process for threads that are gone.  And glibc gives large blocks back to the
+    system, which fills their pages with zeros before it lends them again.  What counts as large grows to the size of
+    the largest block that was freed, up to 32 MiB, and of free memory twice that much is kept (mallopt(3),
+    M_MMAP_THRESHOLD).  Training, whose blocks are larger, sets malloc (`cli/process.py`).
     """
     import torch
 
     if hasattr(os, "register_at_fork"):  # not on Windows
         os.register_at_fork(after_in_child=partial(torch.set_num_threads, 1))
-
-
-@cache
-def keep_blocks_of_batches() -> None:
-    """Let glibc keep the memory that a batch frees, for the next batch.
-
-    glibc gives large blocks back to the system, which fills their pages with zeros before it lends them again.  What
-    counts as large grows to the size of the largest block that was freed, up to 32 MiB, and of free memory twice that
-    much is kept (mallopt(3), M_MMAP_THRESHOLD).  Training, whose blocks are larger, sets malloc (`cli/process.py`).
-    """
-    import torch
-
     torch.empty(_LARGEST_BLOCK_BYTES, dtype=torch.uint8)  # freed at once; none of its pages is touched
 
 
@@ -211,8 +202,7 @@ def load(
     from .t5.inference import read_network, read_tokenizer
     from .t5.tagger import load_tagger
 
-    compute_alone_after_fork()
-    keep_blocks_of_batches()
+    prepare_process()
     name = str(source) if source is not None else BUNDLED
     folder = find(source, revision=revision)
     has_config = (folder / "config.json").is_file()
@@ -250,11 +240,13 @@ def load(
     name = f"{name}@{revision}" if revision else name
     is_tuned = (folder / TASK_FILE).is_file()
     model = Model(network, tokenizer, name, tagger, loaded_precision, is_tuned, folder, read_table(folder))
+    if (target.type, wanted) == ("cpu", loaded_precision):
+        return model
     return with_precision(on_device(model, target), wanted)
 
 
 def on_device(model: Model, device: torch.device) -> Model:
-
+    """Return a model on a device; the given one stays where it is."""
     if device.type == model.device.type and device.index in (None, model.device.index):
         return model
     tagger = model.tagger and copy.deepcopy(model.tagger).to(device)

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 from ..config import check
 from ..model import Model
@@ -33,6 +34,13 @@ class Question:
 
     window: WindowInput
     slot: int
+
+
+class Classifier(Protocol):
+    """Anything that answers questions."""
+
+    def decode(self, questions: Sequence[Question]) -> list[Distribution]:
+        """Return the distribution over the marks of each question's slot, in order."""
 
 
 class SlotClassifier:

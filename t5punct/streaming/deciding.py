@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from ..decoding.classify import Question, SlotClassifier
+from ..decoding.classify import Classifier, Question, SlotClassifier
 from ..decoding.tagging import TagDecoder
 from ..punctuator import Punctuator
 from ..text.marks import Case
@@ -61,7 +61,7 @@ class Seq2Seq:
 class Classify:
     """Asks the model about each slot alone.  Answers have no case: only first words and known names get capitals."""
 
-    def __init__(self, punctuator: Punctuator, classifier: SlotClassifier | None = None) -> None:
+    def __init__(self, punctuator: Punctuator, classifier: Classifier | None = None) -> None:
         """Raises ConfigError for a model that was not trained for such questions, unless `classifier` answers them."""
         self._punctuator = punctuator
         self._classifier = classifier or SlotClassifier(punctuator.model, punctuator.decoding)

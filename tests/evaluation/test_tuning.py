@@ -113,7 +113,7 @@ def test_the_frontier_is_what_nothing_as_cheap_beats(points: list[tuple[int, int
 @pytest.mark.parametrize(("values", "message"), [
     ({"budget": 0.5}, "a budget of 0.5; expected 1 or more"),
     ({"windows": [30]}, "windows of 30 words with grain 8; expected windows that the grain divides"),
-    ({"windows": []}, "an empty grid"), ({"methods": ["median"]}, "combination 'median'"),
+    ({"windows": []}, "an empty grid"), ({"methods": ["median"]}, "method 'median'"),
 ])  # fmt: skip
 def test_an_impossible_grid_is_refused(values: dict[str, object], message: str) -> None:
     with pytest.raises(ConfigError, match=message):
