@@ -377,8 +377,7 @@ class Punctuator:
     ) -> Iterable[str]:
         """Return the pieces of the file to be written.  They come as the words do, if nothing but words changes.
 
-        `words`: those of its texts, one text after the other.  Raises InputError if the format needs times and the
-        transcript has none.
+        `words`: those of its texts, one text after the other.  Raises InputError if the format needs times.
         """
         writer = writer or WriterConfig()
         words = in_file_order(transcript.items, words)

@@ -33,10 +33,9 @@ class Solution:
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """A token of a draft where others might stand.
+    """A token of a draft where others might stand, at a branch of path number `step` of a place.
 
-    It belongs to a branch of path number `step` of a place.  position: its number among the draft's tokens, and so the
-    decoder position that predicts it.
+    position: its number among the draft's tokens, and so the decoder position that predicts it.
     """
 
     place: int
@@ -49,8 +48,7 @@ class Site:
 class Guess:
     """A guess at a slot's first mark, or none, and at the form of the word before the slot.
 
-    case: of the word (None: the first form that it has).  inside: its case if the mark before it ends no sentence, such
-    as a comma.  opening: the opening mark before it, or none.
+    case: of the word (None: the first form that it has).  inside: its case if the mark before it ends no sentence.
     """
 
     mark: str = NO_MARKS

@@ -182,8 +182,8 @@ class TagDecoder:
         """Return votes on the first slots of windows, `n_slots[i]` of window i; `tagged`: a row for every word of all.
 
         `Vote.inside` is a word's case if no sentence begins with it.  A word that begins one has a capital, so
-        p(capital) = p(begins) + p(capital and does not begin).  So p(begins), the chance that a sentence ends in the
-        slot before, is taken from the capital's share; `restrict_case` makes the rest a distribution again.
+        p(capital) = p(begins) + p(capital and does not begin): p(begins), the chance that a sentence ends in the slot
+        before, is taken from the capital's share.
         """
         marks = tagged.marks.softmax(-1).tolist()
         cases = tagged.cases.softmax(-1).tolist()

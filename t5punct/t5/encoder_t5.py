@@ -32,11 +32,6 @@ class EncoderT5Config(UMT5Config):  # type: ignore[misc]
     d_code: int | None = None
     silent_ids: tuple[int, ...] | list[int] = ()
 
-    def encoder_config(self) -> Any:
-        """Return the encoder's own config."""
-        values = dict(self.encoder or {})
-        return AutoConfig.for_model(values.pop("model_type"), **values)
-
 
 class EncoderT5(UMT5ForConditionalGeneration):  # type: ignore[misc]
     """A T5 whose encoder is another model of transformers."""
@@ -49,7 +44,16 @@ class EncoderT5(UMT5ForConditionalGeneration):  # type: ignore[misc]
         UMT5PreTrainedModel.__init__(self, config)  # umT5's own would make a T5 encoder
         self.model_dim = config.d_model
         self.shared = nn.Embedding(config.vocab_size, config.d_model)
-        self.encoder = _bare(config.encoder_config())
+        values = dict(config.encoder or {})
+        encoder_config = AutoConfig.for_model(values.pop("model_type"), **values)
+        if encoder_config.model_type == UMT5Config.model_type:
+            encoder_config.use_cache = False  # an encoder has none
+            self.encoder = UMT5Stack(encoder_config)
+        else:
+            try:
+                self.encoder = AutoModel.from_config(encoder_config, add_pooling_layer=False)
+            except TypeError:  # a kind without a pooling layer
+                self.encoder = AutoModel.from_config(encoder_config)
         decoder_config = copy.deepcopy(config)
         decoder_config.is_decoder = True
         decoder_config.num_layers = config.num_decoder_layers
@@ -114,17 +118,6 @@ class EncoderT5(UMT5ForConditionalGeneration):  # type: ignore[misc]
             return encoder_outputs
         memory = self.memory(encoder_outputs[0], input_ids, self.shared)
         return BaseModelOutput(last_hidden_state=memory)
-
-
-def _bare(config: Any) -> Any:
-    """Return an encoder with random weights, without the pooling layer that some have."""
-    if config.model_type == UMT5Config.model_type:
-        config.use_cache = False  # an encoder has none
-        return UMT5Stack(config)
-    try:
-        return AutoModel.from_config(config, add_pooling_layer=False)
-    except TypeError:
-        return AutoModel.from_config(config)
 
 
 AutoConfig.register(ENCODER_T5, EncoderT5Config)
