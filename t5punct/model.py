@@ -192,9 +192,8 @@ def load(
     """Load a model; `revision`: a branch, tag or commit of a hub id.
 
     Without a device and a precision the model is in float32 on the CPU, and can be trained and saved.  With either of
-    them it only infers; the one that is not named is `auto`: a GPU if there is one, and the fastest precision there
-    (`t5/precision.py`).  A model that only infers is loaded without transformers, if possible, as importing that takes
-    longer than all else.
+    them it only infers, and is loaded without transformers, if possible; the one that is not named is `auto`
+    (`t5/precision.py`).
 
     Raises ModelError if the folder holds no usable T5, and ConfigError for a device that is not there.  `task` replaces
     the text form that the folder's `t5punct.yaml` states; a folder without one (any T5) has the default form.

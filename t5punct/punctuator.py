@@ -169,8 +169,7 @@ class Punctuator:
     def punctuate(self, text: str) -> str:
         """Return the text with marks and capitals; words and white space stay.  `punctuator(text)` does the same.
 
-        Speaker labels (`JOHN:`) and stage directions (`[laughs]`) stay, and no sentence goes on over them.
-        Raises InputError for anything but a string, and for one with lone surrogates.
+        Speaker labels (`JOHN:`) and stage directions (`[laughs]`) stay.  Raises InputError for what is no text.
         """
         if isinstance(text, list | tuple):
             raise InputError(f"a {type(text).__name__} of texts", expected="one text", fix="use punctuate_many(texts)")
@@ -179,10 +178,7 @@ class Punctuator:
     __call__ = punctuate
 
     def punctuate_many(self, texts: Iterable[str]) -> list[str]:
-        """Return `punctuate` of each text, in order; windows of several are decoded together, which suits short ones.
-
-        Raises InputError as `punctuate` does, and for a str.
-        """
+        """Return `punctuate` of each text, in order; windows of several are decoded together."""
         return list(self.iter_punctuate(texts))
 
     def punctuate_file(
@@ -226,8 +222,7 @@ class Punctuator:
     ) -> Iterator[tuple[int, list[AnnotatedWord]]]:
         """Yield the words of texts in order, as they are decided: the number of a text, and its next words.
 
-        Windows of several texts are decoded together, some batches ahead of what is yielded.  `is_hurried`: the first
-        batches are smaller, so that the first words come soon.
+        `is_hurried`: the first batches are smaller, so that the first words come soon.
         """
         views = [(number, view) for number, text in enumerate(texts) for view in views_of(text, self.config.windows)]
         waiting = dict[int, list[Vote]]()

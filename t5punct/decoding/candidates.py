@@ -5,12 +5,10 @@ In: the words of a window.  Out: for each place, a `Choice`: a trie of the token
 The words are known.  So behind a word three things can be written: a mark; the next word in one of its cases, with an
 opening mark before it or without; after the last word, the end.  Each is a sequence of tokens (an `Option`).  Options
 that begin with the same tokens share a path through the trie.  At a node (`TrieNode`) the network's probabilities of
-the tokens that go on are normalised, and the best token is taken (greedy).  Where the input's marks are kept, a slot
-has these and no others, and only the form of the next word is open.
+the tokens that go on are normalised, and the best token is taken (greedy).
 
-A slot's first mark may have odds: factors of its probability against the next word's.  The highest F1 needs a mark
-wherever it is likelier than F1 / 2, not only where it is likelier than none (Lipton 2014).  Odds are applied at the
-nodes where marks part from words, and from each other.
+A slot's first mark may have odds: factors of its probability against the next word's (Lipton 2014).  They are applied
+at the nodes where marks part from words, and from each other.
 
 >>> choice = Choice.of([Option((5, 1)), Option((5, 2)), Option((7,), mark=",")])
 >>> choice.root.tokens, [branch.node.tokens for branch in choice.paths[1].branches]

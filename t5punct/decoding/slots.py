@@ -10,9 +10,8 @@ disagreement, and with the token that the network wants there, the draft is exac
 So every pass settles at least one more site, and a draft without disagreements is the answer.  What is settled is not
 computed again, and a window whose draft is settled leaves the batch.
 
-The first draft has the tagger's marks and case, if there is a tagger, else none.  This changes only the speed.
-
-E.g. `we know that right` is drafted as `we know that. Right?`, rewritten to `We know that, right?`, and confirmed.
+E.g. `we know that right` is drafted as `we know that. Right?`, rewritten to `We know that, right?`, and confirmed.  The
+first draft has the tagger's marks and case, if there is a tagger, else none.  This changes only the speed.
 """
 
 from __future__ import annotations

@@ -1,16 +1,10 @@
 """Networks and tokenizers for inference, without transformers, whose import takes longer than loading both.
 
-In: a model's folder.  Out: an `InferenceT5` with its weights, in float32 or multiplying in int8; a `PieceTokenizer`,
-which has what `tokenization` calls under transformers' names; or None for what this module cannot read.  Then
+In: a model's folder.  Out: an `InferenceT5` and a `PieceTokenizer`, or None for what this module cannot read: then
 transformers reads the folder, or says what is wrong with it (`weights.load_network`).
 
-A network's modules have the names that transformers gives them.  `encoder` and `decoding/cached_decoder` call them one
-by one:
-
-    .shared                                      embeddings of tokens
-    .encoder.block[0].layer[0].SelfAttention.q   or, under a BERT's kind, .encoder.encoder.layer[0].attention ..
-    .decoder.block[0].layer[1].EncDecAttention.k
-    .lm_head                                     the embeddings again, or weights of its own
+A network's modules have the names that transformers gives them, such as `.encoder.block[0].layer[0].SelfAttention.q`.
+`encoder` and `decoding/cached_decoder` call them one by one.
 """
 
 from __future__ import annotations

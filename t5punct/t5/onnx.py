@@ -33,7 +33,6 @@ class _Encoder(nn.Module):
         self.encoder = network.encoder
 
     def forward(self, ids: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
-        """Return states (n_batch, n_source, d_model) of ids and mask, both (n_batch, n_source)."""
         hidden = (1.0 - mask[:, None, None].float()) * torch.finfo(torch.float32).min
         states: torch.Tensor = self.encoder(
             input_ids=ids, attention_mask=hidden.expand(-1, 1, mask.shape[1], -1)

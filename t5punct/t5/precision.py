@@ -2,10 +2,9 @@
 
 In: the name of a device or of a precision.  Out: the device; the fastest precision there (`model.load` converts).
 
-`int8` has linear layers multiply in int8 (see `int8_linear`); it needs a CPU.  `bf16` halves the weights and is fast
-where the hardware multiplies bfloat16 (AVX512-BF16, AMX, any recent GPU); elsewhere it is slower than fp32, and asking
-for it gives a warning.  `auto`, which a model that is loaded by name has, takes int8 on a CPU and bf16 on a GPU, where
-they are fast, else fp32.  T5 overflows in fp16, so that is not offered.
+`int8` has linear layers multiply in int8 (see `int8_linear`); it needs a CPU.  `bf16` is fast where the hardware
+multiplies bfloat16 (AVX512-BF16, AMX, any recent GPU), elsewhere slower than fp32.  `auto` takes int8 on a CPU and bf16
+on a GPU, where they are fast, else fp32.  T5 overflows in fp16, so that is not offered.
 
 No word changes, in any precision.  In fp32 and int8 `slots` equals step-by-step decoding, and a window's result does
 not depend on what else is in its batch (up to the order of sums, some 1e-6 of a probability; where it turns a rounding
