@@ -39,10 +39,10 @@ from typing import TypeVar
 import torch
 
 from t5punct import DecodingConfig, Punctuator, PunctuatorConfig
-from t5punct.cli.process import keep_freed_memory, use_threads
+from t5punct.cli.process import use_threads
 from t5punct.decoding.batching import batch_by_length
 from t5punct.decoding.generate import generate_texts
-from t5punct.decoding.inputs import WindowInput, encoder_input, sources_of
+from t5punct.decoding.inputs import WindowInput, encoder_input
 from t5punct.decoding.slots import SlotDecoder
 from t5punct.model import Model, load, with_precision
 from t5punct.text.words import words_of
@@ -126,7 +126,6 @@ def read_words(path: Path, n_words: int) -> list[str]:
 def compare_texts(options: argparse.Namespace) -> None:
     """Words a second of each way to read a whole text: the median of its turns."""
     use_threads(options.threads)
-    keep_freed_memory()  # as the command does
     text = " ".join(read_words(options.data, options.words))
     readers = {way: partial(_reader(way), text) for way in options.ways}
     seconds = take_turns(readers, options.turns + 1)
@@ -175,10 +174,10 @@ def _encode(punctuator: Punctuator, text: str) -> None:
     """One encoder pass over the windows that `punctuate` would read, in batches as large."""
     model, config = punctuator.model, punctuator.config
     for seen in iter_pools(views_of([*words_of(text)], config.windows), _POOL_TOKENS, lambda view: len(view.words)):
-        sources = sources_of([punctuator.window_input(view.words) for view in seen], model, config.decoding.style)
+        windows = [punctuator.window_input(view.words) for view in seen]
+        sources = [window.source(model.tokenizer, config.decoding.style) for window in windows]
         for batch in batch_by_length([len(source.ids) for source in sources], config.decoding.batch_tokens):
-            inputs = encoder_input([sources[index] for index in batch], model)
-            model.encode(inputs.input_ids, inputs.attention_mask)
+            model.encode(*encoder_input([sources[index] for index in batch], model))
 
 
 def compare_decoders(options: argparse.Namespace) -> None:
@@ -237,7 +236,7 @@ def _generate(model: Model, config: DecodingConfig, windows: Sequence[WindowInpu
 
 
 def _decode_stepwise(model: Model, batch_tokens: int, windows: Sequence[WindowInput]) -> None:
-    for batch in batch_by_length([len(source.ids) for source in sources_of(windows, model)], batch_tokens):
+    for batch in batch_by_length([len(window.source(model.tokenizer).ids) for window in windows], batch_tokens):
         decode_stepwise(model, [windows[index] for index in batch])
 
 
@@ -256,13 +255,13 @@ def _equals_stepwise(model: Model, windows: Sequence[WindowInput]) -> bool:
 @torch.inference_mode()
 def _tag(model: Model, batch_tokens: int, windows: Sequence[WindowInput]) -> None:
     """What a tagger does: one encoder pass, one linear layer on each word's last state, the best class."""
-    sources = sources_of(windows, model)
+    sources = [window.source(model.tokenizer) for window in windows]
     layer = torch.nn.Linear(model.network.config.d_model, 32)  # 8 labels x 4 cases
     for batch in batch_by_length([len(source.ids) for source in sources], batch_tokens):
         chosen = [sources[index] for index in batch]
-        inputs = encoder_input(chosen, model)
+        input_ids, attention_mask = encoder_input(chosen, model)
         encoder = model.network.encoder
-        states = encoder(input_ids=inputs.input_ids, attention_mask=inputs.attention_mask).last_hidden_state
+        states = encoder(input_ids=input_ids, attention_mask=attention_mask).last_hidden_state
         rows = [row for row, source in enumerate(chosen) for _ in source.word_ends]
         layer(states[rows, [end for source in chosen for end in source.word_ends]]).argmax(-1).tolist()
 

@@ -25,7 +25,7 @@ from typing import Any
 
 import torch
 from fit_tagger import first_examples
-from from_encoder import decoder_shape
+from from_encoder import decoder_shape, start_decoder
 
 from t5punct import model as models
 from t5punct.config import check, load
@@ -33,7 +33,7 @@ from t5punct.decoding.batching import batch_by_length
 from t5punct.decoding.cached_decoder import output_scale
 from t5punct.errors import T5PunctError
 from t5punct.model import Model
-from t5punct.t5.encoder_t5 import EncoderT5, EncoderT5Config, start_decoder
+from t5punct.t5.encoder_t5 import EncoderT5, EncoderT5Config
 from t5punct.t5.folder import ENCODER_T5
 from t5punct.t5.task import PAUSES, SENTINEL, task_token
 from t5punct.t5.word_memory import D_POSITION, embed_targets, frequencies

@@ -23,16 +23,19 @@ import torch
 from t5punct import model as models
 from t5punct.config import check, load
 from t5punct.errors import ModelError, T5PunctError, first_line
-from t5punct.model import Model, compute_alone_after_fork
-from t5punct.t5.encoder_t5 import EncoderT5, EncoderT5Config, start_decoder
-from t5punct.t5.task import CASE_TOKENS, ENCODER_TASK, PAUSES, SENTINEL, TaskConfig, task_token
+from t5punct.model import Model, prepare_process
+from t5punct.t5.encoder_t5 import EncoderT5, EncoderT5Config
+from t5punct.t5.task import CASE_TOKENS, PAUSES, SENTINEL, TaskConfig, task_token
 from t5punct.t5.tokenization import TaskTokenizer
-from t5punct.t5.weights import LOADING_LOCK, broken_weights, kind_of, without_advice, without_bars
+from t5punct.t5.weights import LOADING_LOCK, broken_weights, kind_of, quiet_transformers
 from t5punct.text.marks import DISFLUENT
 
 _NOISE = 0.3  # of a new token's embedding, relative to the spread of all, so that those with one model differ
 _SPARE_POSITIONS = 2  # RoBERTa and MPNet begin to count there
 _DROPOUTS = ("hidden_dropout_prob", "attention_probs_dropout_prob")  # as BERT and its kin call them
+_WRITTEN_LOGIT = 16.0  # of a decoder state that points straight at a word's embedding, at the start
+# the text form of a model that begins with an encoder: tokens of their own for styles, marks and case
+ENCODER_TASK = TaskConfig(inline_case=True, prefix="<{style}>", default_style="meeting")
 _EXPECTED = "an encoder such as a BERT, with model.safetensors and its tokenizer"
 
 
@@ -57,7 +60,7 @@ def from_encoder(
     own = own_tokenizer(folder)
     tokenizer = with_task_tokens(own, own.backend_tokenizer, task)
     network = _decoded(encoder, tokenizer, decoder_shape(layers, dropout_rate, encoder.config.hidden_size))
-    compute_alone_after_fork()
+    prepare_process()
     return Model(network.eval(), tokenizer, str(source), folder=folder)
 
 
@@ -78,7 +81,7 @@ def read_encoder(folder: Path, dropout_rate: float) -> Any:
         for name in _DROPOUTS:
             setattr(config, name, dropout_rate)
         read["config"] = config
-        with LOADING_LOCK, without_bars(), without_advice():
+        with LOADING_LOCK, quiet_transformers():
             try:
                 encoder, info = AutoModel.from_pretrained(
                     str(folder), add_pooling_layer=False, output_loading_info=True, **read
@@ -173,6 +176,23 @@ def _decoded(encoder: Any, tokenizer: TaskTokenizer, shape: dict[str, Any]) -> A
     network.encoder.load_state_dict(encoder.state_dict())
     start_decoder(network, spread)
     return network
+
+
+def start_decoder(network: Any, spread: float) -> None:
+    """Scale fresh decoder layers to the size of the embeddings, and the last norm so that logits can be large.
+
+    transformers draws weights for embeddings of standard deviation 1; the network's have `spread`.
+    """
+    decoder = network.decoder
+    with torch.no_grad():
+        for block in decoder.block:
+            for out in (
+                block.layer[0].SelfAttention.o,
+                block.layer[1].EncDecAttention.o,
+                block.layer[2].DenseReluDense.wo,
+            ):
+                out.weight.mul_(spread)
+        decoder.final_layer_norm.weight.fill_(_WRITTEN_LOGIT / (spread * network.config.d_model**0.5))
 
 
 def decoder_shape(layers: int, dropout_rate: float, d_model: int) -> dict[str, Any]:

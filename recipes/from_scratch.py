@@ -59,7 +59,7 @@ def fresh(shape: Shape, tokenizer: TaskTokenizer) -> Model:
         **asdict(shape), vocab_size=len(tokenizer.tokenizer), decoder_start_token_id=tokenizer.pad_id,
         pad_token_id=tokenizer.pad_id, eos_token_id=tokenizer.eos_id,
     )  # fmt: skip
-    models.compute_alone_after_fork()
+    models.prepare_process()
     return Model(T5ForConditionalGeneration(config), tokenizer, "fresh")
 
 

@@ -1,9 +1,6 @@
 """Models: loaded, saved, put on a device and converted; and those that ship inside the package.
 
 In: a folder, a hub id, a bundled model's name, or nothing (`large`).  Out: a `Model`, a T5 with its tokenizer and task.
-
-`load()` gives `large`, `load("runs/mine")` the model of a folder.  `load("google-t5/t5-small")` asks the hub, if there
-is no such folder here.
 """
 
 from __future__ import annotations
@@ -24,10 +21,10 @@ from . import config as settings
 from .config import check
 from .errors import ModelError, first_line
 from .t5.folder import TAGGER_FILE, locate, remove_weights, writing_folder
-from .t5.precision import check_precision, fastest_precision, find_device, multiplies_bf16
+from .t5.precision import PRECISIONS, fastest_precision, find_device, multiplies_bf16
 from .t5.task import TaskConfig
 from .t5.tokenization import TaskTokenizer
-from .t5.weights import KINDS, LOADING_LOCK, convert_weights, kind_of, load_network, without_advice, without_bars
+from .t5.weights import KINDS, LOADING_LOCK, convert_weights, kind_of, load_network, quiet_transformers
 from .text.languages import LANGUAGES, guess_language
 from .text.spelling_table import NO_SPELLINGS, SpellingTable, read_table, write_table
 
@@ -47,27 +44,18 @@ _log = logging.getLogger(__name__)
 
 
 @cache
-def compute_alone_after_fork() -> None:
-    """Let processes that this one forks (`multiprocessing`, `datasets` with `num_proc`) compute with one thread.
+def prepare_process() -> None:
+    """Let processes that this one forks compute with one thread, and glibc keep the memory of batches.
 
-    GNU's OpenMP goes on waiting for its threads in a forked process, where they are gone.
+    Else GNU's OpenMP waits in a forked process for threads that are gone.  And glibc gives large blocks back to the
+    system, which fills their pages with zeros before it lends them again.  What counts as large grows to the size of
+    the largest block that was freed, up to 32 MiB, and of free memory twice that much is kept (mallopt(3),
+    M_MMAP_THRESHOLD).  Training, whose blocks are larger, sets malloc (`cli/process.py`).
     """
     import torch
 
     if hasattr(os, "register_at_fork"):  # not on Windows
         os.register_at_fork(after_in_child=partial(torch.set_num_threads, 1))
-
-
-@cache
-def keep_blocks_of_batches() -> None:
-    """Let glibc keep the memory that a batch frees, for the next batch.
-
-    glibc gives large blocks back to the system, which fills their pages with zeros before it lends them again.  What
-    counts as large grows to the size of the largest block that was freed, up to 32 MiB, and of free memory twice that
-    much is kept (mallopt(3), M_MMAP_THRESHOLD).  Commands set more of malloc (`cli/process.py`), as a library must not.
-    """
-    import torch
-
     torch.empty(_LARGEST_BLOCK_BYTES, dtype=torch.uint8)  # freed at once; none of its pages is touched
 
 
@@ -131,11 +119,7 @@ class Model:
 
 
 def known_languages(name: str) -> tuple[str, ...] | None:
-    """Return the names of the languages that a bundled model knows; None for any other model.
-
-    >>> known_languages("large"), known_languages("runs/mine")
-    (('English',), None)
-    """
+    """Return the names of the languages that a bundled model knows; None for any other model."""
     codes = MODEL_LANGUAGES.get(BUNDLED if name == _ALIAS else name)
     return None if codes is None else tuple(LANGUAGES[code] for code in codes)
 
@@ -152,11 +136,7 @@ def unknown_language(name: str, words: Iterable[str]) -> str | None:
 
 
 def language_warning(name: str, language: str, source: str = "the text") -> str:
-    """Return a warning about a text in a language that a bundled model does not know.
-
-    >>> language_warning("large", "German", "it")
-    'it seems to be in German, which the model large does not know, so its marks will be poor; --model multi knows it'
-    """
+    """Return a warning about a text in a language that a bundled model does not know."""
     help = "--model multi knows it" if language in LANGUAGES.values() else "no bundled model knows it"
     poor = f"{language}, which the model {name} does not know, so its marks will be poor"
     return f"{source} seems to be in {poor}; {help}"
@@ -179,9 +159,8 @@ def model_for(language: str) -> str:
 
 def bundled_folder(name: str = BUNDLED) -> Path:
     """Return the folder of a model that ships with the package.  Raises ModelError if there is none of that name."""
-    names = bundled_names()
-    mistake, expected = f"no bundled model {name!r}", f"one of {', '.join(names)}"
-    check(name in names, mistake, expected=expected, fix="name a model folder instead", kind=ModelError)
+    mistake, expected = f"no bundled model {name!r}", f"one of {', '.join(bundled_names())}"
+    check(name in bundled_names(), mistake, expected=expected, fix="name a model folder instead", kind=ModelError)
     return BUNDLED_MODELS / name
 
 
@@ -213,9 +192,8 @@ def load(
     """Load a model; `revision`: a branch, tag or commit of a hub id.
 
     Without a device and a precision the model is in float32 on the CPU, and can be trained and saved.  With either of
-    them it only infers; the one that is not named is `auto`: a GPU if there is one, and the fastest precision there
-    (`t5/precision.py`).  A model that only infers is loaded without transformers, if possible, as importing that takes
-    longer than all else.  If it is in int8 on disk, it multiplies by these integers, which never become float32.
+    them it only infers, and is loaded without transformers, if possible; the one that is not named is `auto`
+    (`t5/precision.py`).
 
     Raises ModelError if the folder holds no usable T5, and ConfigError for a device that is not there.  `task` replaces
     the text form that the folder's `t5punct.yaml` states; a folder without one (any T5) has the default form.
@@ -223,8 +201,7 @@ def load(
     from .t5.inference import read_network, read_tokenizer
     from .t5.tagger import load_tagger
 
-    compute_alone_after_fork()
-    keep_blocks_of_batches()
+    prepare_process()
     name = str(source) if source is not None else BUNDLED
     folder = find(source, revision=revision)
     has_config = (folder / "config.json").is_file()
@@ -238,15 +215,14 @@ def load(
     )  # fmt: skip
     task = task or read_task(folder)
     infers = device is not None or precision is not None
-    target = find_device(device or "auto") if infers else find_device("cpu")
+    target = find_device(device or ("auto" if infers else "cpu"))
     wanted = precision or ("auto" if infers else "fp32")
     if wanted == "auto":
         wanted = fastest_precision(target)
     pieces = read_tokenizer(folder) if infers else None
     tokenizer = load_tokenizer(folder, task) if pieces is None else TaskTokenizer(pieces, task)
-    network: Any = None
-    if (target.type, wanted) == ("cpu", "int8"):
-        network = read_network(folder, in_int8=True)
+    in_int8 = (target.type, wanted) == ("cpu", "int8")
+    network: Any = read_network(folder, in_int8=True) if in_int8 else None
     loaded_precision = "fp32" if network is None else "int8"
     if network is None and infers:
         network = read_network(folder)
@@ -263,7 +239,7 @@ def load(
     name = f"{name}@{revision}" if revision else name
     is_tuned = (folder / TASK_FILE).is_file()
     model = Model(network, tokenizer, name, tagger, loaded_precision, is_tuned, folder, read_table(folder))
-    if (target.type, wanted) == ("cpu", model.precision):
+    if (target.type, wanted) == ("cpu", loaded_precision):
         return model
     return with_precision(on_device(model, target), wanted)
 
@@ -283,7 +259,9 @@ def with_precision(model: Model, name: str) -> Model:
     """
     import torch
 
-    check_precision(name)
+    check(
+        name in PRECISIONS, f"precision {name!r}", expected=f"one of {', '.join(PRECISIONS)}", fix="check --precision"
+    )
     if name in ("auto", model.precision) and model.precision != "fp32":
         return model
     mistake = f"{name} of a model in {model.precision}"
@@ -323,29 +301,22 @@ def with_transformers(model: Model) -> Model:
 
 def load_tokenizer(source: str | Path, task: TaskConfig) -> TaskTokenizer:
     """Return the tokenizer of a folder or hub id, seen through a task."""
+    from transformers import AutoTokenizer, T5Tokenizer
+
     folder = find(source, "tokenizer")
     expected = "a T5 folder or hub id"
     fix = "check the name"
     try:
-        tokenizer = _read_tokenizer(folder)
+        with LOADING_LOCK, quiet_transformers():  # transformers would warn of a kind of model that it does not know
+            tokenizer = AutoTokenizer.from_pretrained(str(folder), trust_remote_code=False)
     except Exception as error:  # what a damaged file raises has no common base
-        raise ModelError(f"no tokenizer in {source} ({first_line(error)})", expected=expected, fix=fix) from error
+        if not (folder / "spiece.model").is_file():
+            raise ModelError(f"no tokenizer in {source} ({first_line(error)})", expected=expected, fix=fix) from error
+        tokenizer = T5Tokenizer.from_pretrained(str(folder))  # a umT5's folder may hold this file alone
     files = tokenizer.vocab_files_names.values()  # byT5 has none
     if files and not any((folder / name).is_file() for name in files):  # then transformers makes one of 104 pieces
         raise ModelError(f"no tokenizer in {source} (none of {', '.join(files)})", expected=expected, fix=fix)
     return TaskTokenizer(tokenizer, task)
-
-
-def _read_tokenizer(folder: Path) -> Any:
-    from transformers import AutoTokenizer, T5Tokenizer
-
-    try:
-        with LOADING_LOCK, without_advice():  # transformers would warn of a kind of model that it does not know
-            return AutoTokenizer.from_pretrained(str(folder), trust_remote_code=False)
-    except Exception:
-        if not (folder / "spiece.model").is_file():
-            raise
-        return T5Tokenizer.from_pretrained(str(folder))  # a umT5's folder may hold this file alone
 
 
 def same_tokenizer(first: TaskTokenizer, second: TaskTokenizer) -> bool:
@@ -354,7 +325,6 @@ def same_tokenizer(first: TaskTokenizer, second: TaskTokenizer) -> bool:
 
 
 def _fingerprint(tokenizer: TaskTokenizer) -> str:
-    """Return a fingerprint of a vocabulary: some of its pieces and their numbers."""
     n_pieces = len(tokenizer.tokenizer)
     pieces = tokenizer.tokenizer.convert_ids_to_tokens(list(range(0, n_pieces, max(1, n_pieces // 1000))))
     return hashlib.sha256("\n".join(map(str, pieces)).encode("utf-8", "surrogatepass")).hexdigest()[:16]
@@ -372,7 +342,7 @@ def save(model: Model, folder: str | Path, *, dtype: torch.dtype | None = None, 
     model = with_transformers(model)
     network: Any = model.network
     own: Any = model.tokenizer.tokenizer
-    with writing_folder(folder), without_bars():
+    with writing_folder(folder), quiet_transformers():
         folder.mkdir(parents=True, exist_ok=True)
         remove_weights(folder)
         if int8:

@@ -89,25 +89,6 @@ class SentencePosition(NamedTuple):
     unsure_case: Case | None = None
 
 
-def _prepare_model(model: Model | str | Path | None, config: DecodingConfig, revision: str | None) -> Model:
-    """Return a model on its device and in its precision; one that is named is loaded (see `Punctuator`)."""
-    device = config.device
-    precision = config.precision
-    generates = config.decoder == "generate"  # only networks of transformers do, and these are loaded in float32
-    if isinstance(model, Model):
-        if generates:
-            model = with_precision(with_transformers(model), model.precision)
-    else:
-        device = device or "auto"
-        precision = precision or "auto"
-        if not generates:
-            return load(model, device, precision, revision=revision)
-        model = load(model, revision=revision)
-    if device is not None:
-        model = on_device(model, find_device(device))
-    return model if precision is None else with_precision(model, precision)
-
-
 class Punctuator:
     """Puts marks and capitals into texts; never changes a word, and removes one only if that is asked for."""
 
@@ -133,10 +114,24 @@ class Punctuator:
         named = {"style": style, "precision": precision, "device": device}
         chosen: dict[str, Any] = {name: value for name, value in named.items() if value is not None}
         config = replace(config, decoding=replace(config.decoding, **chosen)) if chosen else config
-        is_loaded = not isinstance(model, Model)
-        model = _prepare_model(model, config.decoding, revision)
-        if is_loaded and not model.tuned:
-            _log.warning("%s has no t5punct.yaml; a T5 that was never trained to punctuate writes nonsense", model.name)
+        device = config.decoding.device
+        precision = config.decoding.precision
+        generates = config.decoding.decoder == "generate"  # only networks of transformers do, which are in float32
+        if isinstance(model, Model):
+            if generates:
+                model = with_precision(with_transformers(model), model.precision)
+        else:
+            device = device or "auto"
+            precision = precision or "auto"
+            loaded_for = (None, None) if generates else (device, precision)
+            model = load(model, *loaded_for, revision=revision)
+            if not model.tuned:
+                message = "%s has no t5punct.yaml; a T5 that was never trained to punctuate writes nonsense"
+                _log.warning(message, model.name)
+        if device is not None:
+            model = on_device(model, find_device(device))
+        if precision is not None:
+            model = with_precision(model, precision)
         self.config = config
         self.model = model
         self.decoding = allow_disfluency_sign(config.decoding, model, config.render.disfluencies)
@@ -159,11 +154,9 @@ class Punctuator:
         return f"{type(self).__name__}({self.model.name!r}, precision={self.model.precision!r}, style={style!r})"
 
     @classmethod
-    def from_pretrained(
-        cls, source: str | Path | None = None, config: PunctuatorConfig | None = None, **named: Any
-    ) -> Punctuator:
+    def from_pretrained(cls, *args: Any, **named: Any) -> Punctuator:
         """Load a model by its name, as `Punctuator(source)` does."""
-        return cls(source, config, **named)
+        return cls(*args, **named)
 
     def __reduce__(self) -> tuple[type[Punctuator], tuple[Model, PunctuatorConfig]]:
         """Pickle the model and the settings, for worker processes; the decoder is made anew."""
@@ -176,8 +169,7 @@ class Punctuator:
     def punctuate(self, text: str) -> str:
         """Return the text with marks and capitals; words and white space stay.  `punctuator(text)` does the same.
 
-        Speaker labels (`JOHN:`) and stage directions (`[laughs]`) stay, and no sentence goes on over them.
-        Raises InputError for anything but a string, and for one with lone surrogates.
+        Speaker labels (`JOHN:`) and stage directions (`[laughs]`) stay.  Raises InputError for what is no text.
         """
         if isinstance(text, list | tuple):
             raise InputError(f"a {type(text).__name__} of texts", expected="one text", fix="use punctuate_many(texts)")
@@ -186,10 +178,7 @@ class Punctuator:
     __call__ = punctuate
 
     def punctuate_many(self, texts: Iterable[str]) -> list[str]:
-        """Return `punctuate` of each text, in order; windows of several are decoded together, which suits short ones.
-
-        Raises InputError as `punctuate` does, and for a str.
-        """
+        """Return `punctuate` of each text, in order; windows of several are decoded together."""
         return list(self.iter_punctuate(texts))
 
     def punctuate_file(
@@ -197,8 +186,7 @@ class Punctuator:
     ) -> str:
         """Return a transcript of any format with marks and capitals, in its own format or in that of `writer`.
 
-        `format`: that of the file; None: its name tells.  Raises InputError for a file that cannot be read, or cannot
-        be written in the format of `writer`.
+        `format`: that of the file; None: its name tells.  Raises InputError for a file that cannot be read or written.
         """
         writer = WriterConfig() if writer is None else writer
         fix = "import it: from t5punct import WriterConfig"
@@ -217,18 +205,9 @@ class Punctuator:
             for transcript, own in group:
                 yield "".join(self.file_pieces(transcript, chain.from_iterable(islice(annotated, len(own)))))
 
-    def pieces(self, text: str) -> Iterator[str]:
-        """Return the output in pieces, as words are decided.  Raises InputError as `punctuate` does."""
-        transcript = self._read_text(text)
-        return iter(self.file_pieces(transcript, self._iter_words(transcript)))
-
     def annotate(self, text: str) -> tuple[AnnotatedWord, ...]:
         """Return each word with marks, case and confidence.  Raises InputError as `punctuate` does."""
-        return tuple(self.iter_annotate(text))
-
-    def iter_annotate(self, text: str) -> Iterator[AnnotatedWord]:
-        """Yield the words of `annotate` as they are decided."""
-        return self._iter_words(self._read_text(text))
+        return tuple(word for _, words in self.iter_parts(self._read_text(text).texts) for word in words)
 
     def annotate_texts(self, texts: Iterable[Sequence[Word]]) -> list[list[AnnotatedWord]]:
         """Return the words of each text, in order; each text begins and ends with a sentence."""
@@ -243,8 +222,7 @@ class Punctuator:
     ) -> Iterator[tuple[int, list[AnnotatedWord]]]:
         """Yield the words of texts in order, as they are decided: the number of a text, and its next words.
 
-        Windows of several texts are decoded together, some batches ahead of what is yielded.  `is_hurried`: the first
-        batches are smaller, so that the first words come soon.
+        `is_hurried`: the first batches are smaller, so that the first words come soon.
         """
         views = [(number, view) for number, text in enumerate(texts) for view in views_of(text, self.config.windows)]
         waiting = dict[int, list[Vote]]()
@@ -306,52 +284,49 @@ class Punctuator:
         combine: CombineConfig | None = None,
     ) -> tuple[list[Decision], SentencePosition]:
         """Decide words in order, the first one at `sentence`; return where the next word stands, too."""
-        decisions = list[Decision]()
-        for word, votes in zip(words, votes_of_slots, strict=True):
-            decision, sentence = self._decide_word(word, votes, sentence, combine or self.config.combine)
-            decisions.append(decision)
-        return decisions, sentence
-
-    def _decide_word(
-        self, word: Word, votes: Sequence[Vote], sentence: SentencePosition, combine: CombineConfig
-    ) -> tuple[Decision, SentencePosition]:
-        """Decide a word that stands at `sentence`; return where the next word stands, too."""
+        combine = combine or self.config.combine
         render = self.config.render
         alphabet = self.model.task.alphabet
-        decision = decide(
-            [apply_sentence_position(vote, word, sentence.begins) for vote in votes], combine, render.alternatives
-        )
-        if render.alternatives:
-            rivals = tuple(rival for rival in decision.alternatives if DISFLUENT not in rival.marks)
-            decision = replace(decision, alternatives=rivals)
-        if DISFLUENT in decision.marks:  # what nobody says, a dash or an emoji, is not disfluent
-            marks = decision.marks.replace(DISFLUENT, NO_MARKS)
-            decision = replace(decision, marks=marks, disfluent=is_spoken(word.text))
-        decision = agree_with_unsure(decision, sentence.unsure_case)
-        kept_marks = word.given if render.keep_marks else NO_MARKS
-        is_end = begins_next(sentence.begins, word, kept_marks or decision.marks, alphabet)
-        if decision.opening and not is_spoken(word.text):  # an emoji opens no sentence
-            decision = replace(decision, opening=NO_MARKS)
-        keeps_opening = decision.opening is None or render.keep_marks or not word.has_slot  # that of the input
-        kept_opening = word.opening if keeps_opening else NO_MARKS
-        opened = sentence.opened or kept_opening
-        if opened or decision.opening:
-            decision = fit_opening(decision, opened, ends=is_end is True)
-        begins_here = bool(sentence.begins or kept_opening or decision.opening)
-        is_over = is_end and word.text not in OPENING  # behind a mark that stands apart, the sentence still begins
-        opened = NO_MARKS if is_over else opened or decision.opening or NO_MARKS
-        quoted = sentence.quoted or (word.opens_quote and begins_here)
-        if quoted and word.closes_quote:
-            quoted = False
-            decision = replace(decision, ends_quote=is_end is True)
-        next_begins = is_end
-        if self.config.decoding.marks is not None:  # where no end may be written, a reader sees none
-            decision = write_only(decision, self.config.decoding.marks)
-            next_begins = begins_next(sentence.begins, word, kept_marks or decision.marks, alphabet)
-        if decision.disfluent and self._removes and not next_begins:  # the sentence begins with the next word
-            next_begins = sentence.begins
-        next_unsure = None if kept_marks else unsure_case(decision)
-        return decision, SentencePosition(next_begins, opened, quoted, next_unsure)
+        decisions = list[Decision]()
+        for word, votes in zip(words, votes_of_slots, strict=True):
+            decision = decide(
+                [apply_sentence_position(vote, word, sentence.begins) for vote in votes], combine, render.alternatives
+            )
+            if render.alternatives:
+                rivals = tuple(rival for rival in decision.alternatives if DISFLUENT not in rival.marks)
+                decision = replace(decision, alternatives=rivals)
+            if DISFLUENT in decision.marks:  # what nobody says, a dash or an emoji, is not disfluent
+                marks = decision.marks.replace(DISFLUENT, NO_MARKS)
+                decision = replace(decision, marks=marks, disfluent=is_spoken(word.text))
+            decision = agree_with_unsure(decision, sentence.unsure_case)
+            kept_marks = word.given if render.keep_marks else NO_MARKS
+            is_end = begins_next(sentence.begins, word, kept_marks or decision.marks, alphabet)
+
+            if decision.opening and not is_spoken(word.text):  # an emoji opens no sentence
+                decision = replace(decision, opening=NO_MARKS)
+            keeps_opening = decision.opening is None or render.keep_marks or not word.has_slot  # that of the input
+            kept_opening = word.opening if keeps_opening else NO_MARKS
+            opened = sentence.opened or kept_opening
+            if opened or decision.opening:
+                decision = fit_opening(decision, opened, ends=is_end is True)
+            begins_here = bool(sentence.begins or kept_opening or decision.opening)
+            is_over = is_end and word.text not in OPENING  # behind a mark that stands apart, the sentence still begins
+            opened = NO_MARKS if is_over else opened or decision.opening or NO_MARKS
+            quoted = sentence.quoted or (word.opens_quote and begins_here)
+            if quoted and word.closes_quote:
+                quoted = False
+                decision = replace(decision, ends_quote=is_end is True)
+
+            next_begins = is_end
+            if self.config.decoding.marks is not None:  # where no end may be written, a reader sees none
+                decision = write_only(decision, self.config.decoding.marks)
+                next_begins = begins_next(sentence.begins, word, kept_marks or decision.marks, alphabet)
+            if decision.disfluent and self._removes and not next_begins:  # the sentence begins with the next word
+                next_begins = sentence.begins
+            decisions.append(decision)
+            next_unsure = None if kept_marks else unsure_case(decision)
+            sentence = SentencePosition(next_begins, opened, quoted, next_unsure)
+        return decisions, sentence
 
     def write_words(self, words: Iterable[Word], decisions: Iterable[Decision]) -> list[AnnotatedWord]:
         """Return decided words as they are written; the marks of a removed word go to the word before it."""
@@ -374,8 +349,7 @@ class Punctuator:
     ) -> Transcript:
         """Return a transcript, its words with the pauses behind them if the model knows pauses, and the user's terms.
 
-        `lines`: read instead of the file `source`.  Raises InputError for a language without spaces, and for a
-        transcript that cannot be written as `writer` says.
+        `lines`: read instead of the file `source`.  Raises InputError for what cannot be read, or written by `writer`.
         """
         task = self.model.task
         if lines is None:
@@ -398,18 +372,13 @@ class Punctuator:
     ) -> Iterable[str]:
         """Return the pieces of the file to be written.  They come as the words do, if nothing but words changes.
 
-        `words`: those of its texts, one text after the other.  Raises InputError if the format needs times and the
-        transcript has none.
+        `words`: those of its texts, one text after the other.  Raises InputError if the format needs times.
         """
         writer = writer or WriterConfig()
         words = in_file_order(transcript.items, words)
         if writer.format is None and not writer.paragraphs and not self._removes and not transcript.json:
             return transcript.pieces(written_items(transcript.items, words))
         return written_pieces(transcript, transcript.with_words(words), writer, source)
-
-    def _iter_words(self, transcript: Transcript) -> Iterator[AnnotatedWord]:
-        """Return the words of a transcript's texts, as they are decided."""
-        return chain.from_iterable(words for _, words in self.iter_parts(transcript.texts))
 
     def _read_text(self, text: object) -> Transcript:
         text = checked_text(text)

@@ -15,7 +15,7 @@ from transformers.modeling_outputs import BaseModelOutput
 
 from t5punct.decoding.candidates import Candidates, TrieNode
 from t5punct.decoding.draft import VoteBuilder
-from t5punct.decoding.inputs import DecodingConfig, WindowInput, encoder_input, sources_of
+from t5punct.decoding.inputs import DecodingConfig, WindowInput, encoder_input
 from t5punct.model import Model
 from t5punct.t5.word_memory import embed_targets
 from t5punct.windows.votes import Distribution, Vote
@@ -79,15 +79,15 @@ def decode_stepwise(
     if not any(window.words for window in windows):
         return [writer.votes() for writer in writers]
     network: Any = model.network
-    sources = sources_of(windows, model, config.style)
-    source = encoder_input(sources, model)
-    states = model.encode(source.input_ids, source.attention_mask)
-    encoded = BaseModelOutput(last_hidden_state=model.remember(states, source.input_ids))
+    sources = [window.source(model.tokenizer, config.style) for window in windows]
+    input_ids, mask = encoder_input(sources, model)
+    states = model.encode(input_ids, mask)
+    encoded = BaseModelOutput(last_hidden_state=model.remember(states, input_ids))
     written = torch.full((len(windows), 1), model.start_id, device=model.device)  # by each window so far
     cache = None
     while not all(writer.done for writer in writers):
         output = network(
-            encoder_outputs=encoded, attention_mask=source.attention_mask,
+            encoder_outputs=encoded, attention_mask=mask,
             decoder_inputs_embeds=embed_targets(network, written)[:, -1:], past_key_values=cache, use_cache=True,
         )  # fmt: skip
         cache = output.past_key_values

@@ -203,13 +203,13 @@ def test_a_tagger_is_saved_with_its_model_and_left_out_with_a_warning_where_it_l
 _FILLS_AND_FREES = """
 import sys, torch
 from pathlib import Path
-from t5punct.model import keep_blocks_of_batches
+from t5punct.model import prepare_process
 
 def resident_pages():
     return int(Path("/proc/self/statm").read_text().split()[1])
 
 if sys.argv[1:]:
-    keep_blocks_of_batches()
+    prepare_process()
 before = resident_pages()
 block = torch.ones(6_000_000)
 filled = resident_pages()
@@ -219,7 +219,7 @@ print((resident_pages() - before) / (filled - before))
 
 
 @pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="other C libraries free memory in other ways")
-def test_keep_blocks_of_batches__of_a_block_that_is_freed() -> None:
+def test_prepare_process__keeps_a_block_that_is_freed() -> None:
     """A block of 24 MB; without it, it is the system's again."""
     command = [sys.executable, "-c", _FILLS_AND_FREES]
     without, kept = (

@@ -12,7 +12,7 @@ import torch
 from chance import LABELS, PunctuatorByChance, bare, decided
 from copier import with_opening_tokens
 from fit_tagger import fit_tagger
-from from_encoder import from_encoder
+from from_encoder import ENCODER_TASK, from_encoder
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from stepwise import assert_same_votes, decode_stepwise
@@ -30,7 +30,7 @@ from t5punct.evaluation.counts import compare
 from t5punct.punctuator import Punctuator, PunctuatorConfig
 from t5punct.streaming import StreamConfig, StreamingPunctuator
 from t5punct.t5.tagger import Tagger
-from t5punct.t5.task import ENCODER_TASK, TaskConfig
+from t5punct.t5.task import TaskConfig
 from t5punct.text.marks import OPENING, Alphabet, Case
 from t5punct.text.render import Decision, RenderConfig, render_word
 from t5punct.text.words import split

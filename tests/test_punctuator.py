@@ -188,7 +188,7 @@ def test_a_punctuator_can_be_pickled(lively_model: Model, decoding: DecodingConf
 @pytest.mark.parametrize("text", [None, ["we", "know"], b"we know", 5, "we \ud800 know"])
 def test_what_is_no_text_is_refused(tiny_model: Model, text: object) -> None:
     punctuator = Punctuator(tiny_model)
-    for method in (punctuator.punctuate, punctuator.annotate, lambda text: list(punctuator.pieces(text))):
+    for method in (punctuator.punctuate, punctuator.annotate):
         with pytest.raises(InputError, match="expected"):
             method(text)  # type: ignore[arg-type]
 

@@ -26,7 +26,7 @@ from ..config import check_range, load
 from ..errors import ConfigError
 from ..options import ModelOptions, StreamOptions, TranscriptOptions, check_needs, help_of, names_of
 from ..text.io.files import named_place
-from .process import collect_as_usual, keep_freed_memory, use_threads, wait_asleep
+from .process import collect_as_usual, use_threads, wait_asleep
 from .progress import be_quiet
 
 if TYPE_CHECKING:
@@ -135,7 +135,6 @@ def load_punctuator(options: ModelOptions, config: PunctuatorConfig) -> Punctuat
     check_range(options, "", 1, "threads", most=_MOST_THREADS)
     from ..punctuator import Punctuator
 
-    keep_freed_memory()
     use_threads(options.threads)
     punctuator = Punctuator(options.model, config, revision=options.revision)
     gc.freeze()  # libraries and the model stay to the end: the collector need not look through them

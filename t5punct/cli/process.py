@@ -26,8 +26,9 @@ _LARGEST = (2**30, 2**25)  # bytes; older ones take no threshold above 32 MiB
 def keep_freed_memory() -> bool:
     """Tell glibc to keep the memory of freed tensors for the next ones; return whether it does.
 
-    Without it each tensor of some megabytes costs a system call and the zeroing of its pages.  A user's own
-    `MALLOC_..._` variables stay.
+    Without it each large tensor of a training step costs the zeroing of its pages: a fifth of the processor time
+    (docs/results/speed.md).  `model.prepare_process` does as much for what is smaller than 32 MiB.  Nothing is
+    done where the user has set `MALLOC_..._` variables, or where there is no glibc.
     """
     if any(name.startswith("MALLOC_") for name in os.environ):
         return False

@@ -1,7 +1,6 @@
 """Alignment: marks and case of a generated text, projected onto the words of the input.
 
-In: the words of a window and the text that a model wrote for it.  Out: an `Alignment`, and votes.  Words always come
-from the input; those of the text only show where its marks belong.
+In: the words of a window and the text that a model wrote for it.  Out: an `Alignment`, and votes.
 
 >>> alignment = align(["we", "know", "that", "right"], "We know, right?")
 >>> [(*vote.marks, *vote.cases, vote.weight) for vote in votes(alignment)]
@@ -13,7 +12,7 @@ from the input; those of the text only show where its marks belong.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import astuple, dataclass
 from itertools import product
 
@@ -47,9 +46,8 @@ class AlignConfig:
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """Input word `input_index` and its counterpart in the generated text, if it has one."""
+    """The counterpart of an input word in the generated text, if it has one."""
 
-    input_index: int
     case_index: int | None = None  # the generated word that begins it and shows its case
     marks_index: int | None = None  # the generated word that has its marks
     exact: bool = False  # both are the word itself
@@ -85,14 +83,6 @@ class Pair:
 
 
 @dataclass(frozen=True, slots=True)
-class CellStep:
-    """The cheapest way to a cell: its cost, and the cell it comes from."""
-
-    cost: float
-    before: Cell | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class AlignmentCounts:
     """How free generation treated the input's words, summed over windows (a word counts in each of its windows)."""
 
@@ -124,15 +114,23 @@ def align(words: Sequence[str], text: str, alphabet: Alphabet | None = None) -> 
     of merged words, the first gets the capital and the last the marks.
     """
     generated = split(text, alphabet).words
-    pairs = list(_iter_pairs(words, [word.normal for word in generated]))
+    normals = [word.normal for word in generated]
+    pairs = list[Pair]()
+    start = begin = 0
+    for code in Levenshtein.opcodes(list(words), normals):
+        if code.tag == "equal":  # words that both have, behind a gap of words that differ
+            pairs += _find_gap_pairs(words, normals, range(start, code.src_start), range(begin, code.dest_start))
+            start, begin = code.src_end, code.dest_end
+            for i, j in zip(range(code.src_start, start), range(code.dest_start, begin), strict=True):
+                pairs.append(Pair(i, i + 1, j, j + 1, exact=True))
+    pairs += _find_gap_pairs(words, normals, range(start, len(words)), range(begin, len(normals)))
     strays = _find_strays(pairs, generated)
     cases = {pair.start: pair.begin for pair in pairs}
     marks = {pair.stop - 1: pair.end - 1 for pair in pairs} | strays
     exact = {pair.start for pair in pairs if pair.exact}
     n_shared = sum(min(pair.stop - pair.start, pair.end - pair.begin) for pair in pairs)
     links = [
-        Link(index, cases.get(index), marks.get(index), index in exact and index not in strays)
-        for index in range(len(words))
+        Link(cases.get(index), marks.get(index), index in exact and index not in strays) for index in range(len(words))
     ]
     n_inserted = len(generated) - n_shared
     n_dropped = len(words) - n_shared
@@ -149,13 +147,12 @@ def votes(
     """Return one vote for each slot: certain of its marks, weighted by how well its word was aligned.
 
     With an alphabet, marks outside it are left out.  A word without a counterpart keeps the case of the input.  If the
-    window's quality is below `min_quality`, all weights are 0.  has_openings: whether the model writes opening marks;
-    then a word without one has a vote for none.
+    window's quality is below `min_quality`, all weights are 0.  has_openings: whether the model writes opening marks.
     """
     n_words = len(alignment.words)
     trusted = alignment.quality >= (config or AlignConfig()).min_quality
     slot_votes = []
-    for link in alignment.links:
+    for index, link in enumerate(alignment.links):
         marks = NO_MARKS
         case = Case.VERBATIM
         weight = 0.0
@@ -170,7 +167,7 @@ def votes(
             before = alignment.generated[link.case_index - 1] if link.case_index else None
             if before and before.ends_sentence(before.marks) is not False and not precedes_name(before.core):
                 # if that end is not kept, a capital means nothing
-                is_capital = case is Case.CAPITALISED and not is_first_person(alignment.words[link.input_index])
+                is_capital = case is Case.CAPITALISED and not is_first_person(alignment.words[index])
                 inside = {Case.LOWER.value: 1.0} if is_capital else {case.value: 1.0}
             if has_openings:
                 openings = {alignment.generated[link.case_index].opening: 1.0}
@@ -179,8 +176,8 @@ def votes(
                 {alphabet.marks_in(marks) if alphabet else marks: 1.0},
                 {case.value: 1.0},
                 (1.0 if link.exact else weight) * trusted,
-                left_words=link.input_index,
-                right_words=n_words - link.input_index - 1,
+                left_words=index,
+                right_words=n_words - index - 1,
                 inside=inside,
                 openings=openings,
             )
@@ -191,8 +188,7 @@ def votes(
 def _find_strays(pairs: Sequence[Pair], generated: Sequence[Word]) -> dict[int, int]:
     """Return the generated word whose marks go to an input word though they stand after an inserted one.
 
-    In `know um, right` the comma goes to `know`.  But not if that word has marks itself, or if the inserted word
-    repeats the one that follows it.
+    In `know um, right` the comma goes to `know`, if that has no marks itself, and `um` does not repeat what follows.
     """
     strays = {}
     stops = [*(pair.begin for pair in pairs[1:]), len(generated)]
@@ -204,39 +200,28 @@ def _find_strays(pairs: Sequence[Pair], generated: Sequence[Word]) -> dict[int, 
     return strays
 
 
-def _iter_pairs(words: Sequence[str], normals: Sequence[str]) -> Iterator[Pair]:
-    """Yield all pairs, in order: words that both texts have, and between them pairs of words that differ."""
-    start = begin = 0
-    for code in Levenshtein.opcodes(list(words), list(normals)):
-        if code.tag == "equal":
-            yield from _find_gap_pairs(words, normals, range(start, code.src_start), range(begin, code.dest_start))
-            start, begin = code.src_end, code.dest_end
-            for i, j in zip(range(code.src_start, start), range(code.dest_start, begin), strict=True):
-                yield Pair(i, i + 1, j, j + 1, exact=True)
-    yield from _find_gap_pairs(words, normals, range(start, len(words)), range(begin, len(normals)))
-
-
 def _find_gap_pairs(words: Sequence[str], normals: Sequence[str], sources: range, targets: range) -> list[Pair]:
     """Return the cheapest pairs of some words that differ, by dynamic programming over `_MOVES`."""
     if len(sources) * len(targets) > _MAX_CELLS:
         return [Pair(i, i + 1, j, j + 1) for i, j in zip(sources, targets, strict=False)]
-    best: dict[Cell, CellStep] = {(sources.start, targets.start): CellStep(0.0)}
+    # the cheapest way to each cell: its cost, and the cell that it comes from
+    best: dict[Cell, tuple[float, Cell | None]] = {(sources.start, targets.start): (0.0, None)}
     for i, j in product(range(sources.start, sources.stop + 1), range(targets.start, targets.stop + 1)):
         for n_words, n_generated in _MOVES:
             cell = i + n_words, j + n_generated
             if cell[0] > sources.stop or cell[1] > targets.stop:
                 continue
-            cost = best[i, j].cost + _price(words[i : cell[0]], normals[j : cell[1]])
-            if cell not in best or cost < best[cell].cost:
-                best[cell] = CellStep(cost, (i, j))
+            cost = best[i, j][0] + _price(words[i : cell[0]], normals[j : cell[1]])
+            if cell not in best or cost < best[cell][0]:
+                best[cell] = (cost, (i, j))
     pairs = []
     cell = (sources.stop, targets.stop)
-    before = best[cell].before
+    before = best[cell][1]
     while before is not None:
         if before[0] < cell[0] and before[1] < cell[1]:
             pairs.append(Pair(before[0], cell[0], before[1], cell[1]))
         cell = before
-        before = best[cell].before
+        before = best[cell][1]
     return pairs[::-1]
 
 

@@ -1,20 +1,16 @@
 """The decoder over one batch of windows, pass after pass, computing only what changed and only what is asked for.
 
-In: for each window, its tokens that are not settled, and where a state is wanted.  Out: those states, and the logits of
-a few tokens there: a slot offers about ten, where a T5's output matrix has 8,000 to 250,000 rows.
+In: for each window, its tokens that are not settled, and where a state is wanted.  Out: those states.
 
 The windows have different numbers of open tokens.  Everything that looks at one token alone (most of the work) runs on
 all open tokens end to end, without padding; attention needs a row for each window.  Keys and values are stored at the
-place of their token.  So a pass overwrites those that it computes again, and no token sees what an older draft left
-after it:
+place of their token, so a pass overwrites those that it computes again:
 
     settled  w e l l | t h i s        end to end  t h i s k n o w        a row each  t h i s
              w e | k n o w                                                           k n o w
 
-Where only one token can follow, only the keys and values are needed: the last layer computes queries and states only
-where a state is wanted.
-
-The layers are those of transformers' T5, mT5 and umT5, called one by one.
+The last layer computes queries and states only where a state is wanted.  The layers are those of transformers' T5, mT5
+and umT5, called one by one.
 """
 
 from __future__ import annotations
@@ -33,9 +29,7 @@ from ..t5.encoder import position_buckets
 from ..t5.inference import InferenceT5
 from ..t5.int8_linear import rounded_for
 from ..t5.word_memory import embed_targets
-from .inputs import EncoderInput
 
-NO_TOKEN = -1  # fills up rows with fewer tokens; its logit is minus infinity
 _SPARE_TOKENS = 32  # room for marks that drafts gain, so that the cache seldom grows
 
 
@@ -65,14 +59,6 @@ class Ragged:
         flat = torch.tensor(list(chain.from_iterable(positions)))
         return cls(*(values.to(device) for values in (rows, flat, padded, places)))
 
-    def heads(self, flat: torch.Tensor, n_heads: int) -> torch.Tensor:
-        """Return (n_tokens, n_heads * d_kv) as (n_batch, n_heads, n_longest, d_kv)."""
-        return _heads(flat[self.padded], n_heads)
-
-    def flat(self, heads: torch.Tensor) -> torch.Tensor:
-        """Return (n_batch, n_heads, n_longest, d_kv) as (n_tokens, n_heads * d_kv)."""
-        return heads.transpose(1, 2).flatten(2).flatten(0, 1)[self.places]
-
 
 @dataclass(slots=True)
 class KeysValues:
@@ -81,44 +67,35 @@ class KeysValues:
     keys: torch.Tensor
     values: torch.Tensor
 
-    def keep(self, rows: torch.Tensor) -> None:
-        self.keys, self.values = self.keys[rows], self.values[rows]
-
-    def first(self, n_keys: int) -> KeysValues:
-        return KeysValues(self.keys[:, :n_keys], self.values[:, :n_keys])
-
-    def store(self, attention: Any, normed: torch.Tensor, tokens: Ragged) -> None:
-        """Compute the keys and values of tokens from `normed` (n_tokens, d_model), and store them at their places."""
-        read = rounded_for(attention.k, normed)
-        self.keys[tokens.rows, tokens.positions] = attention.k(read)
-        self.values[tokens.rows, tokens.positions] = attention.v(read)
-
-    def attend(self, attention: Any, normed: torch.Tensor, tokens: Ragged, bias: torch.Tensor) -> torch.Tensor:
-        """Compute T5's attention of tokens, which has no scaling; normed: (n_tokens, d_model), and so the result."""
-        queries = tokens.heads(attention.q(normed), attention.n_heads)
-        keys, values = _heads(self.keys, attention.n_heads), _heads(self.values, attention.n_heads)
+    def attend(
+        self, attention: Any, normed: torch.Tensor, tokens: Ragged, bias: torch.Tensor, n_keys: int | None = None
+    ) -> torch.Tensor:
+        """Compute T5's attention, which has no scaling, to the first `n_keys`; normed, result: (n_tokens, d_model)."""
+        queries, keys, values = (  # (n_batch, n_heads, n_places, d_kv)
+            rows.unflatten(-1, (attention.n_heads, -1)).transpose(1, 2)
+            for rows in (attention.q(normed)[tokens.padded], self.keys[:, :n_keys], self.values[:, :n_keys])
+        )
         attended = scaled_dot_product_attention(queries, keys, values, attn_mask=bias, scale=1.0)
-        result: torch.Tensor = attention.o(tokens.flat(attended))
+        rows = attended.transpose(1, 2).flatten(2).flatten(0, 1)[tokens.places]
+        result: torch.Tensor = attention.o(rows)
         return result
-
-    def lengthen(self, n_keys: int) -> None:
-        self.keys, self.values = (pad(old, (0, 0, 0, n_keys - old.shape[1])) for old in (self.keys, self.values))
 
 
 class CachedDecoder:
     """The decoder of one batch, with the keys and values computed so far."""
 
-    def __init__(self, model: Model, source: EncoderInput) -> None:
+    def __init__(self, model: Model, input_ids: torch.Tensor, attention_mask: torch.Tensor) -> None:
+        """input_ids, attention_mask: int64 (n_batch, n_source)."""
         network: Any = model.network
         self._decoder = network.decoder
         self._start_id = model.start_id
-        self.encoded = model.encode(source.input_ids, source.attention_mask)  # (n_batch, n_source, d_model)
-        memory = model.remember(self.encoded, source.input_ids)
+        self.encoded = model.encode(input_ids, attention_mask)  # (n_batch, n_source, d_model)
+        memory = model.remember(self.encoded, input_ids)
         crossing = [block.layer[1].EncDecAttention for block in self._decoder.block]
         read = rounded_for(crossing[0].k, memory)
         self._sources = [KeysValues(attention.k(read), attention.v(read)) for attention in crossing]
-        hidden = torch.zeros_like(source.attention_mask, dtype=self.encoded.dtype)
-        self._source_mask = hidden.masked_fill(source.attention_mask == 0, float("-inf"))[:, None, None]
+        hidden = torch.zeros_like(attention_mask, dtype=self.encoded.dtype)
+        self._source_mask = hidden.masked_fill(attention_mask == 0, float("-inf"))[:, None, None]
         nothing = [source.keys.new_zeros((len(self.encoded), 0, source.keys.shape[-1])) for source in self._sources]
         self._targets = [KeysValues(empty, empty) for empty in nothing]
         self._biases: list[torch.Tensor] = []  # of each layer, (n_places, n_heads, n_places)
@@ -146,15 +123,22 @@ class CachedDecoder:
         chosen = asked.positions + torch.tensor(begins, device=device)[asked.rows]  # the asked among the computed
         hidden = self._embed(torch.tensor(list(chain.from_iterable(inputs)), device=device), computed)
         seen = computed
-        last = len(self._decoder.block) - 1
         for index, block in enumerate(self._decoder.block):
-            normed = block.layer[0].layer_norm(hidden)
-            self._targets[index].store(block.layer[0].SelfAttention, normed, seen)
-            if index == last:
+            own, crossing, feeding = block.layer[0], block.layer[1], block.layer[-1]
+            normed = own.layer_norm(hidden)
+            target = self._targets[index]
+            read = rounded_for(own.SelfAttention.k, normed)
+            target.keys[computed.rows, computed.positions] = own.SelfAttention.k(read)
+            target.values[computed.rows, computed.positions] = own.SelfAttention.v(read)
+            if index == len(self._decoder.block) - 1:
                 hidden = hidden[chosen]
                 normed = normed[chosen]
                 seen = asked
-            hidden = self._layer(index, block, hidden, normed, seen, n_places)
+            bias = self._biases[index][..., :n_places][seen.positions[seen.padded]].transpose(1, 2)
+            hidden = hidden + target.attend(own.SelfAttention, normed, seen, bias, n_places)
+            normed = crossing.layer_norm(hidden)
+            hidden = hidden + self._sources[index].attend(crossing.EncDecAttention, normed, seen, self._source_mask)
+            hidden = hidden + feeding.DenseReluDense(feeding.layer_norm(hidden))
         states: torch.Tensor = self._decoder.final_layer_norm(hidden)
         return states
 
@@ -163,7 +147,7 @@ class CachedDecoder:
         kept = torch.tensor(rows, device=self.encoded.device)
         self._source_mask, self._n_words = self._source_mask[kept], self._n_words[kept]
         for attended in (*self._sources, *self._targets):
-            attended.keep(kept)
+            attended.keys, attended.values = attended.keys[kept], attended.values[kept]
 
     def _embed(self, ids: torch.Tensor, tokens: Ragged) -> torch.Tensor:
         """Return the decoder's input (n_tokens, d_model) of ids, int64 (n_tokens,)."""
@@ -179,27 +163,15 @@ class CachedDecoder:
         placed: torch.Tensor = self._memory.embed_targets(ids, n_words, self._embeddings)
         return placed
 
-    def _layer(
-        self, index: int, block: Any, hidden: torch.Tensor, normed: torch.Tensor, tokens: Ragged, n_places: int
-    ) -> torch.Tensor:
-        """Return one layer, whose keys and values are stored already: (n_tokens, d_model) -> the same shape."""
-        bias = self._biases[index][..., :n_places][tokens.positions[tokens.padded]].transpose(1, 2)
-        target = self._targets[index].first(n_places)
-        hidden = hidden + target.attend(block.layer[0].SelfAttention, normed, tokens, bias)
-        crossing = block.layer[1]
-        feeding = block.layer[-1]
-        normed = crossing.layer_norm(hidden)
-        hidden = hidden + self._sources[index].attend(crossing.EncDecAttention, normed, tokens, self._source_mask)
-        result: torch.Tensor = hidden + feeding.DenseReluDense(feeding.layer_norm(hidden))
-        return result
-
     def _make_room(self, n_tokens: int) -> None:
         """Lengthen keys and values for windows of `n_tokens` tokens, and compute the position biases anew."""
-        if n_tokens <= self._targets[0].keys.shape[1]:
+        n_before = self._targets[0].keys.shape[1]
+        if n_tokens <= n_before:
             return
         n_places = n_tokens + _SPARE_TOKENS
         for target in self._targets:
-            target.lengthen(n_places)
+            target.keys = pad(target.keys, (0, 0, 0, n_places - n_before))
+            target.values = pad(target.values, (0, 0, 0, n_places - n_before))
         n_counts = n_places + 1  # the words before token t + 1 are counted with token t
         self._n_words = pad(self._n_words, (0, n_counts - self._n_words.shape[1]))
         layers = [block.layer[0].SelfAttention for block in self._decoder.block]
@@ -221,26 +193,6 @@ def _causal_bias(attention: Any, n_places: int) -> torch.Tensor:
     return bias.masked_fill((distances > 0)[..., None], float("-inf")).transpose(1, 2).contiguous()
 
 
-def _heads(rows: torch.Tensor, n_heads: int) -> torch.Tensor:
-    """(n_batch, n_places, n_heads * d_kv) -> (n_batch, n_heads, n_places, d_kv)."""
-    return rows.view(*rows.shape[:2], n_heads, -1).transpose(1, 2)
-
-
-class CandidateHead:
-    """The output layer of a T5, row by row."""
-
-    def __init__(self, model: Model) -> None:
-        self._weight: torch.Tensor = model.network.lm_head.weight  # (n_vocabulary, d_model)
-        self._scale = output_scale(model)
-
-    def logits(self, states: torch.Tensor, ids: torch.Tensor) -> torch.Tensor:
-        """Return logits, float32 (n, n_candidates), for states (n, d_model) and ids int64 (n, n_candidates)."""
-        distinct, places = torch.unique(ids.clamp(min=0), return_inverse=True)
-        # one product with the batch's distinct candidates is faster than gathering rows for each state
-        logits = (states @ self._weight[distinct].T).float() * self._scale  # (n, n_distinct)
-        return logits.gather(1, places).masked_fill(ids == NO_TOKEN, float("-inf"))
-
-
 @torch.inference_mode()
 def output_scale(model: Model) -> float:
     """Return the factor by which the model multiplies the result of its output layer.
@@ -256,7 +208,7 @@ def output_scale(model: Model) -> float:
     start = torch.tensor([[model.start_id]], device=model.device)
     # not by output_hidden_states=True, for which transformers hooks functions into the network that cannot be pickled
     states_of_source = network.encoder(input_ids=start).last_hidden_state
-    memory = model.remember(states_of_source, start)  # what the decoder reads: the states, in some models words too
+    memory = model.remember(states_of_source, start)
     embedded = embed_targets(network, start)
     states = network.decoder(inputs_embeds=embedded, encoder_hidden_states=memory, use_cache=False).last_hidden_state
     plain = network.lm_head(states).double().flatten()

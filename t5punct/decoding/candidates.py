@@ -5,16 +5,14 @@ In: the words of a window.  Out: for each place, a `Choice`: a trie of the token
 The words are known.  So behind a word three things can be written: a mark; the next word in one of its cases, with an
 opening mark before it or without; after the last word, the end.  Each is a sequence of tokens (an `Option`).  Options
 that begin with the same tokens share a path through the trie.  At a node (`TrieNode`) the network's probabilities of
-the tokens that go on are normalised, and the best token is taken (greedy).  Where the input's marks are kept, a slot
-has these and no others, and only the form of the next word is open.
+the tokens that go on are normalised, and the best token is taken (greedy).
 
-A slot's first mark may have odds: factors of its probability against the next word's.  The highest F1 needs a mark
-wherever it is likelier than F1 / 2, not only where it is likelier than none (Lipton 2014).  Odds are applied at the
-nodes where marks part from words, and from each other.
+A slot's first mark may have odds: factors of its probability against the next word's (Lipton 2014).  They are applied
+at the nodes where marks part from words, and from each other.
 
 >>> choice = Choice.of([Option((5, 1)), Option((5, 2)), Option((7,), mark=",")])
->>> choice.root.tokens, choice.paths[1].tokens, [branch.node.tokens for branch in choice.paths[1].branches]
-((5, 7), (5, 2), [(5, 7), (1, 2)])
+>>> choice.root.tokens, [branch.node.tokens for branch in choice.paths[1].branches]
+((5, 7), [(5, 7), (1, 2)])
 >>> [round(mass, 3) for mass in choice.paths[1].masses([[0.8, 0.2], [0.25, 0.75]])]
 [0.2, 0.6, 0.2]
 """
@@ -73,10 +71,6 @@ class Path:
     option: Option
     branches: tuple[Branch, ...]
 
-    @property
-    def tokens(self) -> Tokens:
-        return self.option.tokens
-
     def masses(self, rows: Sequence[Sequence[float]]) -> list[float]:
         """Return the probability of each option, given `rows`, the probabilities of the tokens at each branch.
 
@@ -122,7 +116,18 @@ class Choice:
     @cached_property
     def paths(self) -> tuple[Path, ...]:
         """One for each option."""
-        return tuple(_path(self, index) for index in range(len(self.options)))
+        paths = list[Path]()
+        for index, option in enumerate(self.options):
+            branches = list[Branch]()
+            node: TrieNode | int = self.root
+            for offset, token in enumerate(option.tokens):
+                assert isinstance(node, TrieNode)  # noqa: S101  (a path ends where its tokens do)
+                child = node.tokens.index(token)
+                if len(node.tokens) > 1:
+                    branches.append(Branch(offset, node, child))
+                node = node.children[child]
+            paths.append(Path(self, index, option, tuple(branches)))
+        return tuple(paths)
 
     @cached_property
     def marks(self) -> dict[str, Path]:
@@ -134,19 +139,9 @@ class Choice:
         """The paths that write the next word, by its case and the opening mark before it; case None is the end."""
         return {(path.option.case, path.option.opening): path for path in self.paths if path.option.mark is None}
 
-    @property
-    def is_end(self) -> bool:
-        """Whether the text may end here: there is no next word."""
-        return (None, NO_MARKS) in self.forms
-
-    @cached_property
-    def outcomes(self) -> tuple[str, ...]:
-        """What the slot may hold after this choice: nothing more, or a mark."""
-        return (NO_MARKS, *self.marks)
-
     @cached_property
     def cases(self) -> tuple[str, ...]:
-        """The cases in which the next word may be written, each once."""
+        """The cases in which the next word may be written, each once; empty at the end of the text."""
         return tuple(dict.fromkeys(case.value for case, _ in self.forms if case is not None))
 
     @cached_property
@@ -197,9 +192,9 @@ class Candidates:
     def _options(
         self, word: str | None, first: bool, marked: bool, opens: bool, kept_marks: str, takes_opening: bool
     ) -> list[Option]:
-        """Return the options, forms of the word first: `Choice.of` keeps these where a mark begins alike.
+        """Return the options, forms of the word first; `opens`: whether a mark would be the slot's first.
 
-        opens: whether a mark would be the slot's first; only that has odds, or is the sign of disfluent words.
+        Only a first mark has odds, or is the sign of disfluent words.
         """
         tokenizer = self._tokenizer
         options = [Option((tokenizer.eos_id,))] if word is None else self._forms(word, first)
@@ -230,10 +225,8 @@ class Candidates:
         return [Option(self._tokenizer.form_ids(form, first=first), case=case) for case, form in forms.items()]
 
 
-def _begin_alike(tokens: Tokens, other_tokens: Tokens) -> bool:
-    """Return whether one token sequence begins with the other, or the other way round."""
-    shorter = min(len(tokens), len(other_tokens))
-    return tokens[:shorter] == other_tokens[:shorter]
+def _begin_alike(tokens: Tokens, others: Tokens) -> bool:
+    return all(token == other for token, other in zip(tokens, others, strict=False))
 
 
 def _node(options: Sequence[Option], live: Sequence[int], depth: int) -> TrieNode:
@@ -251,16 +244,3 @@ def _node(options: Sequence[Option], live: Sequence[int], depth: int) -> TrieNod
     shares = [options[index].odds / options[live[0]].odds for index in first_options]
     log_odds = () if set(shares) == {1.0} else tuple(math.log(share) for share in shares)
     return TrieNode(tuple(groups), tuple(children), tuple(first_options), log_odds)
-
-
-def _path(choice: Choice, index: int) -> Path:
-    option = choice.options[index]
-    branches = []
-    node: TrieNode | int = choice.root
-    for offset, token in enumerate(option.tokens):
-        assert isinstance(node, TrieNode)  # noqa: S101  (a path ends where its tokens do)
-        child = node.tokens.index(token)
-        if len(node.tokens) > 1:
-            branches.append(Branch(offset, node, child))
-        node = node.children[child]
-    return Path(choice, index, option, tuple(branches))

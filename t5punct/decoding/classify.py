@@ -2,9 +2,9 @@
 
 In: a window, and one of its slots.  Out: the distribution over the slot's marks.
 
-The source has T5's first sentinel after the slot's word; the answer is the sentinel and the marks (the [PUNCT]
-token of Minixhofer 2021, in T5's own terms).  `talk: we know that<extra_id_0> right` may be answered `<extra_id_0>,`.
-An answer has the form of a window of one word, the sentinel, so it is written by slot decoding.
+The source has T5's first sentinel after the slot's word (the [PUNCT] token of Minixhofer 2021, in T5's own terms).
+`talk: we know that<extra_id_0> right` may be answered `<extra_id_0>,`.  An answer has the form of a window of one
+word, the sentinel, so it is written by slot decoding.
 
 Training asks less often about slots without marks than texts have them (they are down-sampled, Minixhofer thesis 2021,
 section 4.8), so the model answers with marks too often.  Bayes' rule corrects this: the probability of no mark is
@@ -59,19 +59,17 @@ class SlotClassifier:
 
     def decode(self, questions: Sequence[Question]) -> list[Distribution]:
         """Return the distribution over the marks of each question's slot, in order."""
-        solutions = self._decoder.solve([self._request(question) for question in questions])
+        requests = list[SlotRequest]()
+        for window, slot in ((question.window, question.slot) for question in questions):
+            source = self._model.tokenizer.source(window.words, self._config.style, slot, window.pauses)
+            answer = WindowInput((SENTINEL,), (SENTINEL,), has_slot=(window.has_slot[slot],))
+            requests.append(SlotRequest(answer, source, guessed_at=(source.word_ends[slot],)))
+        solutions = self._decoder.solve(requests)
         odds = self._model.task.unmarked_odds  # slots have no mark more often in texts than in questions
         return [
             normalise({marks: odds * p if marks == NO_MARKS else p for marks, p in solution.votes[0].marks.items()})
             for solution in solutions
         ]
-
-    def _request(self, question: Question) -> SlotRequest:
-        """Return the request for an answer: a window of one word, the sentinel, with the slot that is asked about."""
-        source = question.window.source(self._model.tokenizer, self._config.style, asked=question.slot)
-        has_slot = (question.window.has_slot[question.slot],)
-        answer = WindowInput(words=(SENTINEL,), spellings=(SENTINEL,), has_slot=has_slot)
-        return SlotRequest(answer, source, guessed_at=(source.word_ends[question.slot],))
 
 
 class _Answers(Candidates):

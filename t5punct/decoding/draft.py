@@ -1,14 +1,11 @@
 """A draft: one window as it would be written, and what a decoder pass says of it.
 
-In: a window, a guess at each slot and case, then the `SiteScores` of pass after pass.  Out: the window's votes, when
-passes have settled every site of the draft.
+In: a window, a guess at each slot and case, then what pass after pass says.  Out: the window's votes, when passes have
+settled every site of the draft.
 
 A window of n words has n + 1 places: place i has the marks behind word i, then word i + 1 in some case (the last one
 has marks, then the end).  A site is a token of the draft where the network had a choice.  `slots` says why this is
-decoding: up to the first site where the network disagrees, the draft is what step-by-step decoding writes.
-
-E.g. `we know that right` is drafted as `we know that. Right?`.  The network would write `,` after `that`, so this place
-becomes `, right`.  The next pass disagrees nowhere, and the draft is the solution.
+decoding.
 """
 
 from __future__ import annotations
@@ -36,10 +33,9 @@ class Solution:
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """A token of a draft where others might stand.
+    """A token of a draft where others might stand, at a branch of path number `step` of a place.
 
-    It belongs to a branch of path number `step` of a place.  position: its number among the draft's tokens, and so the
-    decoder position that predicts it.
+    position: its number among the draft's tokens, and so the decoder position that predicts it.
     """
 
     place: int
@@ -49,22 +45,10 @@ class Site:
 
 
 @dataclass(frozen=True, slots=True)
-class SiteScores:
-    """What one pass says about the open sites of one draft.
-
-    rows: for each site, the probabilities of the tokens that may stand there, then zeros; best: the likeliest's index.
-    """
-
-    rows: list[list[float]]
-    best: list[int]
-
-
-@dataclass(frozen=True, slots=True)
 class Guess:
     """A guess at a slot's first mark, or none, and at the form of the word before the slot.
 
-    case: of the word (None: the first form that it has).  inside: its case if the mark before it ends no sentence, such
-    as a comma.  opening: the opening mark before it, or none.
+    case: of the word (None: the first form that it has).  inside: its case if the mark before it ends no sentence.
     """
 
     mark: str = NO_MARKS
@@ -83,8 +67,17 @@ class Draft:
         self._pass_tokens = pass_tokens
         self._window = window
         self._candidates = candidates
-        pairs = pairwise([Guess(), *guesses, Guess()])  # a slot, then the word after it
-        self._places = [self._draft_place(index, slot.mark, word) for index, (slot, word) in enumerate(pairs)]
+        self._places = list[list[Path]]()
+        for index, (slot, word) in enumerate(pairwise([Guess(), *guesses, Guess()])):  # a slot, then the word after it
+            case = word.inside if slot.mark else word.case
+            if index < len(window.words) and window.words[index][:1] in APOSTROPHES:
+                case = Case.LOWER  # of `i 'm` the tagger gives both words a capital, as it learned to do with `I'm`
+            choice = candidates.choice(window, index, 0)
+            marked = choice.marks.get(slot.mark)
+            if marked:
+                self._places.append([marked, self._word(index, 1, slot.mark, case, word.opening)])
+            else:
+                self._places.append([choice.form(case, word.opening)])
         self._rows: list[list[float]] = []  # probabilities of the settled sites
         self._n_passes = 0
         self.n_settled = 0  # decoder positions that need not be computed again
@@ -114,20 +107,24 @@ class Draft:
         first_site = self._sites[len(self._rows)]
         return max(self.n_settled + self._pass_tokens, first_site.position + 1)
 
-    def rewrite(self, scores: SiteScores) -> None:
-        """Settle the sites before the first disagreement.  In each place behind it, write what the network would."""
+    def rewrite(self, rows: list[list[float]], best: list[int]) -> None:
+        """Settle the sites before the first disagreement.  In each place behind it, write what the network would.
+
+        rows: for each open site, the probabilities of the tokens that may stand there, then zeros; best: the index of
+        the likeliest.
+        """
         self._n_passes += 1
         wrong = [
             (index, site, child)
-            for index, (site, child) in enumerate(zip(self.open_sites, scores.best, strict=True))
+            for index, (site, child) in enumerate(zip(self.open_sites, best, strict=True))
             if child != site.branch.taken
         ]
         if not wrong:
             self.n_settled = min(self._pass_stop, len(self._tokens))
-            self._rows += scores.rows
+            self._rows += rows
             return
         first, site, _ = wrong[0]
-        self._rows += scores.rows[: first + 1]
+        self._rows += rows[: first + 1]
         self.n_settled = site.position + 1
         changed: set[int] = set()
         for _, site, child in wrong:
@@ -137,24 +134,12 @@ class Draft:
         self._join_places()
 
     def solution(self) -> Solution:
-        """Return the votes, when no site is open."""
         votes = VoteBuilder(len(self._window.words))
         rows = iter(self._rows)
         for paths in self._places:
             for path in paths:
                 votes.add(path, path.masses([next(rows) for _ in path.branches]))
         return Solution(votes.votes(), self._n_passes)
-
-    def _draft_place(self, index: int, mark: str, word: Guess) -> list[Path]:
-        """Return the paths of a place: a guessed mark, if there is one, then the next word."""
-        case = word.inside if mark else word.case
-        if index < len(self._window.words) and self._window.words[index][:1] in APOSTROPHES:
-            case = Case.LOWER  # of `i 'm` the tagger gives both words a capital, as it has learned to do with `I'm`
-        choice = self._candidates.choice(self._window, index, 0)
-        marked = choice.marks.get(mark)
-        if marked:
-            return [marked, self._word(index, 1, mark, case, word.opening)]
-        return [choice.form(case, word.opening)]
 
     def _word(self, index: int, n_marks: int, mark: str, case: Case | None, opening: str) -> Path:
         """Return the path of the next word, or of the end, behind a mark; behind a sentence's end it has a capital."""
@@ -185,7 +170,7 @@ class Draft:
             for step, path in enumerate(paths):
                 begin = len(self._tokens)
                 self._sites += [Site(place, step, begin + branch.offset, branch) for branch in path.branches]
-                self._tokens += path.tokens
+                self._tokens += path.option.tokens
 
 
 class VoteBuilder:
@@ -228,34 +213,35 @@ class VoteBuilder:
     def add(self, path: Path, masses: Sequence[float]) -> None:
         """Add the path that was taken; `masses`: probabilities of all options of its choice."""
         choice = path.choice
-        mark = path.option.mark
         form_masses = masses[: len(choice.forms)]
         mark_masses = masses[len(choice.forms) :]
-        if mark is not None:
-            self._add_mark(path, form_masses, mark_masses)
+        if path.option.mark is not None:
+            if not self._marks and choice.cases:
+                self._next_case_inside = _cases(choice, form_masses)
+            marks = self._marks + path.option.mark
+            self._outcomes.setdefault(marks, 0.0)  # the first outcome wins a tie: it is the one that was taken
+            self._add_outcomes(choice, form_masses, mark_masses)
+            self._marks = marks
+            self._mass = self._outcomes[marks]
             return
         if self._outcomes:
             self._add_outcomes(choice, form_masses, mark_masses)
             slot = normalise(self._outcomes)
         else:  # nearly always: nothing is written in the slot
-            slot = dict(zip(choice.outcomes, (sum(form_masses), *mark_masses), strict=True))
+            slot = {NO_MARKS: sum(form_masses), **dict(zip(choice.marks, mark_masses, strict=True))}
         if self.place:
             self._slots.append(slot)
         if path.option.case is not None:
             self._cases.append(_cases(choice, form_masses))
-            self._openings.append(_openings(choice, form_masses))
+            openings = None  # the decoder writes no opening marks
+            if len(choice.openings) > 1:
+                openings = dict.fromkeys(choice.openings, 0.0)
+                for (_, opening), mass in zip(choice.forms, form_masses, strict=True):
+                    openings[opening] += mass
+                openings = normalise(openings)
+            self._openings.append(openings)
             self._cases_inside.append(self._next_case_inside if ends_sentence(self._marks) else None)
             self._begin_slot()
-
-    def _add_mark(self, path: Path, form_masses: Sequence[float], mark_masses: Sequence[float]) -> None:
-        """Add a mark to the slot."""
-        if not self._marks and not path.choice.is_end:
-            self._next_case_inside = _cases(path.choice, form_masses)
-        marks = self._marks + str(path.option.mark)
-        self._outcomes.setdefault(marks, 0.0)  # the first outcome wins a tie: it is the one that was taken
-        self._add_outcomes(path.choice, form_masses, mark_masses)
-        self._marks = marks
-        self._mass = self._outcomes[marks]
 
     def _add_outcomes(self, choice: Choice, form_masses: Sequence[float], mark_masses: Sequence[float]) -> None:
         """Add what the slot may hold: no more than so far, or one more mark."""
@@ -267,14 +253,7 @@ class VoteBuilder:
         """Return one vote for each slot that was decided; of the word after the last one, only the case is known."""
         words = zip(self._slots, self._cases, self._cases_inside, self._openings, strict=False)
         return tuple(
-            Vote(
-                slot,
-                cases,
-                left_words=index,
-                right_words=self._n_words - index - 1,
-                inside=inside,
-                openings=openings,
-            )
+            Vote(slot, cases, 1.0, index, self._n_words - index - 1, inside, openings)
             for index, (slot, cases, inside, openings) in enumerate(words)
         )
 
@@ -288,17 +267,4 @@ def _cases(choice: Choice, masses: Sequence[float]) -> Distribution:
     for (case, _), mass in zip(choice.forms, masses, strict=True):
         assert case is not None  # noqa: S101  (there is a word)
         weights[case.value] += mass
-    return normalise(weights)
-
-
-def _openings(choice: Choice, masses: Sequence[float]) -> Distribution | None:
-    """Return the distribution over the marks before the next word; masses: probabilities of its forms.
-
-    None: the decoder writes no opening marks.
-    """
-    if len(choice.openings) == 1:
-        return None
-    weights = dict.fromkeys(choice.openings, 0.0)
-    for (_, opening), mass in zip(choice.forms, masses, strict=True):
-        weights[opening] += mass
     return normalise(weights)

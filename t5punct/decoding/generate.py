@@ -13,12 +13,11 @@ from typing import Any
 import torch
 
 from ..model import Model
-from ..t5.tokenization import Source
 from ..t5.word_memory import WordMemory
 from ..windows.votes import Vote
 from .align import AlignConfig, AlignmentCounts, align, votes
 from .batching import batch_by_length
-from .inputs import DecodingConfig, WindowInput, encoder_input, sources_of
+from .inputs import DecodingConfig, WindowInput, encoder_input
 
 _ROOM = 1.5  # how much longer than its source a target may grow; marks and capitals cost tokens
 _ROOM_TOKENS = 16
@@ -38,33 +37,54 @@ class GeneratingDecoder:
     def votes(self, windows: Sequence[WindowInput], n_slots: Sequence[int] | None = None) -> list[tuple[Vote, ...]]:
         """Return votes on all slots of each window, in order; a text is written to its end whatever `n_slots` says."""
         texts = generate_texts(self._model, windows, self._config)
-        alphabet = self._model.task.alphabet
-        alignments = [align(window.words, text, alphabet) for window, text in zip(windows, texts, strict=True)]
-        counts = [AlignmentCounts.of(alignment, self._align_config) for alignment in alignments]
-        self.alignment = sum(counts, self.alignment)
         has_openings = bool(self._model.tokenizer.opening_ids)
-        return [
-            votes(alignment, self._alphabet, self._align_config, has_openings=has_openings) for alignment in alignments
-        ]
+        votes_of_windows = list[tuple[Vote, ...]]()
+        for window, text in zip(windows, texts, strict=True):
+            alignment = align(window.words, text, self._model.task.alphabet)
+            self.alignment += AlignmentCounts.of(alignment, self._align_config)
+            votes_of_windows.append(votes(alignment, self._alphabet, self._align_config, has_openings=has_openings))
+        return votes_of_windows
 
 
 @torch.inference_mode()
 def generate_texts(model: Model, windows: Sequence[WindowInput], config: DecodingConfig | None = None) -> list[str]:
     """Return the text a model writes for each window (Melamud 2021: T5, source words to punctuated words)."""
+    from transformers.modeling_outputs import BaseModelOutput
+
     config = config or DecodingConfig("generate")
-    sources = sources_of(windows, model, config.style)
+    network: Any = model.network
+    tokenizer = model.tokenizer
+    mark_ids = [tokenizer.mark_ids[mark] for mark in model.task.marks]
+    processors = list[MarkCap]()
+    if all(len(ids) == 1 for ids in mark_ids):
+        case_ids = [ids[0] for ids in tokenizer.case_ids.values() if len(ids) == 1]
+        processors = [MarkCap([ids[0] for ids in mark_ids], config.alphabet(model.task).max_marks, case_ids)]
+    sources = [window.source(tokenizer, config.style) for window in windows]
     texts: dict[int, str] = {}
     for batch in batch_by_length([len(source.ids) for source in sources], config.batch_tokens):
-        texts |= zip(batch, _generate(model, [sources[index] for index in batch], config), strict=True)
+        input_ids, attention_mask = encoder_input([sources[index] for index in batch], model)
+        memory = model.remember(model.encode(input_ids, attention_mask), input_ids)
+        copies = getattr(network, "memory", None) is not None
+        least_words = [LeastWords(network.memory, input_ids, tokenizer.eos_id)] if copies else []
+        limits = [int(_ROOM * len(sources[index].ids)) + _ROOM_TOKENS for index in batch]
+        written = network.generate(
+            encoder_outputs=BaseModelOutput(last_hidden_state=memory),
+            attention_mask=attention_mask,
+            num_beams=config.beams,
+            logits_processor=[*processors, *least_words],
+            do_sample=False,
+            max_new_tokens=max(limits),
+        )
+        # each row has its own limit, so that an endless greedy text does not depend on its neighbours in the batch
+        for index, row, limit in zip(batch, written.tolist(), limits, strict=True):
+            texts[index] = tokenizer.decode(row[: limit + 1])
     return [texts[index] for index in range(len(windows))]
 
 
 class MarkCap:
     """Holds marks back behind as many as a slot may have, and behind the sign of a capital, which a word has to follow.
 
-    Some decoders would write no end of them: `. ^ . ^ .`, as where a text holds the bytes of another encoding.
-
-    It is a logits processor of transformers.
+    Some decoders would write no end of them: `. ^ . ^ .`.  It is a logits processor of transformers.
     """
 
     def __init__(self, mark_ids: Sequence[int], most: int, case_ids: Sequence[int] = ()) -> None:
@@ -96,35 +116,9 @@ class LeastWords:
         self._n_least = memory.are_words(input_ids).sum(1) - _SPARED_TOKENS
 
     def __call__(self, input_ids: torch.Tensor, scores: torch.Tensor) -> torch.Tensor:
-        """Return scores float32 (n_rows, n_vocabulary); input_ids: what is written, int64 (n_rows, n_tokens)."""
+        """As in `MarkCap`."""
         n_beams = len(input_ids) // len(self._n_least)
         is_early = self._memory.are_words(input_ids).sum(1) < self._n_least.repeat_interleave(n_beams)
         held_back = torch.zeros_like(scores, dtype=torch.bool)
         held_back[:, self._end_id] = is_early
         return scores.masked_fill(held_back, -torch.inf)
-
-
-def _generate(model: Model, sources: Sequence[Source], config: DecodingConfig) -> list[str]:
-    from transformers.modeling_outputs import BaseModelOutput
-
-    network: Any = model.network
-    source = encoder_input(sources, model)
-    limits = [int(_ROOM * len(source.ids)) + _ROOM_TOKENS for source in sources]
-    marks = [model.tokenizer.mark_ids[mark] for mark in model.task.marks]
-    processors: list[MarkCap | LeastWords] = []
-    if all(len(ids) == 1 for ids in marks):
-        case_ids = [ids[0] for ids in model.tokenizer.case_ids.values() if len(ids) == 1]
-        processors.append(MarkCap([ids[0] for ids in marks], config.alphabet(model.task).max_marks, case_ids))
-    if getattr(network, "memory", None) is not None:
-        processors.append(LeastWords(network.memory, source.input_ids, model.tokenizer.eos_id))
-    memory = model.remember(model.encode(source.input_ids, source.attention_mask), source.input_ids)
-    ids = network.generate(
-        encoder_outputs=BaseModelOutput(last_hidden_state=memory),
-        attention_mask=source.attention_mask,
-        num_beams=config.beams,
-        logits_processor=processors,
-        do_sample=False,
-        max_new_tokens=max(limits),
-    )
-    # each row has its own limit, so that an endless greedy text does not depend on its neighbours in the batch
-    return [model.tokenizer.decode(row[: limit + 1]) for row, limit in zip(ids.tolist(), limits, strict=True)]

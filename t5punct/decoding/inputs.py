@@ -1,9 +1,6 @@
 """What a decoder is given, and its settings.
 
 In: words of a window.  Out: `WindowInput`s, padded tensors.
-
->>> WindowInput.of(["Hello", "NASA"]).words
-('hello', 'nasa')
 """
 
 from __future__ import annotations
@@ -13,10 +10,10 @@ from dataclasses import dataclass, field, replace
 
 import torch
 
-from ..config import check
+from ..config import check, check_choice, check_range
 from ..model import Model
 from ..t5.delay import MOST_WORDS
-from ..t5.precision import check_precision
+from ..t5.precision import PRECISIONS
 from ..t5.task import TaskConfig, check_odds
 from ..t5.tokenization import Source, TaskTokenizer
 from ..text.marks import DISFLUENT, NO_MARKS, Alphabet
@@ -24,7 +21,7 @@ from ..text.render import KEEP
 from ..text.spelling import LONGEST_WORD
 
 DECODERS = ("auto", "slots", "tagger", "generate")
-MOST_BEAMS = 64
+MOST_BEAMS = 64  # each holds all windows of a batch in memory once more
 _BLOB_LETTERS = 12  # how many letters of such a word the model sees
 
 
@@ -46,21 +43,15 @@ class DecodingConfig:
     device: str | None = None  # None: where the model is; a model loaded by name goes to a GPU if there is one
 
     def __post_init__(self) -> None:
-        decoders = f"one of {', '.join(DECODERS)}"
-        check(self.decoder in DECODERS, f"decoder {self.decoder!r}", expected=decoders, fix="check --decoder")
-        check(
-            1 <= self.beams <= MOST_BEAMS, f"{self.beams} beams",
-            expected=f"1 to {MOST_BEAMS}: each holds all windows of a batch in memory once more", fix="change beams",
-        )  # fmt: skip
-        mistake = f"{self.batch_tokens} tokens a batch"
-        check(self.batch_tokens >= 1, mistake, expected="1 or more", fix="raise batch_tokens")
+        check_choice(self, "", "decoder", DECODERS)
+        check_range(self, "", 1, "beams", most=MOST_BEAMS)
+        check_range(self, "", 1, "batch_tokens")
         check(
             self.delay_words is None or (self.decoder == "tagger" and 0 <= self.delay_words <= MOST_WORDS),
             f"a delay of {self.delay_words} words with the decoder {self.decoder}",
             expected=f"0 to {MOST_WORDS}, and the decoder tagger", fix="add --decoder tagger or drop delay_words",
         )  # fmt: skip
-        if self.precision is not None:
-            check_precision(self.precision)
+        check_choice(self, "", "precision", PRECISIONS)
         # only marks that may be written have odds; whether the sign of disfluent words may be is decided elsewhere
         allowed = None if self.marks is None else self.marks + DISFLUENT
         check_odds(self.mark_odds or {}, allowed)
@@ -68,8 +59,8 @@ class DecodingConfig:
     def alphabet(self, task: TaskConfig) -> Alphabet:
         """Return the marks to decide among: all of the task, and the sign of disfluent words if `marks` has it.
 
-        Marks that may not be written are among them, and are replaced later: where full stops may not be written, the
-        end of a sentence is no likelier to be a question.  Raises ConfigError for marks that the task does not have.
+        Marks that may not be written are among them, and are replaced later (docs/design.md).  Raises ConfigError for
+        marks that the task does not have.
         """
         asked = "".join((self.marks or NO_MARKS).split())
         unknown = set(asked) - set(task.slot_marks) - set(task.opening)  # `¿` comes with `?`
@@ -98,8 +89,7 @@ class DecodingConfig:
 def allow_disfluency_sign(config: DecodingConfig, model: Model, disfluencies: str) -> DecodingConfig:
     """Return a config whose slots may hold the sign of disfluent words; the same config if these are only kept.
 
-    Raises ConfigError for a model that does not know such words, for the decoder `generate`, which cannot mark them,
-    and for a sign among `marks` or odds where such words are only kept.
+    Raises ConfigError where the model or the decoder cannot mark them, or the sign is named though they are kept.
     """
     if disfluencies == KEEP:
         check(
@@ -146,9 +136,9 @@ class WindowInput:
         slots = (True,) * len(spellings) if has_slot is None else tuple(has_slot)
         return cls(tuple(word.lower() for word in spellings), tuple(spellings), slots, tuple(pauses), tuple(given))
 
-    def source(self, tokenizer: TaskTokenizer, style: str | None = None, asked: int | None = None) -> Source:
-        """Return the encoder input."""
-        return tokenizer.source(self.words, style, asked, self.pauses)
+    def source(self, tokenizer: TaskTokenizer, style: str | None = None) -> Source:
+        """Return the encoder's input."""
+        return self.read or tokenizer.source(self.words, style, None, self.pauses)
 
     def fit_to_model(self, tokenizer: TaskTokenizer, style: str | None = None) -> WindowInput:
         """Return the window with its longest words shortened until the model can read it; no word is left out.
@@ -170,26 +160,11 @@ class WindowInput:
             longest = n_letters = longest // 2
 
 
-@dataclass(frozen=True, slots=True)
-class EncoderInput:
-    """input_ids, attention_mask: int64 (n_batch, n_source)."""
-
-    input_ids: torch.Tensor
-    attention_mask: torch.Tensor
-
-
-def sources_of(windows: Sequence[WindowInput], model: Model, style: str | None = None) -> list[Source]:
-    """Return the encoder input of each window."""
-    return [window.read or window.source(model.tokenizer, style) for window in windows]
-
-
-def encoder_input(sources: Sequence[Source], model: Model) -> EncoderInput:
-    """Return a batch of encoder inputs, padded on the right."""
-    width = max(len(source.ids) for source in sources)
-    pad = model.tokenizer.pad_id
-    input_ids = torch.tensor(
-        [[*source.ids, *(pad,) * (width - len(source.ids))] for source in sources], device=model.device
-    )
+def encoder_input(sources: Sequence[Source], model: Model) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return the ids of a batch, padded on the right, and their attention mask: both int64 (n_batch, n_source)."""
     lengths = torch.tensor([len(source.ids) for source in sources], device=model.device)
-    mask = (torch.arange(width, device=model.device) < lengths[:, None]).long()  # (n_batch, n_source)
-    return EncoderInput(input_ids, mask)
+    width = int(lengths.max())
+    pad = model.tokenizer.pad_id
+    rows = [[*source.ids, *(pad,) * (width - len(source.ids))] for source in sources]
+    attention_mask = (torch.arange(width, device=model.device) < lengths[:, None]).long()
+    return torch.tensor(rows, device=model.device), attention_mask

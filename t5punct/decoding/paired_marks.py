@@ -2,13 +2,10 @@
 
 In: the tagger's scores of each word of a window.  Out: the likeliest marks that fit each other.
 
-The tagger decides each word and each slot alone, so it often sees only one half of a pair.  A sentence goes from one
-end to the next.  In the marks that fit, a sentence with an opening mark, at any of its words (`pero, ¿qué quieres?`),
-ends with the mark that closes it, and a sentence that ends with a closing mark has the opening one.  Of all ways to
-write the window that fit, the one with the highest product of probabilities is taken, word by word (Viterbi 1967).
-
-No language is named.  A sentence in which no word is likely to be opened is taken for one of a language without opening
-marks, and may end with any mark.  A window may end inside a sentence; then nothing is known of that sentence's end.
+The tagger decides each word and each slot alone, so it often sees only one half of a pair.  In the marks that fit, a
+sentence with an opening mark, at any of its words (`pero, ¿qué quieres?`), ends with the mark that closes it, and a
+sentence that ends with a closing mark has the opening one.  A sentence in which no word is likely to be opened may end
+with any mark, as in a language without opening marks.  A window may end inside a sentence.
 
 >>> pairs = Pairs(ends=(1, 2), closings={1: 2})  # none . ?, and none ¿
 >>> que, hora = WordScores((-0.1, -3.0, -3.0), (0.6, 0.4)), WordScores((-2.3, -0.7, -0.9), (0.99, 0.01))
@@ -38,14 +35,6 @@ class Pairs:
 
     ends: tuple[int, ...]
     closings: Mapping[int, int]
-
-    def ends_of(self, kind: Kind) -> tuple[int, ...]:
-        """Return how a sentence of this kind may end."""
-        if kind == ANY_END:
-            return self.ends
-        if kind == UNOPENED:
-            return tuple(end for end in self.ends if end not in self.closings.values())
-        return (self.closings[kind],)
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +103,12 @@ def _iter_steps(kind: Kind, path: _Path, word: WordScores, pairs: Pairs) -> Iter
     inside = max((mark for mark in range(len(word.marks)) if mark not in pairs.ends), key=word.marks.__getitem__)
     for opening, log_odds in openings.items():
         kind_here = opening or kind
-        end = max(pairs.ends_of(kind_here), key=word.marks.__getitem__, default=None)
+        ends: Sequence[int] = pairs.ends
+        if kind_here == UNOPENED:
+            ends = [mark for mark in pairs.ends if mark not in pairs.closings.values()]
+        elif kind_here != ANY_END:
+            ends = [pairs.closings[kind_here]]
+        end = max(ends, key=word.marks.__getitem__, default=None)
         score = path.score + log_odds
         yield kind_here, _Path(score + word.marks[inside], (path, PairedMarks(opening, inside, end)))
         if end is not None and word.marks[end] > -math.inf:

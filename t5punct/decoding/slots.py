@@ -10,11 +10,8 @@ disagreement, and with the token that the network wants there, the draft is exac
 So every pass settles at least one more site, and a draft without disagreements is the answer.  What is settled is not
 computed again, and a window whose draft is settled leaves the batch.
 
-No token depends on later ones, so a window whose last slots are masked is written only up to them.
-
-The first draft has the tagger's marks and case, if there is a tagger, else none.  This changes only the speed.
-
-E.g. `we know that right` is drafted as `we know that. Right?`, rewritten to `We know that, right?`, and confirmed.
+E.g. `we know that right` is drafted as `we know that. Right?`, rewritten to `We know that, right?`, and confirmed.  The
+first draft has the tagger's marks and case, if there is a tagger, else none.  This changes only the speed.
 """
 
 from __future__ import annotations
@@ -22,7 +19,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import accumulate, islice, pairwise
 
 import numpy as np
 import torch
@@ -33,16 +29,17 @@ from ..t5.tokenization import Source
 from ..text.marks import NO_MARKS, Case
 from ..windows.votes import Vote
 from .batching import batch_by_length
-from .cached_decoder import NO_TOKEN, CachedDecoder, CandidateHead
+from .cached_decoder import CachedDecoder, output_scale
 from .candidates import Candidates
-from .draft import ALL_TOKENS, Draft, Guess, SiteScores, Solution
-from .inputs import DecodingConfig, WindowInput, encoder_input, sources_of
-from .tagging import TagDecoder, Tagged, states_at_slots
+from .draft import ALL_TOKENS, Draft, Guess, Solution
+from .inputs import DecodingConfig, WindowInput, encoder_input
+from .tagging import TagDecoder
+
+_NO_TOKEN = -1  # fills up rows with fewer tokens; its logit is minus infinity
 
 # The tagger's capitals include those of sentences that may begin.  Behind a comma none does, so there the draft gives
 # capitals half their odds (chosen on dev2012 and held-out text).  This changes only the speed.
 _BEGINS = torch.tensor([math.log(2.0) if case is Case.CAPITALISED else 0.0 for case in TAGGED_CASES])
-
 
 # A pass decides so many tokens.  What stands behind its first disagreement is decided again, so a pass that ends early
 # wastes less (docs/results/speed.md).  On a GPU a long pass takes as long as a short one, so there it decides them all.
@@ -60,11 +57,6 @@ class SlotRequest:
     source: Source
     guessed_at: tuple[int, ...]
 
-    @property
-    def tagged_at(self) -> tuple[int, ...]:
-        """The tokens at which the tagger reads.  Of a whole window all words', as its marks are chosen together."""
-        return self.source.word_ends if len(self.window.words) == len(self.source.word_ends) else self.guessed_at
-
 
 class SlotDecoder:
     """Decodes windows of one model with one config."""
@@ -74,24 +66,24 @@ class SlotDecoder:
     ) -> None:
         self._model = model
         self._config = config or DecodingConfig()
-        self._alphabet, self._odds = self._config.alphabet(model.task), self._config.odds(model.task)
-        self._candidates = candidates or Candidates(model.tokenizer, self._alphabet, self._odds)
+        self._candidates = candidates or Candidates(
+            model.tokenizer, self._config.alphabet(model.task), self._config.odds(model.task)
+        )
         self._pass_tokens = _PASS_TOKENS if model.device.type == "cpu" else ALL_TOKENS
-        self._head = CandidateHead(model)
+        self._output_scale = output_scale(model)
         self._tagger = None if model.tagger is None else TagDecoder(model, self._config)
         # the bundled decoders learned no opening marks, so those of a tagger that did are taken
         self._has_tagged_openings = model.tagger is not None and model.tagger.openings is not None
 
     def decode(self, windows: Sequence[WindowInput], n_slots: Sequence[int] | None = None) -> list[Solution]:
         """Return a solution for each window, in order; with `n_slots`, only for its first so many slots."""
-        sources = sources_of(windows, self._model, self._config.style)
         wanted = [len(window.words) for window in windows] if n_slots is None else n_slots
-        return self.solve(
-            [
-                SlotRequest(window, source, source.word_ends[:n])
-                for window, source, n in zip(windows, sources, wanted, strict=True)
-            ]
-        )
+        sources = [window.source(self._model.tokenizer, self._config.style) for window in windows]
+        requests = [
+            SlotRequest(window, source, source.word_ends[:n])
+            for window, source, n in zip(windows, sources, wanted, strict=True)
+        ]
+        return self.solve(requests)
 
     def votes(self, windows: Sequence[WindowInput], n_slots: Sequence[int] | None = None) -> list[tuple[Vote, ...]]:
         """Return the votes of `decode`'s solutions."""
@@ -103,55 +95,65 @@ class SlotDecoder:
         solutions: dict[int, Solution] = {}
         for batch in batch_by_length([len(request.source.ids) for request in requests], self._config.batch_tokens):
             chosen = [requests[index] for index in batch]
-            passes = CachedDecoder(self._model, encoder_input([request.source for request in chosen], self._model))
+            input_ids, attention_mask = encoder_input([request.source for request in chosen], self._model)
+            passes = CachedDecoder(self._model, input_ids, attention_mask)
             guesses = self._guess(passes.encoded, chosen)
             drafts = [
-                Draft(request.window, self._candidates, own, self._pass_tokens)
-                for request, own in zip(chosen, guesses, strict=True)
+                Draft(request.window, self._candidates, guesses_of_window, self._pass_tokens)
+                for request, guesses_of_window in zip(chosen, guesses, strict=True)
             ]
-            self._settle(passes, drafts)
-            for index, draft, own in zip(batch, drafts, guesses, strict=True):
+            active = [*range(len(drafts))]  # by their rows in `passes`
+            while left := [row for row, index in enumerate(active) if not drafts[index].is_settled]:
+                if len(left) < len(active):
+                    passes.keep(left)
+                    active = [active[row] for row in left]
+                self._run_pass(passes, [drafts[index] for index in active])
+            for index, draft, guesses_of_window in zip(batch, drafts, guesses, strict=True):
                 solution = draft.solution()
-                solutions[index] = _with_guessed_openings(solution, own) if self._has_tagged_openings else solution
+                if self._has_tagged_openings:
+                    votes = [
+                        replace(vote, openings={guess.opening: 1.0})
+                        for vote, guess in zip(solution.votes, guesses_of_window, strict=True)
+                    ]
+                    solution = replace(solution, votes=tuple(votes))
+                solutions[index] = solution
         return [solutions[index] for index in range(len(requests))]
 
     def _guess(self, encoded: torch.Tensor, requests: Sequence[SlotRequest]) -> list[list[Guess]]:
         """Return the tagger's guesses of each window's slots; encoded: (n_batch, n_source, d_model)."""
-        n_asked = [len(request.guessed_at) for request in requests]
         if self._tagger is None:
-            return [[Guess()] * n for n in n_asked]
-        places = [request.tagged_at for request in requests]
-        windows = [request.window for request in requests]
-        tagged = self._tagger.tag(states_at_slots(encoded, places), windows).first_of(list(map(len, places)), n_asked)
-        best = (logits.argmax(-1).tolist() for logits in (tagged.marks, tagged.cases, tagged.cases - _BEGINS))
-        guesses = iter(
-            Guess(self._tagger.mark_classes[mark], TAGGED_CASES[case], TAGGED_CASES[inside_case], opening)
-            for mark, case, inside_case, opening in zip(*best, self._guess_openings(tagged), strict=True)
-        )
-        return [list(islice(guesses, n)) for n in n_asked]
+            return [[Guess()] * len(request.guessed_at) for request in requests]
+        # of a whole window the tagger reads all words, as its marks are chosen together
+        is_whole = [len(request.window.words) == len(request.source.word_ends) for request in requests]
+        places = [
+            request.source.word_ends if whole else request.guessed_at
+            for request, whole in zip(requests, is_whole, strict=True)
+        ]
+        tagged = self._tagger.tag(encoded, places, [request.window for request in requests])
+        marks = tagged.marks.argmax(-1).tolist()
+        cases = tagged.cases.argmax(-1).tolist()
+        cases_inside = (tagged.cases - _BEGINS).argmax(-1).tolist()
+        openings = [0] * len(marks) if tagged.openings is None else tagged.openings.argmax(-1).tolist()
+        opening_classes = (NO_MARKS, *self._model.task.opening)
+        guesses = list[list[Guess]]()
+        begin = 0
+        for request, read_at in zip(requests, places, strict=True):
+            guesses.append(
+                [
+                    Guess(
+                        self._tagger.mark_classes[marks[row]],
+                        TAGGED_CASES[cases[row]],
+                        TAGGED_CASES[cases_inside[row]],
+                        opening_classes[openings[row]],
+                    )
+                    for row in range(begin, begin + len(request.guessed_at))
+                ]
+            )
+            begin += len(read_at)
+        return guesses
 
-    def _guess_openings(self, tagged: Tagged) -> list[str]:
-        """Return the opening mark before each word; none where the tagger knows none."""
-        if tagged.openings is None:
-            return [NO_MARKS] * len(tagged.marks)
-        classes = (NO_MARKS, *self._model.task.opening)
-        return [classes[index] for index in tagged.openings.argmax(-1).tolist()]
-
-    def _settle(self, passes: CachedDecoder, drafts: Sequence[Draft]) -> None:
-        """Run passes over the drafts until all are settled."""
-        active = list(drafts)
-        while True:
-            left = [row for row, draft in enumerate(active) if not draft.is_settled]
-            if not left:
-                return
-            if len(left) < len(active):
-                passes.keep(left)
-                active = [active[row] for row in left]
-            for draft, scores in zip(active, self._score(passes, active), strict=True):
-                draft.rewrite(scores)
-
-    def _score(self, passes: CachedDecoder, drafts: Sequence[Draft]) -> list[SiteScores]:
-        """Return one decoder pass over the open part of all drafts."""
+    def _run_pass(self, passes: CachedDecoder, drafts: Sequence[Draft]) -> None:
+        """Run one decoder pass over the open part of all drafts, and rewrite them as it says."""
         sites_of_drafts = [draft.open_sites for draft in drafts]
         states = passes.states(
             [draft.open_tokens for draft in drafts],
@@ -159,22 +161,23 @@ class SlotDecoder:
             [[site.position for site in sites] for sites in sites_of_drafts],
         )  # (n_sites, d_model)
         nodes = [site.branch.node for sites in sites_of_drafts for site in sites]
-        ids = _pad_rows([node.tokens for node in nodes], NO_TOKEN).to(states.device)
-        logits = self._head.logits(states, ids)
+        ids = _pad_rows([node.tokens for node in nodes], _NO_TOKEN).to(states.device)
+        # a slot offers about ten tokens: one product with the batch's distinct ones is fastest
+        distinct, columns = torch.unique(ids.clamp(min=0), return_inverse=True)
+        weight = self._model.network.lm_head.weight[distinct]  # (n_distinct, d_model)
+        logits = ((states @ weight.T).float() * self._output_scale).gather(1, columns)
+        logits = logits.masked_fill(ids == _NO_TOKEN, float("-inf"))
         if any(node.log_odds for node in nodes):
             weights = [node.log_odds or (0.0,) * len(node.tokens) for node in nodes]
             logits = logits + _pad_rows(weights, 0.0).to(states.device)
         probabilities = logits.softmax(-1)
         best = probabilities.argmax(-1).tolist()
-        values = probabilities.tolist()
-        ends = list(accumulate(map(len, sites_of_drafts)))
-        return [SiteScores(values[start:end], best[start:end]) for start, end in pairwise([0, *ends])]
-
-
-def _with_guessed_openings(solution: Solution, guesses: Sequence[Guess]) -> Solution:
-    """Return a solution with the opening mark that was guessed before each word."""
-    votes = [replace(vote, openings={guess.opening: 1.0}) for vote, guess in zip(solution.votes, guesses, strict=True)]
-    return replace(solution, votes=tuple(votes))
+        rows = probabilities.tolist()
+        start = 0
+        for draft, sites in zip(drafts, sites_of_drafts, strict=True):
+            stop = start + len(sites)
+            draft.rewrite(rows[start:stop], best[start:stop])
+            start = stop
 
 
 def _pad_rows(rows: Sequence[Sequence[float]], fill: float) -> torch.Tensor:

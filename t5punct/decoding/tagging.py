@@ -1,17 +1,13 @@
 """Token classification: the tagger decides slots and case by itself, and no decoder is run (Nagy 2021).
 
-In: windows of words.  Out: votes, one a slot, from one pass of the encoder.
-
-It is the fastest decoder, and the baseline for the others.  A slot has at most one mark.  Each slot and each case is
-decided alone, with three exceptions:
+In: windows of words.  Out: votes, one a slot, from one pass of the encoder.  It is the fastest decoder, and the
+baseline for the others.  A slot has at most one mark.  Each slot and each case is decided alone, with three exceptions:
 
 - A capital that only the start of a sentence explains is removed if no sentence starts there.
 - A sentence that may end in either of two places ends once (`doubled_ends`).
 - A sentence has an opening mark where it has the closing one (`paired_marks`).
 
 With `delay_words` no decision depends on a word that is farther to the right (`t5/delay.py`).
-
-`TagDecoder(model).votes([WindowInput.of(["we", "know"])])` gives the votes of one window, two of them.
 """
 
 from __future__ import annotations
@@ -28,13 +24,12 @@ from ..errors import ConfigError
 from ..model import Model
 from ..t5.delay import NOBODY, Delay, delayed_states, token_words
 from ..t5.encoder import Encoder
-from ..t5.tagger import TAGGED_CASES, Tagger
-from ..t5.tokenization import Source
+from ..t5.tagger import TAGGED_CASES
 from ..text.marks import DISFLUENT, NO_MARKS, OPENING, OTHER_SCRIPTS, Case, case_forms, ends_sentence
 from ..text.spelling import precedes_name
 from ..windows.votes import Distribution, Vote, normalise
 from .batching import batch_by_length
-from .inputs import DecodingConfig, WindowInput, encoder_input, sources_of
+from .inputs import DecodingConfig, WindowInput, encoder_input
 from .paired_marks import Pairs, WordScores, pair_marks
 
 _log = logging.getLogger(__name__)
@@ -61,19 +56,12 @@ class Tagged:
     cases: torch.Tensor
     openings: torch.Tensor | None = None
 
-    def first_of(self, lengths: Sequence[int], n_slots: Sequence[int]) -> Tagged:
-        """Return the first n_slots slots of each window; lengths: how many each has."""
-        windows = zip(lengths, n_slots, strict=True)
-        is_kept = torch.tensor([index < n for length, n in windows for index in range(length)], dtype=torch.bool)
-        openings = None if self.openings is None else self.openings[is_kept]
-        return Tagged(self.marks[is_kept], self.ends[is_kept], self.cases[is_kept], openings)
-
 
 class TagDecoder:
     """A model's encoder and tagger, ready to decode."""
 
     def __init__(self, model: Model, config: DecodingConfig | None = None) -> None:
-        """Raises ConfigError for a model without a tagger."""
+        """Raises ConfigError for a model without a tagger, and ModelError for an encoder that can have no delay."""
         if model.tagger is None:
             expected = "a model trained with loss.tagger_weight above 0"
             raise ConfigError(f"{model.name}, which has no tagger", expected=expected, fix="use --decoder slots")
@@ -81,13 +69,23 @@ class TagDecoder:
         self._tagger = model.tagger
         self._config = config or DecodingConfig()
         n_words = self._config.delay_words
-        self.delay = None if n_words is None else delay_of(model, n_words)
+        self.delay = None if n_words is None else Delay.of_task(n_words, model.task)
+        if self.delay is not None and model.task.delay_left_words is None:
+            Encoder(model.network.encoder).check_delay()
+            _log.warning("%s was not trained with a delay (data.delays); expect more wrong marks", model.name)
         self._marks = self._config.alphabet(model.task).marks
         self._log_odds = self._tagger.log_odds(self._config.odds(model.task), self._marks)
         self.mark_classes = self._tagger.mark_classes
         self._ends = torch.tensor([ends_sentence(mark) for mark in self.mark_classes])
         self._links = torch.tensor([OTHER_SCRIPTS.get(mark, mark) in _LINKS for mark in self.mark_classes])
-        self._pairs = None if self._tagger.openings is None else _pairs_of(self._tagger)
+        self._pairs = None  # of opening marks and ends, if the tagger knows any
+        if self._tagger.openings is not None:
+            closings = {
+                number: self.mark_classes.index(OPENING[opening])
+                for number, opening in enumerate(self._tagger.opening_classes)
+                if OPENING.get(opening) in self.mark_classes
+            }
+            self._pairs = Pairs(tuple(self._ends.nonzero()[:, 0].tolist()), closings)
         # where nobody asks for the sign of disfluent words, it is as if there were none
         asks_for_sign = DISFLUENT in self._marks
         self._unasked = torch.tensor([mark == DISFLUENT and not asks_for_sign for mark in self.mark_classes])
@@ -95,60 +93,53 @@ class TagDecoder:
     @torch.inference_mode()
     def votes(self, windows: Sequence[WindowInput], n_slots: Sequence[int] | None = None) -> list[tuple[Vote, ...]]:
         """Return votes for each window, in order; with `n_slots`, only for its first so many slots."""
-        sources = sources_of(windows, self._model, self._config.style)
-        wanted = [len(window.words) for window in windows] if n_slots is None else n_slots
+        sources = [window.source(self._model.tokenizer, self._config.style) for window in windows]
         votes: dict[int, tuple[Vote, ...]] = {}
         for batch in batch_by_length([len(source.ids) for source in sources], self._config.batch_tokens):
-            batch_windows = [windows[index] for index in batch]
             batch_sources = [sources[index] for index in batch]
-            states = self._encode(batch_sources)
-            tagged = self.tag(states_at_slots(states, [source.word_ends for source in batch_sources]), batch_windows)
-            batch_votes = self.votes_of(batch_windows, [wanted[index] for index in batch], tagged)
-            votes.update(zip(batch, batch_votes, strict=True))
+            input_ids, attention_mask = encoder_input(batch_sources, self._model)
+            if self.delay is None:
+                states = self._model.encode(input_ids, attention_mask)
+            else:
+                words = torch.full_like(input_ids, NOBODY)
+                for row, source in zip(words, batch_sources, strict=True):
+                    row[: len(source.ids)] = torch.tensor(token_words(source))
+                states = delayed_states(self._model.network.encoder, input_ids, words, self.delay)
+            batch_windows = [windows[index] for index in batch]
+            tagged = self.tag(states, [source.word_ends for source in batch_sources], batch_windows)
+            n_wanted = [len(windows[index].words) if n_slots is None else n_slots[index] for index in batch]
+            votes |= zip(batch, self.votes_of(batch_windows, n_wanted, tagged), strict=True)
         return [votes[index] for index in range(len(windows))]
 
-    def _encode(self, sources: Sequence[Source]) -> torch.Tensor:
-        """Return the encoder's states (n_batch, n_source, d_model), with the delay if there is one."""
-        batch = encoder_input(sources, self._model)
-        if self.delay is None:
-            return self._model.encode(batch.input_ids, batch.attention_mask)
-        width = batch.input_ids.shape[1]
-        words = [[*token_words(source), *(NOBODY,) * (width - len(source.ids))] for source in sources]
-        words_of_tokens = torch.tensor(words, device=batch.input_ids.device)
-        return delayed_states(self._model.network.encoder, batch.input_ids, words_of_tokens, self.delay)
-
     @torch.inference_mode()
-    def tag(self, states: torch.Tensor, windows: Sequence[WindowInput]) -> Tagged:
-        """Return what the tagger says of slots, (n_slots, d_model), all those of one window after the other.
+    def tag(self, states: torch.Tensor, places: Sequence[Sequence[int]], windows: Sequence[WindowInput]) -> Tagged:
+        """Return what the tagger says of the slots behind some tokens, all those of one window after the other.
 
-        A sentence end that is said twice is said once, and opening marks fit the ends of their sentences; with a delay
-        they do not, since slots would wait for later ones.
+        states: (n_batch, n_source, d_model); places: the tokens of each window.  A sentence end that is said twice is
+        said once, and opening marks fit the ends of their sentences; with a delay they do not, since slots would wait
+        for later ones.
         """
-        marks, cases = self._tagger(states)
-        marks = marks.float().cpu().masked_fill(self._unasked, float("-inf"))
+        rows = [row for row, tokens in enumerate(places) for _ in tokens]
+        states = states[rows, [*chain.from_iterable(places)]]  # (n_slots, d_model)
+        plain_marks, cases = self._tagger(states)
+        plain_marks = plain_marks.float().cpu().masked_fill(self._unasked, float("-inf"))
+        cases = cases.float().cpu()
+        weighed = plain_marks + self._log_odds
+        ends = plain_marks.softmax(-1)[:, self._ends].sum(-1)
         openings = None if self._pairs is None else self._tagger.opening_chances(states, self._marks)
-        tagged = Tagged(marks + self._log_odds, self._chances_of_ends(marks), cases.float().cpu(), openings)
-        return tagged if self.delay is not None else self._end_once(tagged, windows)
-
-    def _chances_of_ends(self, marks: torch.Tensor) -> torch.Tensor:
-        """Return the chance (n_slots,) that a sentence ends in a slot, of logits (n_slots, n_classes)."""
-        return marks.softmax(-1)[:, self._ends].sum(-1)
-
-    def _end_once(self, tagged: Tagged, windows: Sequence[WindowInput]) -> Tagged:
-        """Return what the tagger says, with each sentence end said once, and with ends that fit the opening marks."""
+        if self.delay is not None:
+            return Tagged(weighed, ends, cases, openings)
         has_slot = torch.tensor([*chain.from_iterable(window.has_slot for window in windows)], dtype=torch.bool)
-        is_end = self._ends[tagged.marks.argmax(-1)] & has_slot
-        lengths = [len(window.words) for window in windows]
-        is_doubled = torch.zeros(len(tagged.marks), dtype=torch.bool)
-        is_doubled[doubled_ends(tagged.ends.tolist(), is_end.tolist(), lengths)] = True
-        marks = torch.where(is_doubled[:, None] & self._ends, tagged.marks.clamp(max=_NEVER), tagged.marks)
-        openings = tagged.openings
+        is_end = self._ends[weighed.argmax(-1)] & has_slot
+        is_doubled = torch.zeros(len(weighed), dtype=torch.bool)
+        is_doubled[doubled_ends(ends.tolist(), is_end.tolist(), [len(window.words) for window in windows])] = True
+        marks = torch.where(is_doubled[:, None] & self._ends, weighed.clamp(max=_NEVER), weighed)
         if openings is not None and self._pairs is not None:
             marks, openings = self._paired(self._pairs, marks, openings, windows)
         # an end that was dropped was likely, so it explains more of the next word's capital: its chance with the odds
         is_dropped = is_end & ~self._ends[marks.argmax(-1)]
-        ends = torch.where(is_dropped, self._chances_of_ends(tagged.marks), tagged.ends)
-        return Tagged(marks, ends, tagged.cases, openings)
+        ends = torch.where(is_dropped, weighed.softmax(-1)[:, self._ends].sum(-1), ends)
+        return Tagged(marks, ends, cases, openings)
 
     def _paired(
         self, pairs: Pairs, marks: torch.Tensor, openings: torch.Tensor, windows: Sequence[WindowInput]
@@ -161,38 +152,29 @@ class TagDecoder:
         opening_chances = openings.tolist()
         marks = marks.clone()
         openings = openings.clone()
-        begin = 0
+        row = 0
         for window in windows:
-            rows = range(begin, begin + len(window.words))
-            begin += len(window.words)
-            words = [
-                self._word_scores(window, index, mark_logs[row], opening_chances[row]) for index, row in enumerate(rows)
-            ]
+            rows = range(row, row + len(window.words))
+            row = rows.stop
+            words = list[WordScores]()
+            for index, row_of_word in enumerate(rows):
+                logs = mark_logs[row_of_word]
+                kept_marks = window.given[index] if window.given else NO_MARKS
+                if kept_marks or not window.has_slot[index]:  # the mark behind the word is certain
+                    # of several (`!?`) the one that can close a pair counts, else the first; NO_MARKS if there is none
+                    certain = next((mark for mark in kept_marks if mark in OPENING.values()), kept_marks[:1])
+                    logs = [0.0 if mark == certain else _NEVER for mark in self.mark_classes]
+                never_opened = [1.0] + [0.0] * (openings.shape[1] - 1)
+                words.append(WordScores(logs, opening_chances[row_of_word] if window.has_slot[index] else never_opened))
             if not any(word.may_open for word in words):
                 continue
-            for row, choice in zip(rows, pair_marks(words, pairs), strict=True):
-                _put_first(openings[row], choice.opening)
+            for row_of_word, choice in zip(rows, pair_marks(words, pairs), strict=True):
+                _put_first(openings[row_of_word], choice.opening)
                 # first the chosen end above other ends, as the text may end here; then the chosen mark above all
                 if choice.end is not None:
-                    _put_first(marks[row], choice.end, pairs.ends)
-                _put_first(marks[row], choice.mark)
+                    _put_first(marks[row_of_word], choice.end, pairs.ends)
+                _put_first(marks[row_of_word], choice.mark)
         return marks, openings
-
-    def _word_scores(
-        self, window: WindowInput, index: int, mark_logs: Sequence[float], opening_chances: Sequence[float]
-    ) -> WordScores:
-        """Return what `pair_marks` may choose from at a word; mark_logs: logarithms, opening_chances: 0 to 1.
-
-        The mark behind a word is certain where the word takes no marks or keeps those of the input.
-        """
-        kept_marks = window.given[index] if window.given else NO_MARKS
-        if kept_marks or not window.has_slot[index]:
-            # of several (`!?`) the one that can close a pair counts, else the first; NO_MARKS where there is none
-            certain = next((mark for mark in kept_marks if mark in OPENING.values()), kept_marks[:1])
-            mark_logs = [0.0 if mark == certain else _NEVER for mark in self.mark_classes]
-        if not window.has_slot[index]:
-            opening_chances = [1.0] + [0.0] * (len(opening_chances) - 1)
-        return WordScores(mark_logs, opening_chances)
 
     def votes_of(
         self, windows: Sequence[WindowInput], n_slots: Sequence[int], tagged: Tagged
@@ -200,8 +182,8 @@ class TagDecoder:
         """Return votes on the first slots of windows, `n_slots[i]` of window i; `tagged`: a row for every word of all.
 
         `Vote.inside` is a word's case if no sentence begins with it.  A word that begins one has a capital, so
-        p(capital) = p(begins) + p(capital and does not begin).  So p(begins), the chance that a sentence ends in the
-        slot before, is taken from the capital's share; `restrict_case` makes the rest a distribution again.
+        p(capital) = p(begins) + p(capital and does not begin): p(begins), the chance that a sentence ends in the slot
+        before, is taken from the capital's share.
         """
         marks = tagged.marks.softmax(-1).tolist()
         cases = tagged.cases.softmax(-1).tolist()
@@ -232,32 +214,11 @@ class TagDecoder:
         return votes
 
 
-def states_at_slots(states: torch.Tensor, places: Sequence[Sequence[int]]) -> torch.Tensor:
-    """Return the states (n_slots, d_model) at some tokens of each window, one window's after the other.
-
-    states: (n_batch, n_source, d_model).
-    """
-    rows = [row for row, tokens in enumerate(places) for _ in tokens]
-    return states[rows, [*chain.from_iterable(places)]]
-
-
-def delay_of(model: Model, words: int) -> Delay:
-    """Return a delay of so many words, as the model was trained for it; warn if it was not.
-
-    Raises ModelError for an encoder that can have none.
-    """
-    if model.task.delay_left_words is None:
-        Encoder(model.network.encoder).check_delay()
-        _log.warning("%s was not trained with a delay (data.delays); expect more wrong marks", model.name)
-    return Delay.of_task(words, model.task)
-
-
 def doubled_ends(chances: Sequence[float], is_end: Sequence[bool], lengths: Sequence[int]) -> list[int]:
     """Return the slots whose end repeats a likelier one at most `_NEAR_WORDS` slots away, if only one can be right.
 
     `chances`: that a sentence ends in a slot; `is_end`: whether one would be written; `lengths`: slots of each window.
-    Of `at a small college today i want` the tagger says that an end before `today` has 0.6, one behind it 0.4: it is
-    one end, in one of two places.  Where it is sure of both, as in `yes. no.`, both stay.
+    Where the tagger is sure of both ends, as in `yes. no.`, both stay (docs/design.md).
 
     >>> doubled_ends([0.1, 0.6, 0.4, 0.9, 0.95], [False, True, True, True, True], [3, 2])
     [2]
@@ -277,22 +238,8 @@ def doubled_ends(chances: Sequence[float], is_end: Sequence[bool], lengths: Sequ
     return doubled
 
 
-def _pairs_of(tagger: Tagger) -> Pairs:
-    """Return the tagger's classes of marks that belong together."""
-    marks = tagger.mark_classes
-    ends = tuple(number for number, mark in enumerate(marks) if ends_sentence(mark))
-    closings = {}
-    for number, opening in enumerate(tagger.opening_classes):
-        if opening in OPENING and OPENING[opening] in marks:
-            closings[number] = marks.index(OPENING[opening])
-    return Pairs(ends, closings)
-
-
 def _put_first(row: torch.Tensor, chosen: int, among: Sequence[int] | None = None) -> None:
-    """Make the chosen class the best of a row, or of those in `among`: it and the best one exchange their values.
-
-    A class that is ruled out (-inf) is never put first.
-    """
+    """Exchange the values of the chosen class and the best one (of `among`), unless the chosen is ruled out (-inf)."""
     best = int(row.argmax()) if among is None else max(among, key=row.tolist().__getitem__)
     is_possible = row[chosen] > -math.inf
     if is_possible and row[chosen] < row[best]:

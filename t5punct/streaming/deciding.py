@@ -116,7 +116,7 @@ class DelayDecider:
             words = look.view.words[: look.slots.stop]
             first = states.words.index(look.view.window.start) if words else 0  # states may begin before the words
             window = self._punctuator.window_input(words)
-            tagged = self._tagger.tag(states.rows[first : first + len(words)], [window])
+            tagged = self._tagger.tag(states.rows[None], [range(first, first + len(words))], [window])
             [votes] = self._tagger.votes_of([window], [len(words)], tagged)
             all_votes.append(tuple(self._punctuator.apply_known(look.view, slot, votes[slot]) for slot in look.slots))
         return all_votes

@@ -2,15 +2,13 @@
 
 In: the word that each token belongs to, and a `Delay`.  Out: masks, and the states of an encoder under them.
 
-A word's state depends on at most L words after it, so it is final once they are heard: layer k sees l_k words to the
-right, and l_1 + .. + l_n = L.  To the left each layer sees `left_words` words, so that a stream's memory is bounded.
+Layer k sees l_k words to the right, and l_1 + .. + l_n = L.  To the left each layer sees `left_words` words.
 
 - Words are the unit: a token sees all tokens of the words that its word may see, its own word's later pieces too.
 - Prefix tokens (the style) are seen by all, and see the prefix only: they are the same in every text.
 - A pause token belongs to the word after it: a stream knows of a silence when that word begins.
 - The end of text is seen by nobody: it would tell the last L words that no others follow.  So are padding, and pauses
   after the last word.
-- Positions are those of the whole context: distances in tokens between all that stand in the source.
 
 >>> Delay(4).look_aheads(6), Delay(3, layers=(4, 1)).look_aheads(6)
 ((0, 1, 1, 0, 1, 1), (0, 1, 0, 0, 2, 0))
@@ -58,7 +56,6 @@ class Delay:
 
     @classmethod
     def of_task(cls, words: int, task: TaskConfig) -> Delay:
-        """Return a delay as a model was trained for it."""
         return cls(words, task.delay_left_words or LEFT_WORDS, tuple(task.delay_layers))
 
     def look_aheads(self, n_layers: int) -> tuple[int, ...]:
@@ -99,8 +96,7 @@ def delayed_states(encoder: Any, input_ids: torch.Tensor, words: torch.Tensor, d
     """Return the states of an encoder whose layers see what a delay lets them see; in training mode with dropout.
 
     input_ids, words: int64 (n_batch, n_source), `words` as `token_words` has them, `NOBODY` where padded.  Gives
-    (n_batch, n_source, d_model).  Where an encoder has absolute positions besides relative ones, all tokens have the
-    mean position.  Raises ModelError for an encoder with absolute positions only.
+    (n_batch, n_source, d_model).  Raises ModelError for an encoder with absolute positions only.
     """
     stack = Encoder(encoder)
     stack.check_delay()

@@ -11,15 +11,6 @@ which token sees which, and run the layers themselves:
         attended = ...  # attention of layer.queries(inputs), layer.keys(inputs) and layer.values(inputs)
         hidden = layer.finish(hidden, attended)
     states = encoder.finish(hidden)
-
-On a CPU a batch is packed: the tokens of all windows stand in one row, without padding.  What looks at one token alone
-(most of the work) runs on that row.  Attention takes windows of equal length together; they stand side by side, so
-nothing is copied or masked.  On a GPU a batch stays padded, as few large steps are faster there than many small ones.
-
-    padded  w e _ _   packed  w e i t k n o w t h i s   attention  w e    k n o w
-            k n o w                                                i t    t h i s
-            i t _ _
-            t h i s
 """
 
 from __future__ import annotations
@@ -126,8 +117,7 @@ class Encoder:
     def embed(self, ids: torch.Tensor, places: torch.Tensor | None) -> torch.Tensor:
         """Return the first layer's input, (.., d_model), of ids, int64 (..).
 
-        places: of each token, its number in its window, int64 (..); None: all tokens have the mean of all absolute
-        positions.  A T5 has no absolute positions.
+        places: of each token, its number in its window, int64 (..); None: all have the mean of all absolute positions.
         """
         if self.layers[0].has_norm_first:
             return self._encoder.dropout(self._encoder.embed_tokens(ids))  # type: ignore[no-any-return]
@@ -154,7 +144,6 @@ class Encoder:
         return [biases_by_id[id(bias)] for bias in self._biases]
 
     def finish(self, hidden: torch.Tensor) -> torch.Tensor:
-        """Return the states, from the last layer's result."""
         if not self.layers[0].has_norm_first:
             return hidden
         return self._encoder.dropout(self._encoder.final_layer_norm(hidden))  # type: ignore[no-any-return]
@@ -163,7 +152,12 @@ class Encoder:
         """Return the states, (n_batch, n_source, d_model), without dropout of attention; zeros where padded.
 
         input_ids, attention_mask: int64 (n_batch, n_source), padded on the right.  packed: whether the tokens of all
-        windows stand in one row.
+        windows stand in one row, without padding, and attention takes windows of equal length together:
+
+            padded  w e _ _   packed  w e i t k n o w t h i s   attention  w e    k n o w
+                    k n o w                                                i t    t h i s
+                    i t _ _
+                    t h i s
         """
         n_batch, n_source = input_ids.shape
         places = torch.arange(n_source, device=input_ids.device)

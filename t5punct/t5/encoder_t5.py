@@ -1,10 +1,7 @@
 """An encoder of transformers under a T5 decoder that may copy (Rothe 2020: warm-started encoder, fresh decoder).
 
 In: configs of an encoder-only model (BERT, MPNet, RoBERTa, XLM-R, ..), or of a umT5, whose encoder is taken, and of a
-decoder.  Out: an `EncoderT5`, which is used, trained and saved as any T5 of transformers.
-
-`EncoderT5(EncoderT5Config(encoder=MPNetConfig().to_dict(), d_model=768, ..))` has random weights.  The encoder stays
-what it is, weight for weight: its absolute positions, its LayerNorm behind each sublayer.  The decoder is umT5's.  Both
+decoder.  Out: an `EncoderT5`, which is used, trained and saved as any T5 of transformers.  The decoder is umT5's.  Both
 read the same embeddings of words, and the output layer is these embeddings too.
 """
 
@@ -22,8 +19,6 @@ from transformers.models.umt5.modeling_umt5 import UMT5PreTrainedModel, UMT5Stac
 from .folder import ENCODER_T5
 from .word_memory import embed_targets, memory_of
 
-_WRITTEN_LOGIT = 16.0  # of a decoder state that points straight at a word's embedding, at the start
-
 
 class EncoderT5Config(UMT5Config):  # type: ignore[misc]
     """The config of the decoder, and, as `encoder`, that of the encoder as transformers writes it.
@@ -37,11 +32,6 @@ class EncoderT5Config(UMT5Config):  # type: ignore[misc]
     d_code: int | None = None
     silent_ids: tuple[int, ...] | list[int] = ()
 
-    def encoder_config(self) -> Any:
-        """Return the encoder's own config."""
-        values = dict(self.encoder or {})
-        return AutoConfig.for_model(values.pop("model_type"), **values)
-
 
 class EncoderT5(UMT5ForConditionalGeneration):  # type: ignore[misc]
     """A T5 whose encoder is another model of transformers."""
@@ -54,7 +44,16 @@ class EncoderT5(UMT5ForConditionalGeneration):  # type: ignore[misc]
         UMT5PreTrainedModel.__init__(self, config)  # umT5's own would make a T5 encoder
         self.model_dim = config.d_model
         self.shared = nn.Embedding(config.vocab_size, config.d_model)
-        self.encoder = _bare(config.encoder_config())
+        values = dict(config.encoder or {})
+        encoder_config = AutoConfig.for_model(values.pop("model_type"), **values)
+        if encoder_config.model_type == UMT5Config.model_type:
+            encoder_config.use_cache = False  # an encoder has none
+            self.encoder = UMT5Stack(encoder_config)
+        else:
+            try:
+                self.encoder = AutoModel.from_config(encoder_config, add_pooling_layer=False)
+            except TypeError:  # a kind without a pooling layer
+                self.encoder = AutoModel.from_config(encoder_config)
         decoder_config = copy.deepcopy(config)
         decoder_config.is_decoder = True
         decoder_config.num_layers = config.num_decoder_layers
@@ -81,9 +80,8 @@ class EncoderT5(UMT5ForConditionalGeneration):  # type: ignore[misc]
     ) -> Any:
         """Do what a T5 of transformers does; `encoder_outputs` holds the decoder's memory (`word_memory`).
 
-        The embedding of a target's token says how many words' tokens were written before it.  So `decoder_input_ids`
-        are all tokens from the decoder's first on; with a cache, which needs the newest alone, `generate` gives
-        `decoder_inputs_embeds`.
+        `decoder_input_ids` are all tokens from the decoder's first on; with a cache, which needs the newest alone,
+        `generate` gives `decoder_inputs_embeds`.
         """
         if encoder_outputs is None:
             encoder_outputs = self.encoder(input_ids=input_ids, attention_mask=attention_mask)
@@ -100,10 +98,7 @@ class EncoderT5(UMT5ForConditionalGeneration):  # type: ignore[misc]
         )
 
     def prepare_inputs_for_generation(self, input_ids: torch.Tensor, *args: Any, **kwargs: Any) -> dict[str, Any]:
-        """Return what `forward` takes at a step of `generate`: the newest tokens, at the positions of all so far.
-
-        transformers checks the arguments of `generate` by the name `kwargs`.
-        """
+        """Return what `forward` takes at a step of `generate`; transformers looks for a parameter named `kwargs`."""
         prepared: dict[str, Any] = super().prepare_inputs_for_generation(input_ids, *args, **kwargs)
         n_new = prepared.pop("decoder_input_ids").shape[1]
         return prepared | {"decoder_inputs_embeds": embed_targets(self, input_ids)[:, -n_new:]}
@@ -123,34 +118,6 @@ class EncoderT5(UMT5ForConditionalGeneration):  # type: ignore[misc]
             return encoder_outputs
         memory = self.memory(encoder_outputs[0], input_ids, self.shared)
         return BaseModelOutput(last_hidden_state=memory)
-
-
-def start_decoder(network: Any, spread: float) -> None:
-    """Scale fresh decoder layers to the size of the embeddings, and the last norm so that logits can be large.
-
-    transformers draws weights for embeddings of standard deviation 1; the network's have `spread`.
-    """
-    decoder = network.decoder
-    with torch.no_grad():
-        for block in decoder.block:
-            for out in (
-                block.layer[0].SelfAttention.o,
-                block.layer[1].EncDecAttention.o,
-                block.layer[2].DenseReluDense.wo,
-            ):
-                out.weight.mul_(spread)
-        decoder.final_layer_norm.weight.fill_(_WRITTEN_LOGIT / (spread * network.config.d_model**0.5))
-
-
-def _bare(config: Any) -> Any:
-    """Return an encoder with random weights, without the pooling layer that some have."""
-    if config.model_type == UMT5Config.model_type:
-        config.use_cache = False  # an encoder has none
-        return UMT5Stack(config)
-    try:
-        return AutoModel.from_config(config, add_pooling_layer=False)
-    except TypeError:
-        return AutoModel.from_config(config)
 
 
 AutoConfig.register(ENCODER_T5, EncoderT5Config)

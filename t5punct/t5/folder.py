@@ -1,10 +1,6 @@
 """The folder of a model: where it is, here or on the hub, the names of its files, and how it is written.
 
 In: a folder, or a hub id and its revision.  Out: a folder with all files, downloaded if needed; or one to write to.
-
-`locate("runs/mine", "model")` is that folder; `locate("someone/punct", "model", "v2")` is its copy in the hub's cache.
-`with whole_folder(Path("models/mine")) as folder: ...` writes to a folder beside it, whose files are moved at the end.
-`push(folder, "someone/punct")` sends a folder's files to the hub: the only thing that ever leaves the machine.
 """
 
 from __future__ import annotations
@@ -68,11 +64,8 @@ def writing_folder(folder: Path) -> Iterator[None]:
     except Exception as error:
         if not refused_by_system(error):
             raise
-        raise OutputError(
-            f"{folder} cannot be written ({first_line(error)})",
-            expected="a folder with room for a model",
-            fix="free some space or choose another output",
-        ) from error
+        mistake, expected = f"{folder} cannot be written ({first_line(error)})", "a folder with room for a model"
+        raise OutputError(mistake, expected=expected, fix="free some space or choose another output") from error
 
 
 def locate(source: str | Path, kind: str, revision: str | None = None, *, known: Sequence[str] = ()) -> Path:
@@ -81,37 +74,26 @@ def locate(source: str | Path, kind: str, revision: str | None = None, *, known:
     known: other names, which the error suggests if one of them is like `source`.  Raises ModelError for what is neither
     a folder nor a hub id.
     """
+    expected = f"a T5 folder or hub id (OWNER/NAME), or one of {', '.join(known)}" if known else "a T5 folder or hub id"
     folder = Path(os.path.expanduser(source))  # noqa: PTH111  (pathlib's raises for an unknown ~user)
     if folder.is_dir():
         if revision is not None:
             raise ModelError(f"revision {revision} of the folder {source}", expected="a hub id", fix="drop revision")
         return folder
     if isinstance(source, str) and _HUB_ID.fullmatch(source) and not Path(folder.parts[0]).exists():
-        return _snapshot(source, kind, revision, known)
+        from huggingface_hub import snapshot_download
+
+        wanted = _SMALL_FILES if kind == "tokenizer" else _SMALL_FILES + _WEIGHTS
+        try:
+            return Path(snapshot_download(source, revision=revision, allow_patterns=wanted, ignore_patterns=_BELOW))
+        except Exception as error:  # no network, no such name or revision, no permission: no common base class
+            named = f"{source} in revision {revision}" if revision else source
+            mistake = f"no {kind} {named} on the hub ({first_line(error)})"
+            raise ModelError(mistake, expected=expected, fix="check the name and the network") from error
     alike = [name for name in known if abs(len(name) - len(str(source))) <= 1]  # `t5-small` is another model
     nearest = get_close_matches(str(source).lower(), alike, n=1, cutoff=0.65)
     fix = f"did you mean {nearest[0]}?" if nearest else "check the name"
-    raise ModelError(f"no {kind} folder {source}", expected=_a_source(known), fix=fix)
-
-
-def _a_source(known: Sequence[str]) -> str:
-    return f"a T5 folder or hub id (OWNER/NAME), or one of {', '.join(known)}" if known else "a T5 folder or hub id"
-
-
-def _snapshot(hub_id: str, kind: str, revision: str | None, known: Sequence[str]) -> Path:
-    """Download all files at once, also those of the task and the tagger, which the hub's libraries do not know."""
-    from huggingface_hub import snapshot_download
-
-    wanted = _SMALL_FILES if kind == "tokenizer" else _SMALL_FILES + _WEIGHTS
-    try:
-        return Path(snapshot_download(hub_id, revision=revision, allow_patterns=wanted, ignore_patterns=_BELOW))
-    except Exception as error:  # no network, no such name or revision, no permission: no common base class
-        named = f"{hub_id} in revision {revision}" if revision else hub_id
-        raise ModelError(
-            f"no {kind} {named} on the hub ({first_line(error)})",
-            expected=_a_source(known),
-            fix="check the name and the network",
-        ) from error
+    raise ModelError(f"no {kind} folder {source}", expected=expected, fix=fix)
 
 
 def check_push(hub_id: str) -> None:
@@ -131,9 +113,9 @@ def check_push(hub_id: str) -> None:
 
 
 def push(folder: Path, hub_id: str, *, private: bool = False) -> str:
-    """Send all files of a folder to the hub, and give their address; the repository is made if there is none.
+    """Send a folder's files to the hub, and return their address; a new repository is made, `private` or public.
 
-    `private` holds for a new repository.  Raises OutputError if the hub refuses, or cannot be reached.
+    Nothing else ever leaves the machine.  Raises OutputError if the hub refuses, or cannot be reached.
     """
     from huggingface_hub import HfApi
 
@@ -142,9 +124,7 @@ def push(folder: Path, hub_id: str, *, private: bool = False) -> str:
         api.create_repo(hub_id, private=private or None, exist_ok=True)  # None: as its owner has chosen
         sent = api.upload_folder(repo_id=hub_id, folder_path=folder, commit_message="t5punct export")
     except Exception as error:  # no network, no permission, no room: no common base class
-        raise OutputError(
-            f"{folder} is written, but not pushed to {hub_id} ({first_line(error)})",
-            expected="a hub id that you may write to, and a network",
-            fix="check the name, the login (`hf auth whoami`) and the network",
-        ) from error
+        mistake = f"{folder} is written, but not pushed to {hub_id} ({first_line(error)})"
+        fix = "check the name, the login (`hf auth whoami`) and the network"
+        raise OutputError(mistake, expected="a hub id that you may write to, and a network", fix=fix) from error
     return str(sent.commit_url)

@@ -1,19 +1,10 @@
 """Networks and tokenizers for inference, without transformers, whose import takes longer than loading both.
 
-In: a model's folder.  Out: an `InferenceT5` with its weights, in float32 or multiplying in int8; a `PieceTokenizer`,
-which has what `tokenization` calls under transformers' names; or None for what this module cannot read.
+In: a model's folder.  Out: an `InferenceT5` and a `PieceTokenizer`, or None for what this module cannot read: then
+transformers reads the folder, or says what is wrong with it (`weights.load_network`).
 
-`read_network(folder)` is None for another kind of model, an older config, and weights that are missing, broken or have
-other names.  Then transformers reads the folder, or says what is wrong with it (`weights.load_network`).
-`read_tokenizer(folder)` is None where transformers makes the tokenizer from other files than `tokenizer.json`.
-
-A network's modules have the names that transformers gives them.  `encoder` and `decoding/cached_decoder` call them one
-by one:
-
-    .shared                                      embeddings of tokens
-    .encoder.block[0].layer[0].SelfAttention.q   or, under a BERT's kind, .encoder.encoder.layer[0].attention ..
-    .decoder.block[0].layer[1].EncDecAttention.k
-    .lm_head                                     the embeddings again, or weights of its own
+A network's modules have the names that transformers gives them, such as `.encoder.block[0].layer[0].SelfAttention.q`.
+`encoder` and `decoding/cached_decoder` call them one by one.
 """
 
 from __future__ import annotations
@@ -54,9 +45,9 @@ _MORE = ("extra_special_tokens", "additional_special_tokens")
 
 
 def read_network(folder: Path, *, in_int8: bool = False) -> InferenceT5 | None:
-    """Return a folder's network, on the CPU, ready for inference; None if it cannot be read here.
+    """Return a folder's network, on the CPU, in float32; None if it cannot be read here.
 
-    It is in float32.  With `in_int8` it multiplies in int8, by the rows on disk; None if there are none.
+    With `in_int8` it multiplies in int8, by the rows on disk; None if there are none.
     """
     try:
         config = SimpleNamespace(**json.loads((folder / "config.json").read_text(encoding="utf-8")))
@@ -96,7 +87,11 @@ class InferenceT5(nn.Module):
     def __init__(self, config: Any) -> None:
         super().__init__()
         self.config = config
-        self.output_scale = _output_scale(config)
+        # as transformers 5 has it; a T5's depends on two settings
+        is_tied = getattr(config, "tie_word_embeddings", None) is not False
+        is_t5_scaled = getattr(config, "scale_decoder_outputs", is_tied)
+        is_scaled = {"t5": is_t5_scaled, "mt5": False, "umt5": True, ENCODER_T5: True}[config.model_type]
+        self.output_scale = float(config.d_model**-0.5) if is_scaled else 1.0
         self.shared = _table(config.vocab_size, config.d_model)
         encoder_config = SimpleNamespace(**config.encoder) if config.model_type == ENCODER_T5 else config
         is_bert = hasattr(encoder_config, "num_hidden_layers")  # a T5 has `num_layers`
@@ -107,15 +102,6 @@ class InferenceT5(nn.Module):
         self.decoder = _t5_stack(config, self.shared, config.num_decoder_layers, is_decoder=True)
         self.memory = memory_of(config)
         self.lm_head = nn.Linear(config.d_model, config.vocab_size, bias=False)
-
-
-def _output_scale(config: Any) -> float:
-    """Return the output scale of a kind of model, as transformers 5 has it; a T5's depends on two settings."""
-    scale = float(config.d_model**-0.5)
-    if config.model_type != "t5":
-        return {"mt5": 1.0, "umt5": scale, ENCODER_T5: scale}[config.model_type]
-    is_tied = getattr(config, "tie_word_embeddings", None) is not False
-    return scale if getattr(config, "scale_decoder_outputs", is_tied) else 1.0
 
 
 def _table(n_rows: int, n_channels: int, padding_idx: int | None = None) -> nn.Embedding:
@@ -245,7 +231,6 @@ class PieceTokenizer:
         return int(self._pieces.get_vocab_size(with_added_tokens=True))
 
     def encode(self, text: str, add_special_tokens: bool = True) -> list[int]:
-        """Return the ids of a text's pieces."""
         return list(self._pieces.encode(text, add_special_tokens=add_special_tokens).ids)
 
     def decode(
@@ -260,11 +245,9 @@ class PieceTokenizer:
         return self.unk_token_id if number is None else int(number)
 
     def convert_ids_to_tokens(self, ids: Sequence[int]) -> list[str]:
-        """Return the pieces of ids."""
         return [str(self._pieces.id_to_token(number)) for number in ids]
 
     def get_vocab(self) -> dict[str, int]:
-        """Return all pieces and their ids."""
         return dict(self._pieces.get_vocab(with_added_tokens=True))
 
 

@@ -3,9 +3,8 @@
 In: a T5, or a folder with `model-int8.safetensors`.  Out: that file, or a T5 in float32.
 
 A layer `...SelfAttention.q` has two tensors there: `...q.weight` (int8), and `...q.weight.scale`, a scale for each row,
-its largest value / 127.  Their product is the weight in float32: wrong by 0.4 % of a row's largest value at most.  So
-have all large matrices, the embeddings too, and the model computes in any precision.  The file has a name of its own,
-since transformers would read it wrongly.  What is large comes in shards, `model-int8-00001-of-00003.safetensors`.
+its largest value / 127.  Their product is the weight in float32: wrong by 0.4 % of a row's largest value at most.  All
+large matrices are stored so, the embeddings too.  Large models come in shards, `model-int8-00001-of-00003.safetensors`.
 
 Models that ship beside each other may have weights in common.  One of them holds these; `shared-weights.json` of the
 other names them: {"../large/model-int8-00001-of-00003.safetensors": ["shared.weight", ..]} (recipes/share_weights.py).
@@ -65,18 +64,11 @@ def write_int8(network: Any, folder: Path) -> None:
             rows = Int8Rows.of(weight)
             tensors[name], tensors[name + _SCALE] = rows.integers, rows.scales
         else:
-            tensors[name] = _without_loss(weight).contiguous()
+            short = weight.to(torch.bfloat16)
+            is_lossless = torch.equal(short.to(weight.dtype), weight)
+            tensors[name] = (short if is_lossless else weight).contiguous()
     network.config.save_pretrained(str(folder))
     network.generation_config.save_pretrained(str(folder))
-    shards = _shards(tensors)
-    for number, shard in enumerate(shards, start=1):
-        ending = f"-{number:05d}-of-{len(shards):05d}" if len(shards) > 1 else ""
-        name = INT8_FILE.replace(".safetensors", f"{ending}.safetensors")
-        save_file(shard, folder / name, metadata={"format": "pt"})
-
-
-def _shards(tensors: Mapping[str, torch.Tensor]) -> list[dict[str, torch.Tensor]]:
-    """Share tensors out to files of `_SHARD_BYTES` at most, in order; a larger tensor is a file of its own."""
     shards = list[dict[str, torch.Tensor]]()
     room = 0
     for name, tensor in tensors.items():
@@ -85,24 +77,23 @@ def _shards(tensors: Mapping[str, torch.Tensor]) -> list[dict[str, torch.Tensor]
             room = _SHARD_BYTES
         shards[-1][name] = tensor
         room -= tensor.nbytes
-    return shards
+    for number, shard in enumerate(shards, start=1):
+        ending = f"-{number:05d}-of-{len(shards):05d}" if len(shards) > 1 else ""
+        name = INT8_FILE.replace(".safetensors", f"{ending}.safetensors")
+        save_file(shard, folder / name, metadata={"format": "pt"})
 
 
-def read_int8(folder: Path) -> tuple[Any, Any]:
-    """Return transformers' network in float32, and what transformers says of its weights."""
+def read_int8(folder: Path, settings: Mapping[str, Any]) -> tuple[Any, Any]:
+    """Return transformers' network in float32, and what transformers says of its weights.
+
+    settings: those of transformers' `from_pretrained`.
+    """
     from transformers import MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING, AutoConfig, GenerationConfig
 
-    from . import encoder_t5  # noqa: F401  (transformers learns of its kind)
-
     config = AutoConfig.from_pretrained(str(folder), trust_remote_code=False)
-    network, info = MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING[type(config)].from_pretrained(
-        None,
-        config=config,
-        state_dict={name: weight.float() for name, weight in read_stored(folder).items()},
-        dtype=torch.float32,
-        output_loading_info=True,
-        ignore_mismatched_sizes=True,
-    )
+    weights = {name: weight.float() for name, weight in read_stored(folder).items()}
+    model_class = MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING[type(config)]
+    network, info = model_class.from_pretrained(None, config=config, state_dict=weights, **settings)
     network.generation_config = GenerationConfig.from_pretrained(str(folder))
     return network, info
 
@@ -132,8 +123,3 @@ def read_stored(folder: Path) -> dict[str, torch.Tensor | Int8Rows]:
     scaled = [name for name in tensors if name + _SCALE in tensors]  # a parameter may be called scale too
     scales = {name: tensors.pop(name + _SCALE) for name in scaled}
     return {name: Int8Rows(tensor, scales[name]) if name in scales else tensor for name, tensor in tensors.items()}
-
-
-def _without_loss(weight: torch.Tensor) -> torch.Tensor:
-    short = weight.to(torch.bfloat16)
-    return short if torch.equal(short.to(weight.dtype), weight) else weight

@@ -2,15 +2,14 @@
 
 In: a network in float32 on a CPU.  Out: a copy of it that multiplies in int8; embeddings and the output are shared.
 
-`in_int8(network)` leaves the network as it is.  A layer computes y = (q(x) q(W)^T) s_x s_W + b: its input x, a row for
-each token, is divided by s_x, a 127th of its largest value, and rounded (dynamic quantisation; Jacob 2018, with one
-scale a row on both sides, as LLM.int8() has it; Dettmers 2022, equation 4).  Sums of integers are exact, and a row's
-scale is its own.  So a token's result depends on no other token, in whatever batch it is computed.
+A layer computes y = (q(x) q(W)^T) s_x s_W + b: its input x, a row for each token, is divided by s_x, a 127th of its
+largest value, and rounded (dynamic quantisation; Jacob 2018, with one scale a row on both sides, as LLM.int8() has it;
+Dettmers 2022, equation 4).  Sums of integers are exact, and a row's scale is its own.  So a token's result depends on
+no other token, in whatever batch it is computed.
 
-Processors with AVX512-VNNI or AMX multiply int8 about ten times as fast as float32, and with AMX fastest if oneDNN
-packs the weights.  So it does on processors without VNNI, where torch's own product is a plain loop and oneDNN's about
-twice as fast as float32.  There it adds the products of two neighbours in 16 bits, so a row's scale is such that the
-sum of two neighbours fits as well.
+Processors with AVX512-VNNI or AMX multiply int8 about ten times as fast as float32.  On processors without VNNI
+oneDNN's product is about twice as fast as float32, but it adds the products of two neighbours in 16 bits, so a row's
+scale is such that the sum of two neighbours fits as well.
 """
 
 from __future__ import annotations
@@ -54,16 +53,22 @@ class Int8Linear(nn.Module):
     scales: torch.Tensor
 
     def __init__(self, weight: torch.Tensor | Int8Rows, bias: nn.Parameter | None) -> None:
-        """Take weights, (n_out, n_in), as this machine multiplies them (`fitting_rows`); bias: float32 (n_out,)."""
+        """Take weights, (n_out, n_in), rounded as this machine multiplies them; bias: float32 (n_out,)."""
         super().__init__()
-        rows = fitting_rows(weight)
+        if has_wide_sums():
+            rows = weight if isinstance(weight, Int8Rows) else Int8Rows.of(weight)
+        elif isinstance(weight, Int8Rows) and bool((largest_sums(weight.integers.int()) <= _LARGEST + 1).all()):
+            rows = weight  # they fit already
+        else:
+            values = weight.float()
+            rows = Int8Rows.of(values, largest_sums(values))
         self.n_out, self.n_in = rows.integers.shape
         self.register_buffer("weight", pack_weight(rows.integers))
         self.register_buffer("scales", rows.scales.squeeze(1))
         self.bias = bias
 
     def __reduce__(self) -> tuple[type[Int8Linear], tuple[Int8Rows, nn.Parameter | None]]:
-        """Pickle and copy the integers, which another processor may have to round further, and packs in its own way."""
+        """Pickle and copy the integers, which another processor may round further, and packs in its own way."""
         return Int8Linear, (Int8Rows(self.integers(), self.scales[:, None]), self.bias)
 
     def integers(self) -> torch.Tensor:
@@ -83,8 +88,7 @@ class Int8Linear(nn.Module):
 def linear_layers(network: Any) -> dict[str, nn.Linear]:
     """Return the layers of a network that multiply in int8, by their names: all but its output.
 
-    What follows from a token's neighbours, attention, stays in float32.  It gives the same sums in whatever pass of the
-    decoder a token is computed, so that rounding carries nothing further (tests/t5/test_int8.py).
+    Attention stays in float32, as it gives the same sums in whatever pass of the decoder a token is computed.
     """
     layers = {name: layer for name, layer in network.named_modules() if isinstance(layer, nn.Linear)}
     return {name: layer for name, layer in layers.items() if layer is not network.lm_head}
@@ -103,23 +107,12 @@ def rounded_for(layer: nn.Module, inputs: torch.Tensor) -> torch.Tensor | Rounde
     return RoundedRows.of(inputs) if isinstance(layer, Int8Linear) else inputs
 
 
-def fitting_rows(weight: torch.Tensor | Int8Rows) -> Int8Rows:
-    """Return a matrix in int8 as this machine multiplies it; rows that fit already are returned as they are."""
-    if has_wide_sums():
-        return weight if isinstance(weight, Int8Rows) else Int8Rows.of(weight)
-    if isinstance(weight, Int8Rows) and bool((largest_sums(weight.integers.int()) <= _LARGEST + 1).all()):
-        return weight
-    values = weight.float()
-    return Int8Rows.of(values, largest_sums(values))
-
-
 def largest_sums(weight: torch.Tensor) -> torch.Tensor:
     """Return, for each row, the largest size of a weight or of the sum of two neighbours: (n_out, n_in) -> (n_out, 1).
 
     A row that is scaled so that this is 127 has neighbours that add up to 128 at most after rounding.  oneDNN adds 128
-    to each input, so inputs are 0 to 255, and 255 * 128 fits into 16 bits.  With half of the usual scale each weight
-    would be small enough, but rows would have 63 steps; so they have 102 on average.  Where n_in is no multiple of 4,
-    oneDNN may add others than neighbours: then the result is twice the largest weight, which is safe.
+    to each input, so inputs are 0 to 255, and 255 * 128 fits into 16 bits.  Where n_in is no multiple of 4, oneDNN may
+    add others than neighbours: then the result is twice the largest weight, which is safe.
     """
     largest = weight.abs().amax(1, keepdim=True)
     if weight.shape[1] % 4:

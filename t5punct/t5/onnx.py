@@ -1,10 +1,8 @@
 """The encoder in ONNX, for other runtimes; t5punct itself has no use for it (see `int8_linear`).
 
-In: a network and a folder.  Out: `encoder.onnx` or `encoder-int8.onnx` in it.
-
-`write_encoder(network, folder, "int8")` writes a graph from `ids` and `mask`, both int64 (windows, tokens), to
-`states`, float32 (windows, tokens, d_model).  In int8 each output channel of a linear layer has a scale of its own, and
-inputs are scaled by the largest value of a batch.
+In: a network and a folder.  Out: `encoder.onnx` or `encoder-int8.onnx` in it: a graph from `ids` and `mask`, both int64
+(windows, tokens), to `states`, float32 (windows, tokens, d_model).  In int8 each output channel of a linear layer has a
+scale of its own, and inputs are scaled by the largest value of a batch.
 """
 
 from __future__ import annotations
@@ -13,8 +11,6 @@ import copy
 import logging
 import tempfile
 import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -37,7 +33,6 @@ class _Encoder(nn.Module):
         self.encoder = network.encoder
 
     def forward(self, ids: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
-        """Return states (n_batch, n_source, d_model) of ids and mask, both (n_batch, n_source)."""
         hidden = (1.0 - mask[:, None, None].float()) * torch.finfo(torch.float32).min
         states: torch.Tensor = self.encoder(
             input_ids=ids, attention_mask=hidden.expand(-1, 1, mask.shape[1], -1)
@@ -48,11 +43,21 @@ class _Encoder(nn.Module):
 def write_encoder(network: Any, folder: Path, precision: str) -> None:
     """Write a T5's encoder into a folder, in ONNX.  The network, in float32 on a CPU, stays as it is."""
     need("onnx")
-    with _quietly(), tempfile.TemporaryDirectory(dir=folder) as scratch:
-        file = Path(scratch) / "whole.onnx"
-        _export(network, file)
-        if precision == "int8":
-            file = _quantise(file)
+    disabled = logging.root.manager.disable
+    with warnings.catch_warnings(), tempfile.TemporaryDirectory(dir=folder) as scratch:
+        warnings.simplefilter("ignore")  # the exporter tells of its steps, and of what it could have used
+        logging.disable(logging.WARNING)
+        try:
+            file = Path(scratch) / "whole.onnx"
+            _export(network, file)
+            if precision == "int8":
+                from onnxruntime.quantization import QuantType, quantize_dynamic
+
+                whole, file = file, file.with_name("int8.onnx")
+                layers, kind = ["MatMul"], QuantType.QInt8
+                quantize_dynamic(str(whole), str(file), op_types_to_quantize=layers, per_channel=True, weight_type=kind)
+        finally:
+            logging.disable(disabled)
         take_place(file, folder / ONNX_FILES[precision])
 
 
@@ -71,25 +76,3 @@ def _export(network: Any, file: Path) -> None:
             external_data=False,
             verbose=False,
         )
-
-
-def _quantise(file: Path) -> Path:
-    from onnxruntime.quantization import QuantType, quantize_dynamic
-
-    quantised = file.with_name("int8.onnx")
-    kind = QuantType.QInt8
-    quantize_dynamic(str(file), str(quantised), op_types_to_quantize=["MatMul"], per_channel=True, weight_type=kind)
-    return quantised
-
-
-@contextmanager
-def _quietly() -> Iterator[None]:
-    """Silence the exporter, which tells of its steps and of what it could have used."""
-    disabled = logging.root.manager.disable
-    logging.disable(logging.WARNING)
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            yield
-    finally:
-        logging.disable(disabled)

@@ -2,20 +2,13 @@
 
 In: the name of a device or of a precision.  Out: the device; the fastest precision there (`model.load` converts).
 
-`int8` has linear layers multiply in int8 (see `int8_linear`); it needs a CPU.  `bf16` halves the weights and is fast
-where the hardware multiplies bfloat16 (AVX512-BF16, AMX, any recent GPU); elsewhere it is slower than fp32, and asking
-for it gives a warning.  `auto`, which a model that is loaded by name has, takes int8 on a CPU and bf16 on a GPU, where
-they are fast, else fp32.  T5 overflows in fp16, so that is not offered.
+`int8` has linear layers multiply in int8 (see `int8_linear`); it needs a CPU.  `bf16` is fast where the hardware
+multiplies bfloat16 (AVX512-BF16, AMX, any recent GPU), elsewhere slower than fp32.  `auto` takes int8 on a CPU and bf16
+on a GPU, where they are fast, else fp32.  T5 overflows in fp16, so that is not offered.
 
-What holds where:
-
-- No word changes, in any precision: that is a matter of what may be written, not of numbers.
-- fp32, int8: `slots` equals step-by-step decoding, and a window's result does not depend on what else is in its batch
-  (up to the order of sums, some 1e-6 of a probability; where it turns a rounding of int8, some 1e-3).
-- bf16: neither holds exactly.  It rounds what differs in the last digit of fp32 to another neighbour now and then, and
-  then a slot that was nearly even falls the other way.
-
-So a score in bf16 is signed with the budget of tokens as well (`evaluation/evaluate`).
+No word changes, in any precision.  In fp32 and int8 `slots` equals step-by-step decoding, and a window's result does
+not depend on what else is in its batch (up to the order of sums, some 1e-6 of a probability; where it turns a rounding
+of int8, some 1e-3).  In bf16 neither holds exactly: now and then a slot that was nearly even falls the other way.
 """
 
 from __future__ import annotations
@@ -28,12 +21,6 @@ if TYPE_CHECKING:
     import torch
 
 PRECISIONS = ("fp32", "bf16", "int8", "auto")
-
-
-def check_precision(name: str) -> None:
-    """Raise ConfigError for a name that is not in `PRECISIONS`."""
-    if name not in PRECISIONS:
-        raise ConfigError(f"precision {name!r}", expected=f"one of {', '.join(PRECISIONS)}", fix="check --precision")
 
 
 def find_device(name: str) -> torch.device:
@@ -55,13 +42,10 @@ def find_device(name: str) -> torch.device:
 
 
 def fastest_precision(device: torch.device) -> str:
-    """Return the fastest precision of a device that loses nothing that can be measured.
-
-    Whether int8 is faster than float32 on other processors, such as ARM's, nobody measured.
-    """
+    """Return the fastest precision of a device that loses nothing that can be measured."""
     import torch
 
-    if device.type == "cpu":
+    if device.type == "cpu":  # whether int8 is faster on other processors, such as ARM's, nobody measured
         return "int8" if torch.backends.cpu.get_cpu_capability().startswith("AVX") else "fp32"
     return "bf16" if multiplies_bf16(device) else "fp32"
 

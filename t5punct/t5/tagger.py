@@ -1,12 +1,7 @@
 """The tagger: linear heads on the encoder's states, for a slot's first mark, a word's case, and its opening mark.
 
 In: the encoder's state of each word's last token.  Out: logits of marks and of case.
-
-In training it teaches the encoder directly.  For the decoder `slots` it writes the first draft, which changes only the
-speed; as the decoder `tagger` it decides alone.
-
-`Tagger(d_model=392, marks=",.?!:;-")` has 8 classes of marks (0: none; k: the task's mark k - 1) and 3 of case
-(`TAGGED_CASES`).
+`Tagger(d_model=392, marks=",.?!:;-")` has 8 classes of marks (0: none; k: the task's mark k - 1) and 3 of case.
 """
 
 from __future__ import annotations
@@ -30,7 +25,7 @@ TAGGED_CASES = (Case.LOWER, Case.CAPITALISED, Case.UPPER)
 
 
 class Tagger(nn.Module):
-    """Linear layers side by side; `openings`: None without opening marks in the task (class 0: none; k: the k-th)."""
+    """Linear layers side by side; `openings` is None without opening marks in the task."""
 
     def __init__(self, d_model: int, marks: str, opening: str = "") -> None:
         super().__init__()
@@ -78,15 +73,12 @@ class Tagger(nn.Module):
 
 
 def states_at_words(states: torch.Tensor, word_ends: torch.Tensor) -> torch.Tensor:
-    """Return the states of each word's last token, which the heads read.
-
-    states: (n_batch, n_source, d_model); word_ends: int64 (n_batch, n_words).  Gives (n_batch, n_words, d_model).
-    """
+    """Return states (n_batch, n_source, d_model) at tokens, int64 (n_batch, n_words): (n_batch, n_words, d_model)."""
     return states.gather(1, word_ends.unsqueeze(-1).expand(-1, -1, states.shape[-1]))
 
 
 def load_tagger(file: Path, d_model: int, marks: str, opening: str = "") -> Tagger | None:
-    """Load the tagger in a file; None if there is none, or, with a warning, if it cannot be read or has other marks."""
+    """Return the tagger in a file; None if there is none, or, with a warning, if it does not fit."""
     if not file.is_file():
         return None
     tagger = Tagger(d_model, marks, opening)

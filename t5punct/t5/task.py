@@ -1,7 +1,6 @@
 """The text form of the task: marks, styles, case, and the tokens that a tokenizer may have for them.
 
-In: YAML and dotted overrides, or a model's `t5punct.yaml`.  Out: a `TaskConfig`.  It is saved with every model, because
-a model must be used with the form it learned.
+In: YAML and dotted overrides, or a model's `t5punct.yaml`.  Out: a `TaskConfig`.
 
 >>> TaskConfig().prefix_for("chat"), TaskConfig(prefix="<{style}>").prefix_for(None), task_token(",")
 ('chat: ', '<talk>', '<,>')
@@ -14,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from ..config import check, check_range
+from ..config import check, check_choice, check_range
 from ..errors import ConfigError
 from ..text.marks import DISFLUENT, OPENING, Alphabet, Case, capitalise, case_of
 
@@ -56,26 +55,21 @@ class TaskConfig:
 
     def __post_init__(self) -> None:
         Alphabet(self.marks, self.max_marks)  # raises ConfigError if they are wrong
-        check_range(self, "", 1, "max_tokens")
+        check_range(self, "", 1, "max_tokens", "delay_left_words")
         expected = f"marks without {DISFLUENT}, the sign of disfluent words"
         check(DISFLUENT not in self.marks, f"marks {self.marks!r}", expected=expected, fix="set marks")
         are_openings = set(self.opening) <= set(OPENING) and len(set(self.opening)) == len(self.opening)
         expected = f"some of {''.join(OPENING)}"
         check(are_openings, f"opening {self.opening!r}", expected=expected, fix="set opening")
         check_odds(self.mark_odds, self.slot_marks)
-        unknown = {*self.tagged_styles} - {*self.styles}
-        styles = ", ".join(self.styles)
-        mistake = f"tagged_styles {', '.join(sorted(unknown))}"
-        check(not unknown, mistake, expected=f"some of {styles}", fix="set tagged_styles")
         is_odds = 0.0 < self.unmarked_odds < math.inf
         check(is_odds, f"unmarked_odds {self.unmarked_odds}", expected="above 0", fix="set unmarked_odds")
         _ = self.pauses_ms  # raises ConfigError if they are wrong
-        mistake = f"delay_left_words {self.delay_left_words}"
-        is_possible = self.delay_left_words is None or self.delay_left_words >= 1
-        check(is_possible, mistake, expected="1 or more, or null", fix="set delay_left_words")
-        expected = f"one of the styles ({styles or 'there are none'})"
-        mistake = f"default_style {self.default_style!r}"
-        check(self.default_style in self.styles, mistake, expected=expected, fix="set styles and default_style")
+        check_choice(self, "", "default_style", self.styles)
+        styles = ", ".join(self.styles)
+        unknown = {*self.tagged_styles} - {*self.styles}
+        mistake = f"tagged_styles {', '.join(sorted(unknown))}"
+        check(not unknown, mistake, expected=f"some of {styles}", fix="set tagged_styles")
         for style, longest in self.style_max_marks.items():
             check(
                 style in self.styles and 1 <= longest <= self.max_marks, f"style_max_marks {style}: {longest}",
@@ -84,9 +78,8 @@ class TaskConfig:
         try:
             self.prefix.format(style=self.default_style)
         except (LookupError, ValueError, AttributeError, TypeError) as error:  # {foo}, a lone brace, {style.foo}
-            raise ConfigError(
-                f"prefix {self.prefix!r}", expected="text, with or without {style} in it", fix="correct the prefix"
-            ) from error
+            expected = "text, with or without {style} in it"
+            raise ConfigError(f"prefix {self.prefix!r}", expected=expected, fix="correct the prefix") from error
 
     @cached_property
     def alphabet(self) -> Alphabet:
@@ -105,8 +98,8 @@ class TaskConfig:
     def style_or_default(self, style: str | None) -> str:
         """Return a style; None takes the default.  Raises ConfigError for an unknown one."""
         style = style or self.default_style
-        styles = f"one of {', '.join(self.styles)}"
-        check(style in self.styles, f"style {style!r}", expected=styles, fix="check --style")
+        expected = f"one of {', '.join(self.styles)}"
+        check(style in self.styles, f"style {style!r}", expected=expected, fix="check --style")
         return style
 
     def prefix_for(self, style: str | None) -> str:
@@ -133,27 +126,18 @@ def inline_case_of(form: str) -> Case:
 
 
 def checked_pauses(pause_ms: int | None, long_pause_ms: int | None) -> tuple[int, ...]:
-    """Return the silences that have tokens.  Raise ConfigError unless 1 <= pause_ms < long_pause_ms, as far as given.
-
-    >>> checked_pauses(280, 900), checked_pauses(None, None)
-    ((280, 900), ())
-    """
-    lengths_ms = {"pause_ms": pause_ms, "long_pause_ms": long_pause_ms}
-    for name, length_ms in lengths_ms.items():
-        is_possible = length_ms is None or length_ms >= 1
-        check(is_possible, f"{name} {length_ms}", expected="1 or more, or null", fix=f"set {name}")
-    is_possible = long_pause_ms is None or (pause_ms is not None and pause_ms < long_pause_ms)
-    mistake = f"long_pause_ms {long_pause_ms} with pause_ms {pause_ms}"
-    check(is_possible, mistake, expected="a shorter pause_ms", fix="set pause_ms")
-    return tuple(length_ms for length_ms in lengths_ms.values() if length_ms is not None)
+    """Return the silences that have tokens: of (280, 900) both, of (None, None) none.  Raises ConfigError."""
+    lengths_ms = tuple(length_ms for length_ms in (pause_ms, long_pause_ms) if length_ms is not None)
+    is_possible = list(lengths_ms) == sorted({*lengths_ms}) and (pause_ms is not None or long_pause_ms is None)
+    check(
+        is_possible and min(lengths_ms, default=1) >= 1, f"pause_ms {pause_ms} and long_pause_ms {long_pause_ms}",
+        expected="1 <= pause_ms < long_pause_ms, or null for none", fix="set pause_ms and long_pause_ms",
+    )  # fmt: skip
+    return lengths_ms
 
 
 def silence_tokens(pause: int) -> tuple[str, ...]:
-    """Return the token of a silence as a text has it; none for 0.
-
-    >>> silence_tokens(0), silence_tokens(2)
-    ((), ('<extra_id_2>',))
-    """
+    """Return the token of a silence as a text has it, which none has for 0."""
     return PAUSES[:pause][-1:]
 
 
@@ -165,7 +149,3 @@ def check_odds(odds: Mapping[str, float], marks: str | None = None) -> None:
             0.0 < value < math.inf and (marks is None or mark in set(marks)), f"mark odds {mark!r}: {value}",
             expected=f"{expected}, each with a number above 0", fix="check the mark odds",
         )  # fmt: skip
-
-
-# the text form of a model that begins with an encoder: tokens of their own for styles, marks and case
-ENCODER_TASK = TaskConfig(inline_case=True, prefix="<{style}>", default_style="meeting")

@@ -1,14 +1,12 @@
 """Words and marks <-> the tokens of a T5, one canonical way for training and decoding.
 
 In: normalised words, word forms, marks.  Out: token ids, with the places of words in them.
-Each word and each mark is tokenised by itself, and the tokens of a text are those of its parts in a row.  So slot
-decoding sees exactly the sequences that the model was trained on.
+Each word and each mark is tokenised by itself, and the tokens of a text are those of its parts in a row.
 
 There are two text forms.  In the first, capitals are written: `talk: we know</s>` becomes `We know?!</s>`.  In the
-second (`inline_case`; Bérard 2019, Etchegoyhen 2020), a case token stands before the word's lower-case tokens, so that
-the words of the target are those of the source, token for token: `<talk> we know [SEP]` becomes
-`<^> we know <?> <!> [SEP]`.  Its tokenizer has separate tokens for styles, marks and case.  An opening mark that has a
-token stands before its word: `<¿> <^> qué <?> [SEP]`.
+second (`inline_case`; Bérard 2019, Etchegoyhen 2020), a case token stands before the word's lower-case tokens:
+`<talk> we know [SEP]` becomes `<^> we know <?> <!> [SEP]`.  Its tokenizer has separate tokens for styles, marks and
+case.  An opening mark that has a token stands before its word: `<¿> <^> qué <?> [SEP]`.
 """
 
 from __future__ import annotations
@@ -150,11 +148,7 @@ class TaskTokenizer:
         return tuple(self._special(token) for token, _ in zip(PAUSES, self.task.pauses_ms, strict=False))
 
     def source(
-        self,
-        words: Sequence[str],
-        style: str | None = None,
-        asked: int | None = None,
-        pauses: Sequence[int] = (),
+        self, words: Sequence[str], style: str | None = None, asked: int | None = None, pauses: Sequence[int] = ()
     ) -> Source:
         """Return the encoder input of a window: prefix, words, end.
 
@@ -177,7 +171,6 @@ class TaskTokenizer:
     def target(self, forms: Sequence[str], marks: Sequence[str], openings: Sequence[str] = ()) -> tuple[int, ...]:
         """Return the decoder output of a window: each word form followed by its marks, then end.
 
-        `prepare` counts its tokens; the targets of training are made by `training/examples/history.py`.
         openings: the opening mark before each word, or none; left out if the decoder writes no opening marks.
         """
         ids: list[int] = []
@@ -216,7 +209,14 @@ class TaskTokenizer:
         case = Case.LOWER
         opening = NO_MARKS
         before = ""  # the last piece of the current word; empty if that is its first
+        second_word = self._behind_carrier(f"{_CARRIER} {_CARRIER}")  # its pieces, behind another word
+        space = str(self.tokenizer.convert_ids_to_tokens(second_word[:1])[0])[0]
+        begins_words = space in _SPACES  # else WordPiece marks the other pieces of a word: `##`
         for number, piece in zip(ids, self.tokenizer.convert_ids_to_tokens(list(ids)), strict=True):
+            if begins_words:
+                goes_on = not piece.startswith(space)
+            else:
+                goes_on = before in _GLUE_PIECES or piece.startswith(_CONTINUES) or piece in _GLUE_PIECES
             if number in special:
                 continue
             if number in marks:
@@ -226,7 +226,7 @@ class TaskTokenizer:
                 opening = openings[number]
             elif number in cases:
                 case = cases[number]
-            elif words and not (words[-1].marks or opening) and self._goes_on(piece, before):
+            elif words and not (words[-1].marks or opening) and goes_on:
                 words[-1].ids.append(number)
                 before = piece
             else:
@@ -234,27 +234,15 @@ class TaskTokenizer:
                 case = Case.LOWER
                 opening = NO_MARKS
                 before = ""
-        forms = [word.opening + apply_case(self._joined(word.ids), word.case) for word in words]
-        return " ".join(self.task.alphabet.spell(form, word.marks) for form, word in zip(forms, words, strict=True))
-
-    @cached_property
-    def _space(self) -> str:
-        """The sign that begins a word's first piece, `▁` or `Ġ`; "" for WordPiece, which marks the others: `##`."""
-        second_word = self._behind_carrier(f"{_CARRIER} {_CARRIER}")  # its pieces, behind another word
-        piece = str(self.tokenizer.convert_ids_to_tokens(second_word[:1])[0])
-        return piece[0] if piece[0] in _SPACES else ""
-
-    def _goes_on(self, piece: str, before: str) -> bool:
-        """Return whether a piece belongs to the current word; `before`: see `_spell`."""
-        if self._space:
-            return not piece.startswith(self._space)
-        return before in _GLUE_PIECES or piece.startswith(_CONTINUES) or piece in _GLUE_PIECES
-
-    def _joined(self, ids: Sequence[int]) -> str:
-        """Return the word that tokens spell.  `decode` of a WordPiece tokenizer would write `don ' t`."""
-        if self._space:
-            return str(self.tokenizer.decode(ids, clean_up_tokenization_spaces=False)).strip()
-        return "".join(piece.removeprefix(_CONTINUES) for piece in self.tokenizer.convert_ids_to_tokens(list(ids)))
+        written = list[str]()
+        for word in words:
+            if begins_words:
+                text = str(self.tokenizer.decode(word.ids, clean_up_tokenization_spaces=False)).strip()
+            else:  # `decode` of a WordPiece tokenizer would write `don ' t`
+                pieces = self.tokenizer.convert_ids_to_tokens(word.ids)
+                text = "".join(piece.removeprefix(_CONTINUES) for piece in pieces)
+            written.append(self.task.alphabet.spell(word.opening + apply_case(text, word.case), word.marks))
+        return " ".join(written)
 
     def _row(self, token: str) -> int | None:
         """Return the id of a token, if the tokenizer has it."""

@@ -1,9 +1,7 @@
 """A T5's weights, read from a folder and checked; their dtype when they are written.
 
-In: a folder.  Out: a network whose weights fit its config and are finite.
-
-Weights are read from safetensors only: `model.safetensors`, or those of int8 (see `int8`).  Beside them may
-stand the encoder in ONNX (see `onnx`).
+In: a folder.  Out: a network whose weights fit its config and are finite.  Weights are read from safetensors only:
+`model.safetensors`, or those of int8 (see `int8`).
 """
 
 from __future__ import annotations
@@ -35,12 +33,10 @@ def kind_of(folder: Path) -> str:
     Raises ModelError if there is none: transformers would look for code to run in the folder.
     """
     try:
-        kind = json.loads((folder / "config.json").read_text(encoding="utf-8"))["model_type"]
+        return str(json.loads((folder / "config.json").read_text(encoding="utf-8"))["model_type"])
     except (OSError, ValueError, TypeError, KeyError) as error:
-        raise ModelError(
-            f"{folder}/config.json without a model_type", expected="the config of a T5", fix="copy the folder again"
-        ) from error
-    return str(kind)
+        mistake = f"{folder}/config.json without a model_type"
+        raise ModelError(mistake, expected="the config of a T5", fix="copy the folder again") from error
 
 
 def load_network(folder: Path) -> Any:
@@ -48,15 +44,25 @@ def load_network(folder: Path) -> Any:
 
     Raises ModelError if weights are missing, do not fit the config or are not finite.
     """
+    import torch
+    from transformers import AutoModelForSeq2SeqLM
+
+    from . import encoder_t5  # noqa: F401  (transformers learns of its kind)
     from .int8 import read_int8
 
+    # weights of other sizes are in the loading info, by name
+    settings: dict[str, Any] = {"dtype": torch.float32, "output_loading_info": True, "ignore_mismatched_sizes": True}
     try:
-        with LOADING_LOCK, without_bars(), without_advice():
-            network, info = read_int8(folder) if int8_files(folder) else _read_float(folder)
+        with LOADING_LOCK, quiet_transformers():
+            if int8_files(folder):
+                network, info = read_int8(folder, settings)
+            else:
+                network, info = AutoModelForSeq2SeqLM.from_pretrained(
+                    str(folder), trust_remote_code=False, use_safetensors=True, **settings
+                )
     except Exception as error:  # a damaged file raises errors without a common base class
-        raise ModelError(
-            f"{folder} cannot be loaded ({first_line(error)})", expected=_EXPECTED, fix="check --model"
-        ) from error
+        mistake = f"{folder} cannot be loaded ({first_line(error)})"
+        raise ModelError(mistake, expected=_EXPECTED, fix="check --model") from error
     _undo_scale(network, folder)
     wrong = [*info["missing_keys"], *(name for name, *_ in info["mismatched_keys"])]
     wrong += [name for name in info["unexpected_keys"] if ".layer." in name]  # the config has fewer layers
@@ -68,22 +74,6 @@ def load_network(folder: Path) -> Any:
         mistake = f"weights of {folder} that are not finite ({len(broken)} of them, such as {min(broken)})"
         raise ModelError(mistake, expected="finite weights", fix="take an earlier checkpoint")
     return network
-
-
-def _read_float(folder: Path) -> Any:
-    import torch
-    from transformers import AutoModelForSeq2SeqLM
-
-    from . import encoder_t5  # noqa: F401  (transformers learns of its kind)
-
-    return AutoModelForSeq2SeqLM.from_pretrained(
-        str(folder),
-        trust_remote_code=False,
-        use_safetensors=True,
-        dtype=torch.float32,
-        output_loading_info=True,
-        ignore_mismatched_sizes=True,  # they are in the loading info, by name
-    )
 
 
 def convert_weights(state: dict[str, torch.Tensor], dtype: torch.dtype | None) -> dict[str, torch.Tensor]:
@@ -113,8 +103,7 @@ def broken_weights(network: nn.Module) -> list[str]:
 def _undo_scale(network: Any, folder: Path) -> None:
     """Multiply the output layer of a umT5 by the inverse of a scale that transformers 5 wrongly applies to its result.
 
-    The scale belongs to output layers that are tied to the embeddings (Raffel 2020).  Published umT5s are not tied, as
-    their config.json says, but transformers 5 reads them as tied.  What we save has the weights that fit the scale.
+    Published umT5s are not tied, as their config.json says, but transformers 5 reads them as tied.
     """
     published = json.loads((folder / "config.json").read_text(encoding="utf-8")).get("tie_word_embeddings")
     is_tied = network.lm_head.weight is network.shared.weight
@@ -124,30 +113,17 @@ def _undo_scale(network: Any, folder: Path) -> None:
 
 
 @contextmanager
-def without_advice() -> Iterator[None]:
-    """Silence transformers' warnings while it loads a model: what counts is in the loading info that it returns.
-
-    Of a T5 v1.1 it would advise to change a setting that it has just changed itself.
-    """
+def quiet_transformers() -> Iterator[None]:
+    """Switch off transformers' progress bars and warnings: what counts is in the loading info that it returns."""
     from transformers.utils import logging
 
     level = logging.get_verbosity()
+    had_bars = logging.is_progress_bar_enabled()
     logging.set_verbosity_error()
-    try:
-        yield
-    finally:
-        logging.set_verbosity(level)
-
-
-@contextmanager
-def without_bars() -> Iterator[None]:
-    """Switch off transformers' progress bars: a library should not draw on its user's terminal."""
-    from transformers.utils import logging
-
-    was_enabled = logging.is_progress_bar_enabled()
     logging.disable_progress_bar()
     try:
         yield
     finally:
-        if was_enabled:
+        logging.set_verbosity(level)
+        if had_bars:
             logging.enable_progress_bar()

@@ -3,9 +3,8 @@
 In: the encoder's states and the token ids that it read.  Out: what the decoder's cross-attention reads.
 In: the token ids written so far.  Out: the decoder's input embeddings.
 
-The states of a BERT hardly tell which token stands where, since it normalises behind each sublayer: from the tenth
-layer of MPNet a linear map finds 61 % of the tokens.  A decoder that reads nothing else learns to guess words.  So the
-decoder reads, for source token j,
+The states of a BERT hardly tell which token stands where, and a decoder that reads nothing else learns to guess words.
+So the decoder reads, for source token j,
 
     M_j = scale * s_j + shift + A c_j + P p_n(j)
 
@@ -15,12 +14,11 @@ Behind target token t its input is
     e_t + Q p_n(t)
 
 with n(t) the number of words' tokens written so far, marks and case tokens not counted.  The target has the words of
-the source, token for token, so the token to be written next is the one with the same number, however often it comes
-back in the text.  A style, a silence or a question is no word, and has its state alone.  All maps are learned;
-`recipes/copier.py` says where they begin.
+the source, token for token, so the token to be written next is the one with the same number.  A style, a silence or a
+question is no word, and has its state alone.  All maps are learned; `recipes/copier.py` says where they begin.
 
 The code of a token is the inverse of its mapped embedding u: u / mean(u^2).  The product with u is then the same for
-every token, however long its embedding is, and so is how sure the decoder is of a word that it has found.
+every token, however long its embedding is.
 """
 
 from __future__ import annotations
@@ -68,7 +66,6 @@ class WordMemory(nn.Module):
         return placed
 
     def are_words(self, ids: torch.Tensor) -> torch.Tensor:
-        """Return which tokens are part of words, bool of the same shape."""
         return ~torch.isin(ids, ids.new_tensor(self._silent_ids))
 
     def codes(self, embedded: torch.Tensor) -> torch.Tensor:

@@ -10,10 +10,10 @@ In: the votes of a slot.  Out: a `Decision`.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from ..config import check
+from ..config import check_choice, check_range
 from ..text.marks import NO_MARKS, Case
 from ..text.render import Alternative, Decision
 from ..text.words import Word
@@ -32,17 +32,18 @@ class CombineConfig:
     threshold: float = 0.5  # `vote`: the share of votes that a mark must exceed (Cho 2012)
 
     def __post_init__(self) -> None:
-        methods = f"one of {', '.join(METHODS)}"
-        check(self.method in METHODS, f"combination {self.method!r}", expected=methods, fix="check combine")
-        is_share = 0.0 <= self.threshold < 1.0
-        check(is_share, f"threshold {self.threshold}", expected="0 <= threshold < 1", fix="use 0.5")
+        check_choice(self, "", "method", METHODS)
+        check_range(self, "", 0, "threshold", most=1)
 
 
 def decide(votes: Sequence[Vote], config: CombineConfig, n_alternatives: int = 0) -> Decision:
     """Combine all votes of one slot.
 
-    `mean`, `entropy`, `hamming`: the weighted mean of the distributions, then its best marks (Minixhofer 2021,
-    section 3).  `vote`: the marks that most windows chose, if their share exceeds the threshold, else none (Cho 2012).
+    `mean`: the mean of the distributions, then its best marks (Minixhofer 2021, section 3).  `entropy`: each vote
+    counts by its certainty, 1 - entropy / the highest that is possible (Tornetta 2021).  `hamming`: by a Hamming window
+    over the window's words (Harris 1978, equation 33).  `vote`: the marks that most windows chose, if their share
+    exceeds the threshold, else none (Cho 2012).
+
     Of equally probable marks, those that an earlier window mentions first win.  The decision names the next most
     probable marks, at most `n_alternatives`; their probabilities and the confidence sum to 1 at most.
 
@@ -50,8 +51,15 @@ def decide(votes: Sequence[Vote], config: CombineConfig, n_alternatives: int = 0
     >>> [alternative.marks for alternative in decide([vote], CombineConfig(), 2).alternatives]
     ['', '.']
     """
-    weigh = WEIGHTS.get(config.method)
-    weights = [weigh(vote) if weigh else vote.weight for vote in votes]
+    weights = [vote.weight for vote in votes]
+    if config.method == "entropy":
+        for index, vote in enumerate(votes):
+            certainty = 1.0 - entropy(vote.marks) / math.log(max(2, len(vote.marks)))
+            weights[index] *= max(_LEAST_CERTAINTY, certainty)
+    elif config.method == "hamming":
+        for index, vote in enumerate(votes):
+            place = (vote.left_words + 0.5) / (vote.left_words + vote.right_words + 1)
+            weights[index] *= 0.54 - 0.46 * math.cos(2.0 * math.pi * place)
     if sum(weights) <= 0.0:  # where none is trusted, all count the same
         weights = [1.0] * len(votes)
     marks_of_votes: list[Distribution] = [vote.marks for vote in votes]
@@ -59,7 +67,7 @@ def decide(votes: Sequence[Vote], config: CombineConfig, n_alternatives: int = 0
     threshold = None
     if config.method == "vote":  # each window has one vote, for what it would choose
         threshold = config.threshold
-        marks_of_votes = [{_chosen_alone(marks): 1.0} for marks in marks_of_votes]
+        marks_of_votes = [{choose_marks([marks], [1.0])[0]: 1.0} for marks in marks_of_votes]
         cases_of_votes = [{most_probable(cases): 1.0} for cases in cases_of_votes]
     marks, confidence = choose_marks(marks_of_votes, weights, threshold)
     cases = mean(cases_of_votes, weights)
@@ -81,23 +89,6 @@ def decide(votes: Sequence[Vote], config: CombineConfig, n_alternatives: int = 0
     return replace(decision, alternatives=tuple(rivals[:n_alternatives]))
 
 
-def weight_by_entropy(vote: Vote) -> float:
-    """Return the vote's weight times its certainty: 1 - entropy / the highest that is possible (Tornetta 2021)."""
-    most = math.log(max(2, len(vote.marks)))
-    certainty = 1.0 - entropy(vote.marks) / most
-    return vote.weight * max(_LEAST_CERTAINTY, certainty)
-
-
-def weight_by_hamming(vote: Vote) -> float:
-    """Return the vote's weight times a Hamming window over the window's words (Harris 1978, equation 33)."""
-    place = (vote.left_words + 0.5) / (vote.left_words + vote.right_words + 1)
-    return vote.weight * (0.54 - 0.46 * math.cos(2.0 * math.pi * place))
-
-
-# methods that weigh votes; the others take a vote's own weight
-WEIGHTS: dict[str, Callable[[Vote], float]] = {"entropy": weight_by_entropy, "hamming": weight_by_hamming}
-
-
 def mean(distributions: Sequence[Distribution], weights: Sequence[float]) -> Distribution:
     """Return the weighted mean of distributions."""
     if len(distributions) == 1:  # nearly always
@@ -117,9 +108,6 @@ def choose_marks(
     voted, weights: each window's distribution over marks, and its weight.  This is greedy decoding with the windows'
     mean, as an ensemble decodes.  After `!`, only the windows that wrote `!` count: the others have one probability for
     all marks that begin with it.  With a threshold, the best mark is taken only if its share exceeds it.
-
-    Of a single window these are nearly always the marks that its decoder wrote.  But the decoder compares a mark with
-    each form of the next word, and a vote with all forms together.
     """
     if len(voted) == 1 and threshold is None:
         empty = voted[0].get(NO_MARKS, 0.0)
@@ -150,20 +138,13 @@ def choose_marks(
             return marks, confidence
         marks += best
         if len(voters) > 1:  # a single window wrote its own best marks
-            voters = [(voter, weight) for voter, weight in voters if _chosen_alone(voter).startswith(marks)]
-
-
-def _chosen_alone(voter: Distribution) -> str:
-    """Return the marks that a window would choose if no other voted."""
-    marks, _ = choose_marks([voter], [1.0])
-    return marks
+            voters = [(voter, weight) for voter, weight in voters if choose_marks([voter], [1.0])[0].startswith(marks)]
 
 
 def add_votes(waiting: dict[int, list[Vote]], view: View[Word], votes: Sequence[Vote]) -> dict[int, list[Vote]]:
-    """Add a window's votes to those of earlier windows; return the slots that have all their votes, with these.
+    """Add a window's votes to those that wait, by slot; take the slots out that have all their votes, and return them.
 
-    waiting: the votes so far, by slot; complete slots are removed from it.  votes: one for each word, at least up to
-    the last slot that the window may decide.
+    votes: one for each word, at least up to the last slot that the window may decide.
     """
     window = view.window
     for slot in range(window.keep_start, window.keep_stop):

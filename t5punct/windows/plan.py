@@ -5,9 +5,9 @@ In: words and a `WindowConfig`.  Out: `View`s, windows with their words, in orde
 Mask-combine decoding (Minixhofer 2021, section 3): a window of w words begins every s words.  The model sees all of
 them, but the slots of the first m_l and the last m_r words are masked, except at the document's edges.
 
->>> config = WindowConfig(window=10, mask_left=2, mask_right=3)
->>> [(w.start, w.stop, w.keep_start, w.keep_stop) for w in plan_windows(20, config)]
-[(0, 10, 0, 7), (5, 15, 7, 12), (10, 20, 12, 20)]
+>>> views = views_of(range(20), WindowConfig(window=10, mask_left=2, mask_right=3))
+>>> [(view.window.start, view.window.keep_start, view.window.keep_stop) for view in views]
+[(0, 0, 7), (5, 7, 12), (10, 12, 20)]
 """
 
 from __future__ import annotations
@@ -133,8 +133,3 @@ def iter_pools(
             least = min(2 * least, n_words)
     if pool:
         yield pool
-
-
-def plan_windows(n_words: int, config: WindowConfig) -> list[Window]:
-    """Return the windows of a document of `n_words` words."""
-    return [view.window for view in views_of(range(n_words), config)]

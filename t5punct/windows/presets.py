@@ -1,11 +1,8 @@
 """Named decoding strategies, each a plain set of values.
 
-In: a name, or a YAML file of values.  Out: a `Preset`, whose values can be copied and changed.
+In: a name, or a YAML file of values.  Out: a `Preset`.  Every published strategy is a point in one space (Minixhofer
+2021, section 3): window, stride, masks, combination.
 
-Every published strategy is a point in one space (Minixhofer 2021, section 3): window, stride, masks, combination.
-
->>> load_preset("double-overlap").windows.stride_words
-76
 >>> load_preset("realtime-2").windows
 WindowConfig(window=32, stride=1, mask_left=29, mask_right=2, overlap=1, lead_in=29)
 """
@@ -14,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from .. import config as settings
 from ..errors import ConfigError
@@ -55,25 +52,10 @@ FAMILIES = {  # presets named FAMILY-NUMBER, with the numbers that a listing sho
 }
 
 
-def _windows_of(family: str, n: int) -> WindowConfig:
-    """Return the windows of a family's n-th preset."""
-    if family == "mask-combine":  # Minixhofer 2021: n votes a slot, mean of the distributions
-        return WindowConfig(_WORDS, mask_left=12, mask_right=8, overlap=n)
-    if family == "unmasked":  # the same without masks
-        return WindowConfig(_WORDS, overlap=n)
-    if family == "multi-prediction":  # Courtland 2020, Nagy 2021: n votes a slot, at the document's beginning too
-        return WindowConfig(_WORDS, overlap=n, lead_in=_WORDS - WindowConfig(_WORDS, overlap=n).stride_words)
-    # realtime (Minixhofer 2021): one window for each new word decides one slot, with exactly n words of right context
-    n_before = _STREAM_WORDS - n - 1
-    return WindowConfig(_STREAM_WORDS, stride=1, mask_left=n_before, mask_right=n, lead_in=n_before)
-
-
 def list_presets() -> dict[str, Preset]:
     """Return all presets with a fixed name, and each family with its usual numbers."""
-    numbered = {
-        f"{family}-{n}": Preset(_windows_of(family, n)) for family, numbers in FAMILIES.items() for n in numbers
-    }
-    return {**PRESETS, **numbered}
+    names = [f"{family}-{n}" for family, numbers in FAMILIES.items() for n in numbers]
+    return {name: load_preset(name) for name in (*PRESETS, *names)}
 
 
 def load_preset(name: str) -> Preset:
@@ -86,7 +68,17 @@ def load_preset(name: str) -> Preset:
     if name.endswith(PRESET_SUFFIXES):
         return settings.load(Preset, name)
     match = re.fullmatch(r"(.+)-(\d{1,4})", name)
-    if match and match[1] in FAMILIES:
-        return Preset(_windows_of(match[1], int(match[2])))
+    family, n = (match[1], int(match[2])) if match else (name, 0)
+    if match and family == "mask-combine":  # Minixhofer 2021: n votes a slot, mean of the distributions
+        return Preset(WindowConfig(_WORDS, mask_left=12, mask_right=8, overlap=n))
+    if match and family in ("unmasked", "multi-prediction"):  # the same without masks
+        windows = WindowConfig(_WORDS, overlap=n)
+        if family == "multi-prediction":  # Courtland 2020, Nagy 2021: n votes at the document's beginning too
+            windows = replace(windows, lead_in=_WORDS - windows.stride_words)
+        return Preset(windows)
+    if match and family == "realtime":
+        # Minixhofer 2021: one window for each new word decides one slot, with exactly n words of right context
+        n_before = _STREAM_WORDS - n - 1
+        return Preset(WindowConfig(_STREAM_WORDS, stride=1, mask_left=n_before, mask_right=n, lead_in=n_before))
     names = [*PRESETS, *(f"{family}-NUMBER" for family in FAMILIES), "a YAML file"]
     raise ConfigError(f"preset {name!r}", expected=f"one of {', '.join(names)}", fix="see `t5punct presets`")

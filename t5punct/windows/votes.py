@@ -1,7 +1,6 @@
 """The votes of windows on slots, and how they change where a sentence begins or ends.
 
-In: a `Vote` of a decoder or of the alignment, and whether a sentence begins with its word.  Out: a `Vote` that fits;
-`combine` makes decisions of them.  A distribution has the probability of each outcome, in order of first mention.
+In: a `Vote` of a decoder or of the alignment, and whether a sentence begins with its word.  Out: a `Vote` that fits.
 
 - A word that begins a sentence gets a capital.
 - Any other word loses a capital that only the start of a sentence would explain; `I.e.` becomes `i.e.`.
@@ -10,9 +9,6 @@ In: a `Vote` of a decoder or of the alignment, and whether a sentence begins wit
 - A dash, an emoji or the Dutch `'t` hands the capital on to the next word.  Where a sentence has just ended, a dash or
   an emoji gets no mark.
 
->>> vote = Vote({",": 0.8, "": 0.2}, {"lower": 1.0})
->>> most_probable(vote.marks), entropy(vote.cases)
-(',', 0.0)
 >>> dash, hello = Word("-"), Word("hello")
 >>> begins_next(True, dash, ""), begins_next(True, hello, ""), begins_next(False, hello, "?!")
 (True, False, True)
@@ -28,7 +24,7 @@ from ..text.marks import DISFLUENT, NO_MARKS, OTHER_SCRIPTS, Alphabet, Case, cas
 from ..text.spelling import is_clitic, is_lower_abbreviation, is_spoken, takes_capital
 from ..text.words import QUOTES, Word
 
-Distribution = Mapping[str, float]  # outcome -> probability; they sum to 1
+Distribution = Mapping[str, float]  # outcome -> probability, in order of first mention; they sum to 1
 _LONGEST_ACRONYM = 6  # letters
 _OPEN_SPEECH = (*QUOTES, "‘")
 
@@ -69,13 +65,13 @@ def end_sentence(vote: Vote, marks: str) -> Vote:
     """Return the vote on a slot where a sentence must end: only marks that end it, or a full stop if there are none.
 
     marks: those that may be written.  If no full stop of any script is among them, the vote stays as it is: a statement
-    does not end with `?`.  Behind a disfluent word the sign stays: `um~` becomes `um~.`.
+    does not end with `?`.
     """
     stop = next((mark for mark in marks if OTHER_SCRIPTS.get(mark, mark) == "."), None)
     if stop is None:
         return vote
     chances = dict(vote.marks)
-    if DISFLUENT in chances:
+    if DISFLUENT in chances:  # `um~` becomes `um~.`
         ended = DISFLUENT + stop
         chances[ended] = chances.get(ended, 0.0) + chances.pop(DISFLUENT)
         chances = normalise(chances)
@@ -87,8 +83,7 @@ def end_sentence(vote: Vote, marks: str) -> Vote:
 def apply_sentence_position(vote: Vote, word: Word, begins: bool | None) -> Vote:
     """Return the vote on a word, given whether a sentence begins with it.
 
-    None: that is not known, as at the start of a fragment and behind `Inc.`; then the vote stays as it is.  So does
-    that on a word with a quote before it inside a sentence.
+    None: that is not known; then the vote stays as it is.  So does that on a word with a quote before it.
     """
     if begins is None or (not begins and word.text.startswith(_OPEN_SPEECH)):
         return vote
@@ -109,10 +104,7 @@ def apply_sentence_position(vote: Vote, word: Word, begins: bool | None) -> Vote
 
 
 def begins_next(begins: bool | None, word: Word, marks: str, alphabet: Alphabet | None = None) -> bool | None:
-    """Return whether a sentence begins with the next word, given this word and its marks; None: that is not known.
-
-    begins: whether a sentence begins with this word.
-    """
+    """Return whether a sentence begins with the next word, given whether one begins with this word, and its marks."""
     ends = word.ends_sentence(marks, alphabet)
     if ends is False and (not is_spoken(word.text) or is_clitic(word.core)):  # it hands its capital on
         return begins

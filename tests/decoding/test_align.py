@@ -61,7 +61,7 @@ def test_both_sides_are_accounted_for_and_links_never_cross(words: list[str], ot
 @given(st.lists(any_word.map(str.lower), max_size=8) | short_words, texts | short_words.map(" ".join))
 def test_every_input_word_gets_exactly_one_vote_whatever_was_generated(words: list[str], text: str) -> None:
     alignment = align(words, text)
-    assert [link.input_index for link in alignment.links] == list(range(len(words)))
+    assert len(alignment.links) == len(words)
     word_votes = votes(alignment)
     assert len(word_votes) == len(words)
     assert [(vote.left_words, vote.right_words) for vote in word_votes] == [

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from stepwise import SlotWriter
 from transformers import ByT5Tokenizer
 
-from t5punct.decoding.candidates import _KEPT_CHOICES, Candidates, Choice, Option, TrieNode
+from t5punct.decoding.candidates import Candidates, Choice, Option, TrieNode
 from t5punct.decoding.draft import Draft, Guess, VoteBuilder
 from t5punct.decoding.inputs import WindowInput
 from t5punct.model import Model
@@ -58,10 +58,10 @@ def test_a_path_gives_the_masses_of_brute_force_and_they_sum_to_one(seed: int) -
     choice = Choice.of([Option(tokens) for tokens in options])
     index, masses = _brute_force(options, scores)
     path = choice.paths[index]
-    assert path.tokens == options[index]
+    assert path.option.tokens == options[index]
     rows = []
     for branch in path.branches:
-        values = [scores[(*path.tokens[: branch.offset], token)] for token in branch.node.tokens]
+        values = [scores[(*path.option.tokens[: branch.offset], token)] for token in branch.node.tokens]
         assert branch.taken == values.index(max(values))
         rows.append([value / sum(values) for value in values])
     assert path.masses(rows) == pytest.approx(masses)
@@ -122,17 +122,6 @@ def test_a_label_is_never_longer_than_the_alphabet_allows_and_none_follows_pure_
     candidates = Candidates(tiny_model.tokenizer)
     assert _marks(candidates, window, 1, 0) == []
     assert _marks(candidates, window, 2, 0) == list(tiny_model.task.marks)
-
-
-def test_choices_are_made_once_and_their_number_is_bounded(tiny_model: Model, monkeypatch: pytest.MonkeyPatch) -> None:
-    candidates = Candidates(tiny_model.tokenizer)
-    window = WindowInput.of(["no", "no", "no"])
-    assert candidates.choice(window, 1, 0) is candidates.choice(window, 2, 1)
-    assert _KEPT_CHOICES <= 5_000
-    monkeypatch.setattr("t5punct.decoding.candidates._KEPT_CHOICES", 3)
-    for number in range(10):
-        candidates.choice(WindowInput.of([str(number)]), 0, 0)
-        assert len(candidates._choices) <= 3
 
 
 def test_a_given_label_is_written_and_nothing_else_can_be(tiny_model: Model) -> None:

@@ -29,15 +29,6 @@ def _next(model: Model, question: Question, written: list[int], allowed: list[in
     return list(torch.softmax(logits[allowed], dim=0).tolist())
 
 
-def test_the_source_has_the_sentinel_behind_the_word_asked_about(model: Model) -> None:
-    tokenizer = model.tokenizer
-    plain, asked = tokenizer.source(("we", "know", "that")), tokenizer.source(("we", "know", "that"), asked=1)
-    place = plain.word_ends[1] + 1
-    assert asked.ids == (*plain.ids[:place], tokenizer.sentinel_id, *plain.ids[place:])
-    assert asked.word_ends == (*plain.word_ends[:2], plain.word_ends[2] + 1)
-    assert tokenizer.answer("?!") == (tokenizer.sentinel_id, *tokenizer.mark_ids["?"], *tokenizer.mark_ids["!"], 1)
-
-
 def test_the_distribution_is_the_networks_and_that_of_single_questions(model: Model) -> None:
     answers = SlotClassifier(model.with_task(marks="?!"), DecodingConfig(max_marks=1)).decode(QUESTIONS)
     tokenizer = model.tokenizer

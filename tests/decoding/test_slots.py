@@ -4,7 +4,6 @@ import math
 import random
 import re
 from dataclasses import replace
-from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +18,7 @@ from tiny import TINY_SHAPE, t5_network
 from t5punct import model as models
 from t5punct.decoding.cached_decoder import CachedDecoder
 from t5punct.decoding.candidates import Candidates
-from t5punct.decoding.inputs import DecodingConfig, WindowInput, encoder_input, sources_of
+from t5punct.decoding.inputs import DecodingConfig, WindowInput, encoder_input
 from t5punct.decoding.slots import Draft, Guess, SlotDecoder
 from t5punct.errors import ConfigError
 from t5punct.model import Model
@@ -97,21 +96,14 @@ def test_parallel_equals_step_by_step_for_every_shape_of_t5(tiny_model: Model, s
 def test_passes_of_few_tokens_give_the_same_votes(
     tiny_model: Model, pass_tokens: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Of a long word without a slot a pass may decide nothing, and then goes on to the next site."""
+    """Of a long word without a slot a pass may decide nothing.  Windows that get many marks are given room."""
     monkeypatch.setattr("t5punct.decoding.slots._PASS_TOKENS", pass_tokens)
+    monkeypatch.setattr("t5punct.decoding.cached_decoder._SPARE_TOKENS", 0)
     words = [*"we know".split(), *["https://example.org/" + "x9" * 20] * 2, *"that right".split()]
     no_slots = WindowInput.of(words, [not word.startswith("https") for word in words])
     for seed in range(3):
         model = _shaped(tiny_model, seed, num_decoder_layers=1 + seed)
         assert_same_votes(_parallel(model, [*WINDOWS, no_slots]), decode_stepwise(model, [*WINDOWS, no_slots]))
-
-
-def test_windows_that_outgrow_the_cache_are_given_room(tiny_model: Model, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Drafts without any mark, of windows that get many."""
-    monkeypatch.setattr("t5punct.decoding.cached_decoder._SPARE_TOKENS", 0)
-    for seed in range(3):
-        model = _shaped(tiny_model, seed, num_decoder_layers=1 + seed)
-        assert_same_votes(_parallel(model, WINDOWS), decode_stepwise(model, WINDOWS))
 
 
 @settings(deadline=None, max_examples=12)
@@ -138,9 +130,10 @@ def test_a_tagger_changes_passes_alone_and_a_draft_that_is_the_answer_needs_one(
     cases = [Case(most_probable(vote.cases)) for vote in solution.votes]
     guesses = [Guess(most_probable(vote.marks), case, case) for vote, case in zip(solution.votes, cases, strict=True)]
     draft = Draft(WINDOWS[0], decoder._candidates, guesses)
-    source = encoder_input(sources_of(WINDOWS[:1], model), model)
+    source = encoder_input([window.source(model.tokenizer) for window in WINDOWS[:1]], model)
     with torch.inference_mode():
-        decoder._settle(CachedDecoder(model, source), [draft])
+        decoder._run_pass(CachedDecoder(model, *source), [draft])
+    assert draft.is_settled
     assert draft.solution().n_passes == 1
     assert_same_votes([draft.solution().votes], [solution.votes])
 
@@ -223,68 +216,6 @@ def test_odds_are_positive_numbers_of_marks_that_the_task_has(tiny_model: Model,
         SlotDecoder(tiny_model, DecodingConfig(mark_odds={mark: odds}))
     with pytest.raises(ConfigError, match=told):
         tiny_model.with_task(mark_odds={mark: odds})
-
-
-def test_the_order_of_windows_changes_nothing_and_every_word_gets_a_whole_vote(tiny_model: Model) -> None:
-    shuffled = random.Random(1).sample(WINDOWS, len(WINDOWS))
-    votes_by_window = dict(zip(shuffled, _parallel(tiny_model, shuffled), strict=True))
-    assert_same_votes([votes_by_window[window] for window in WINDOWS], _parallel(tiny_model, WINDOWS))
-    for window, votes in zip(WINDOWS, _parallel(tiny_model, WINDOWS), strict=True):
-        assert len(votes) == len(window.words)
-        for index, vote in enumerate(votes):
-            assert sum(vote.marks.values()) == pytest.approx(1.0)
-            assert sum(vote.cases.values()) == pytest.approx(1.0)
-            assert (vote.left_words, vote.right_words) == (index, len(window.words) - index - 1)
-
-
-@torch.inference_mode()
-def test_label_distributions_equal_brute_force(tiny_model: Model) -> None:
-    """The last slot of a window: every label is written out and scored as a whole by the model."""
-    config = DecodingConfig(max_marks=2)
-    model = next(  # a model whose greedy answer for the last slot has a mark
-        model
-        for model in (_shaped(tiny_model, seed).with_task(marks="!?") for seed in range(100))
-        if most_probable(SlotDecoder(model, config).decode(WINDOWS[:1])[0].votes[-1].marks)
-    )
-    (solution,) = SlotDecoder(model, config).decode(WINDOWS[:1])
-    tokenizer, window = model.tokenizer, WINDOWS[0]
-    written: list[int] = []  # all words with their greedy labels, up to the last slot
-    for index, (word, vote) in enumerate(zip(window.words, solution.votes, strict=True)):
-        form = next(f for f in _forms(word) if f[0] == most_probable(vote.cases))[1]
-        written += tokenizer.word_ids(form, first=index == 0)
-        if index < len(window.words) - 1:
-            written += [token for mark in most_probable(vote.marks) for token in tokenizer.mark_ids[mark]]
-    joint = {
-        "".join(marks): _probability(model, window, written, "".join(marks), config)
-        for length in range(3)
-        for marks in product("!?", repeat=length)
-    }
-    assert sum(joint.values()) == pytest.approx(1.0, abs=1e-5)
-    labels = solution.votes[-1].marks
-    for label in labels:
-        # a label that greedy decoding did not enter stands for all that begin with it
-        alone = most_probable(labels).startswith(label) or len(label) == 2
-        wanted = joint[label] if alone else sum(p for other, p in joint.items() if other.startswith(label))
-        assert labels.get(label, 0.0) == pytest.approx(wanted, abs=1e-4), label
-
-
-def _forms(word: str) -> list[tuple[str, str]]:
-    return [("lower", word), ("capitalised", word.capitalize()), ("upper", word.upper())]
-
-
-def _probability(model: Model, window: WindowInput, written: list[int], label: str, config: DecodingConfig) -> float:
-    """P(label, end | written) when only marks and the end may be written, by one forward pass a token."""
-    tokenizer, result = model.tokenizer, 1.0
-    source = torch.tensor([tokenizer.source(window.words).ids])
-    for n_marks in range(len(label) + 1):
-        marks = list(model.task.marks) if n_marks < (config.max_marks or 0) else []
-        allowed = [tokenizer.eos_id, *(tokenizer.mark_ids[mark][0] for mark in marks)]
-        prefix = [model.start_id, *written, *(tokenizer.mark_ids[mark][0] for mark in label[:n_marks])]
-        network: Any = model.network
-        logits = network(input_ids=source, decoder_input_ids=torch.tensor([prefix])).logits[0, -1][allowed]
-        taken = 0 if n_marks == len(label) else 1 + marks.index(label[n_marks])
-        result *= math.exp(torch.log_softmax(logits.double(), 0)[taken].item())
-    return result
 
 
 def test_marks_that_the_task_does_not_have_are_refused(tiny_model: Model) -> None:

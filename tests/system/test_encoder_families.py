@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 import torch
-from from_encoder import from_encoder
+from from_encoder import ENCODER_TASK, from_encoder
 from from_encoder import main as make_model
 from stepwise import assert_same_votes, decode_stepwise
 from tiny import tiny_text
@@ -20,7 +20,6 @@ from t5punct.decoding.slots import SlotDecoder
 from t5punct.errors import ConfigError, ModelError
 from t5punct.punctuator import Punctuator, PunctuatorConfig
 from t5punct.streaming import StreamConfig, StreamingPunctuator
-from t5punct.t5.task import ENCODER_TASK
 from t5punct.text.words import split
 from t5punct.training.config import DataConfig, DelayConfig, LossConfig, OptimConfig, TrainConfig, ValidationConfig
 from t5punct.training.data.prepare import PrepareConfig, prepare

@@ -1,6 +1,5 @@
 """The delayed encoder against one that is computed token by token, and what its states may depend on."""
 
-import random
 from collections.abc import Sequence
 from typing import Any
 
@@ -124,24 +123,6 @@ def by_hand(encoder: Any, ids: list[int], words: list[int], delay: Delay) -> tor
 @given(text=texts(), delay=delays)
 def test_it_equals_an_encoder_token_by_token(kind: str, text: tuple[list[int], list[int]], delay: Delay) -> None:
     assert torch.allclose(states_of(kind, *text, delay), by_hand(ENCODERS[kind], *text, delay), atol=1e-4)
-
-
-@pytest.mark.parametrize("kind", ENCODERS)
-@few
-@given(text=texts(), delay=delays, seed=st.integers(0, 99), data=st.data())
-def test_no_state_depends_on_a_later_word_whatever_it_is(
-    kind: str, text: tuple[list[int], list[int]], delay: Delay, seed: int, data: st.DataObject
-) -> None:
-    """Other words, more words or none at all after word i + L: the same state."""
-    ids, words = text
-    word = data.draw(st.integers(-1, max(word for word in words if word != NOBODY)))
-    beyond = word + delay.words + 1 if word >= 0 else 0
-    heard = [place for place, owner in enumerate(words) if owner < beyond]
-    new_ids = [*(ids[place] for place in heard), *random.Random(seed).choices(range(2, 40), k=5)]
-    new_words = [*(words[place] for place in heard), beyond, beyond, beyond + 1, beyond + 2, NOBODY]
-    mine = [place for place in heard if words[place] == word]
-    states, other = states_of(kind, ids, words, delay), states_of(kind, new_ids, new_words, delay)
-    assert torch.allclose(states[mine], other[mine], atol=1e-4)
 
 
 def reached(kind: str, ids: list[int], words: list[int], delay: Delay, word: int) -> set[int]:

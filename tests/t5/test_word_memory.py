@@ -12,7 +12,7 @@ from torch import nn
 
 from t5punct import model as models
 from t5punct.decoding.generate import generate_texts
-from t5punct.decoding.inputs import WindowInput, encoder_input, sources_of
+from t5punct.decoding.inputs import WindowInput, encoder_input
 from t5punct.decoding.slots import SlotDecoder
 from t5punct.model import Model
 from t5punct.t5.encoder_t5 import EncoderT5, EncoderT5Config
@@ -73,22 +73,20 @@ def test_it_is_stored_in_int8(folder: Path, tmp_path: Path) -> None:
     models.save(models.load(folder), tmp_path / "small", int8=True)
     stored, model = models.load(tmp_path / "small", precision="fp32"), models.load(folder)
     assert isinstance(stored.network, InferenceT5)
-    batch = encoder_input(sources_of(WINDOWS, model), model)
+    input_ids, mask = encoder_input([window.source(model.tokenizer) for window in WINDOWS], model)
     with torch.no_grad():
-        states = model.encode(batch.input_ids, batch.attention_mask)
-        kept, rounded = (each.remember(states, batch.input_ids) for each in (model, stored))
+        states = model.encode(input_ids, mask)
+        kept, rounded = (each.remember(states, input_ids) for each in (model, stored))
     assert torch.allclose(rounded, kept, atol=0.02 * float(kept.abs().max()))
 
 
 def test_generate_of_transformers_reads_the_memory(folder: Path) -> None:
     model = models.load(folder)
     network: Any = model.network
-    batch = encoder_input(sources_of(WINDOWS[:1], model), model)
-    written = network.generate(
-        input_ids=batch.input_ids, attention_mask=batch.attention_mask, max_new_tokens=12, do_sample=False
-    )
+    input_ids, mask = encoder_input([window.source(model.tokenizer) for window in WINDOWS[:1]], model)
+    written = network.generate(input_ids=input_ids, attention_mask=mask, max_new_tokens=12, do_sample=False)
     assert generate_texts(model, WINDOWS[:1])[0].startswith(model.tokenizer.decode(written[0].tolist()))
     labels = torch.tensor([[5, 6, 7]])
-    loss = network(input_ids=batch.input_ids, attention_mask=batch.attention_mask, labels=labels).loss
+    loss = network(input_ids=input_ids, attention_mask=mask, labels=labels).loss
     network.memory.words.weight.data.mul_(3)
-    assert loss != network(input_ids=batch.input_ids, attention_mask=batch.attention_mask, labels=labels).loss
+    assert loss != network(input_ids=input_ids, attention_mask=mask, labels=labels).loss

@@ -20,7 +20,7 @@ from torch import nn
 
 from ... import model as models
 from ...config import check
-from ...t5.weights import without_advice
+from ...t5.weights import quiet_transformers
 from .. import checkpoint
 from ..checkpoint import TrainState
 from ..config import OptimConfig, TrainConfig, ValidationConfig
@@ -136,7 +136,7 @@ def _ready_model(config: TrainConfig, model: models.Model, examples: ChunkExampl
     network: Any = model.network
     network.decoder.set_attn_implementation("eager")  # as in EncoderT5
     if accelerator.device.type == "cpu":  # with gradients a quarter faster there than fused attention
-        with without_advice():  # of MPNet, which has eager attention only
+        with quiet_transformers():  # of MPNet, which has eager attention only
             network.set_attn_implementation("eager")
     if config.gradient_checkpointing:
         # older versions of transformers have the second name
