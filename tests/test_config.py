@@ -149,7 +149,7 @@ def test_a_file_that_others_made_has_no_base(yaml: Path) -> None:
 
 
 @pytest.mark.parametrize(("override", "message"), [
-    ("size=x", "setting 'size': Value 'x' of type 'str' could not be converted to Integer; expected a value of its "),
+    ("size=x", "setting 'size': Value 'x' of type 'str' could not be converted to Integer; expected another type"),
     ("size=", "setting 'size': Incompatible value 'None' for field of type 'int'; "),
     ("optim.name=[1]", "setting 'optim.name': Cannot convert 'ListConfig' to string: '[1]'; "),
     ("optim=3", "settings: Merge error: int is not a subclass of Optim. value: 3; "),

@@ -224,7 +224,7 @@ PREPARE = {
     "corpora=[{path: talks.txt, holdout_every: 1}]": r"no chunk to train on: 10 documents, 10 held out, .*; lower hold",
     "corpora=[{path: a.txt, document: page}]": r"corpora.document 'page'; expected one of auto, .*; check corpora",
     "corpora=[{path: a, dataset: b}]": r"path a and dataset b; expected one of them; drop one",
-    "pause_ms=-5": r"pause_ms -5; expected 1 or more, or null; set pause_ms",
+    "pause_ms=-5": r"pause_ms -5 and long_pause_ms None; .*",
     "corpora=[{style: talk}]": r"a corpus without a path; expected corpora: \[{path: FILE}\]; name a file",
     "chunks.min_words=9 chunks.max_words=8": r"windows of 9 to 8 words; expected 1 <= min_words <= max_words; .*",
     "chunks.max_tokens=3": r"the word '.*' alone has more than 3 tokens; .*; raise chunks.max_tokens or clean the text",

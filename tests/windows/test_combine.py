@@ -180,7 +180,7 @@ def test_windows_that_want_different_marks_or_know_nothing() -> None:
 
 @pytest.mark.parametrize(("values", "message"), [
     ({"method": "median"}, "method 'median'; expected one of mean, entropy, hamming, vote"),
-    ({"threshold": 1.0}, "threshold 1.0; expected 0 to below 1"),
+    ({"threshold": 1.1}, "threshold 1.1; expected 0 to 1"),
     ({"threshold": -0.1}, "threshold -0.1"),
 ])  # fmt: skip
 def test_an_impossible_combination_is_refused(values: dict[str, object], message: str) -> None:
