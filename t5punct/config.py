@@ -153,7 +153,7 @@ def _build(schema: type[T], layers: Sequence[_Layer]) -> T:
             mistake = f"unknown setting {str(error.full_key)!r}{place}"
             nearest = difflib.get_close_matches(str(error.full_key), valid_keys(schema), n=5, cutoff=0)
             expected = f"one like {', '.join(nearest)}"
-            raise ConfigError(mistake, expected=expected, fix="check the spelling") from error
+            raise ConfigError(mistake, expected=expected, fix="see --help or docs/settings.md") from error
         except (OmegaConfBaseException, TypeError) as error:
             key = getattr(error, "full_key", None)  # not of a section that is no mapping
             name = f"setting {key!r}" if key else "settings"

@@ -68,7 +68,7 @@ for command, example in EXAMPLES.items():
 @app.callback(invoke_without_command=True)
 def _root(
     context: typer.Context,
-    version: Annotated[bool, typer.Option("--version", help="Print the version and stop.")] = False,
+    version: Annotated[bool, typer.Option("--version", "-V", help="Print the version and stop.")] = False,
 ) -> None:
     if version:
         typer.echo(f"t5punct {__version__}")

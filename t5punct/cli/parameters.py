@@ -120,6 +120,8 @@ def read_options(kind: type[Options], context: typer.Context, settings: Sequence
         if not is_setting(setting):
             mistake = f"{setting} behind t5punct {context.info_name}"
             fix = f"see t5punct {context.info_name} --help"
+            if context.info_name == "stream":  # it reads standard input
+                fix = f"say: t5punct stream < {setting}"
             raise ConfigError(mistake, expected="options and KEY=VALUE alone", fix=fix)
         if name in values:
             raise ConfigError(f"{name} twice", expected="one value", fix=f"drop {setting}")

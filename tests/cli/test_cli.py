@@ -105,7 +105,8 @@ def test_a_full_disk_is_told_and_a_reader_that_goes_away_is_no_error(folder: str
 
 def test_version_and_help_which_is_shown_without_a_command_too(invoke: Invoke) -> None:
     assert invoke("train", "-h") == invoke("train", "--help") == invoke("help", "train")
-    assert invoke("--version")[1].strip() == invoke("version")[1].strip() == f"t5punct {__version__}"
+    for command in ("--version", "-V", "version"):
+        assert invoke(command)[1].strip() == f"t5punct {__version__}"
     shown = invoke("--help")[1]
     assert all(command in shown for command in ("punctuate", "evaluate", "prepare", "train"))
     assert invoke() == (2, shown, "")
