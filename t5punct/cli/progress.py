@@ -59,7 +59,7 @@ def output_is_file() -> bool:
     """Return whether standard output goes into a file, so that a bar on the terminal is drawn over no text."""
     try:
         return stat.S_ISREG(os.fstat(sys.stdout.fileno()).st_mode)
-    except (OSError, ValueError):  # it is closed, or not a file of the system, as in a notebook
+    except (AttributeError, OSError, ValueError):  # it is closed, or not a file of the system, as in a notebook
         return False
 
 
