@@ -13,7 +13,7 @@ at the nodes where marks part from words, and from each other.
 >>> choice = Choice.of([Option((5, 1)), Option((5, 2)), Option((7,), mark=",")])
 >>> choice.root.tokens, [branch.node.tokens for branch in choice.paths[1].branches]
 ((5, 7), [(5, 7), (1, 2)])
->>> [round(mass, 3) for mass in choice.paths[1].masses([[0.8, 0.2], [0.25, 0.75]])]
+>>> [round(share, 3) for share in choice.paths[1].option_probabilities([[0.8, 0.2], [0.25, 0.75]])]
 [0.2, 0.6, 0.2]
 """
 
@@ -71,24 +71,25 @@ class Path:
     option: Option
     branches: tuple[Branch, ...]
 
-    def masses(self, rows: Sequence[Sequence[float]]) -> list[float]:
-        """Return the probability of each option, given `rows`, the probabilities of the tokens at each branch.
+    def option_probabilities(self, rows: Sequence[Sequence[float]]) -> list[float]:
+        """Return the probability of each option of the choice; they sum to 1.
 
-        These are chain-rule products along the path; they sum to 1.  What follows a token that was not taken is not
-        known, so all of its probability goes to the first option that goes on with it.
+        rows: for each branch of this path, the probabilities of the tokens at its node; zeros may follow them.
+        These are multiplied along the path (chain rule).  What follows a token that was not taken is not known, so all
+        of its probability goes to the first option that goes on with it.
         """
         n_options = len(self.choice.options)
         if len(self.branches) == 1 and len(self.choice.root.tokens) == n_options:
-            return list(rows[0][:n_options])  # no two options begin alike, so the root decides
-        masses = [0.0] * n_options
-        mass = 1.0
+            return list(rows[0][:n_options])  # each option has a first token of its own, in the order of the options
+        probabilities = [0.0] * n_options
+        of_path = 1.0  # the probability of the path as far as the branch
         for branch, row in zip(self.branches, rows, strict=True):
             for child, first_option in enumerate(branch.node.first_options):
                 if child != branch.taken:
-                    masses[first_option] = mass * row[child]
-            mass *= row[branch.taken]
-        masses[self.index] = mass
-        return masses
+                    probabilities[first_option] = of_path * row[child]
+            of_path *= row[branch.taken]
+        probabilities[self.index] = of_path
+        return probabilities
 
 
 @dataclass(frozen=True, eq=False)
