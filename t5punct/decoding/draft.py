@@ -213,43 +213,41 @@ class VoteBuilder:
     def add(self, path: Path, probabilities: Sequence[float]) -> None:
         """Add the path that was taken; probabilities: of all options of its choice."""
         choice = path.choice
-        form_probabilities = probabilities[: len(choice.forms)]
-        mark_probabilities = probabilities[len(choice.forms) :]
+        of_forms = probabilities[: len(choice.forms)]
+        of_marks = probabilities[len(choice.forms) :]
         if path.option.mark is not None:
             if not self._marks and choice.cases:
-                self._next_case_inside = _cases(choice, form_probabilities)
+                self._next_case_inside = _cases(choice, of_forms)
             marks = self._marks + path.option.mark
             self._outcomes.setdefault(marks, 0.0)  # the first outcome wins a tie: it is the one that was taken
-            self._add_outcomes(choice, form_probabilities, mark_probabilities)
+            self._add_outcomes(choice, of_forms, of_marks)
             self._marks = marks
             self._marks_probability = self._outcomes[marks]
             return
         if self._outcomes:
-            self._add_outcomes(choice, form_probabilities, mark_probabilities)
+            self._add_outcomes(choice, of_forms, of_marks)
             slot = normalise(self._outcomes)
         else:  # nearly always: nothing is written in the slot
-            slot = {NO_MARKS: sum(form_probabilities), **dict(zip(choice.marks, mark_probabilities, strict=True))}
+            slot = {NO_MARKS: sum(of_forms), **dict(zip(choice.marks, of_marks, strict=True))}
         if self.place:
             self._slots.append(slot)
         if path.option.case is not None:
-            self._cases.append(_cases(choice, form_probabilities))
+            self._cases.append(_cases(choice, of_forms))
             openings = None  # the decoder writes no opening marks
             if len(choice.openings) > 1:
                 openings = dict.fromkeys(choice.openings, 0.0)
-                for (_, opening), probability in zip(choice.forms, form_probabilities, strict=True):
+                for (_, opening), probability in zip(choice.forms, of_forms, strict=True):
                     openings[opening] += probability
                 openings = normalise(openings)
             self._openings.append(openings)
             self._cases_inside.append(self._next_case_inside if ends_sentence(self._marks) else None)
             self._begin_slot()
 
-    def _add_outcomes(
-        self, choice: Choice, form_probabilities: Sequence[float], mark_probabilities: Sequence[float]
-    ) -> None:
-        """Add what the slot may hold: no more than so far, or one more mark."""
-        for mark, probability in zip(choice.marks, mark_probabilities, strict=True):
+    def _add_outcomes(self, choice: Choice, of_forms: Sequence[float], of_marks: Sequence[float]) -> None:
+        """Add what the slot may hold, no more than so far or one more mark, with probabilities of forms and marks."""
+        for mark, probability in zip(choice.marks, of_marks, strict=True):
             self._outcomes[self._marks + mark] = self._marks_probability * probability
-        self._outcomes[self._marks] = self._marks_probability * sum(form_probabilities)
+        self._outcomes[self._marks] = self._marks_probability * sum(of_forms)
 
     def votes(self) -> tuple[Vote, ...]:
         """Return one vote for each slot that was decided; of the word after the last one, only the case is known."""

@@ -52,10 +52,7 @@ class TrainState:
 
 
 def check_output(config: TrainConfig) -> None:
-    """Raise ConfigError if a run may not have its output folder.
-
-    The working directory must not be the folder or lie in it; unless the run is resumed, the folder must be empty.
-    """
+    """Raise ConfigError if the run may not have its output folder: we are in it, or it is not empty for a new run."""
     folder = Path(config.output)
     check_not_here(folder)
     if config.resume:

@@ -287,10 +287,7 @@ def _rewrite(line: Line, new: Sequence[Spelling | None], starts: Sequence[int]) 
 
 
 def _moved_index(old: str, new: str, index: int) -> int:
-    """Return where an index in `old`, a word, lies in `new`, the same word written anew.
-
-    What is inserted at the index comes after it.  A capital counts as its small letter.
-    """
+    """Return where an index in a word lies in the same word written anew: before what is inserted there."""
     letters, new_letters = [char.lower() for char in old], [char.lower() for char in new]
     step = next(step for step in Levenshtein.opcodes(letters, new_letters) if index <= step.src_end)
     return min(step.dest_start + index - step.src_start, step.dest_end)  # the end, where the new part is shorter

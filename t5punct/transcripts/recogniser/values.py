@@ -58,12 +58,9 @@ def _without_margins(source: str) -> str:
 
 def _parse(source: str, name: str) -> Any:
     """Return the value of one json text.  name: the text's, for errors."""
+    # constants: NaN and Infinity; not strict: a string may hold tabs and ends of lines
     decoder = json.JSONDecoder(
-        object_pairs_hook=_object_of,
-        parse_float=Number,
-        parse_int=Number,
-        parse_constant=Number,  # `NaN`
-        strict=False,  # a string may hold tabs and ends of lines
+        object_pairs_hook=_object_of, parse_float=Number, parse_int=Number, parse_constant=Number, strict=False
     )
     try:
         value = decoder.decode(_without_margins(source))
