@@ -144,7 +144,7 @@ class TagDecoder:
     def _paired(
         self, pairs: Pairs, marks: torch.Tensor, openings: torch.Tensor, windows: Sequence[WindowInput]
     ) -> tuple[torch.Tensor, torch.Tensor]:
-        """Return logits of marks and probabilities of opening marks whose best classes are those that `pair_marks` chose.
+        """Return logits of marks and probabilities of opening marks, whose best are those that `pair_marks` chose.
 
         marks: (n_slots, n_mark_classes), openings: (n_slots, n_opening_classes), of one window after the other.
         """

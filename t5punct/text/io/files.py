@@ -49,8 +49,8 @@ SAVE_TEXT = "save its text as .txt in the program that opens it"
 BOM = "\ufeff"  # the byte order mark that some editors write at the start of a file
 
 
-def read_lines(path: str | Path) -> Iterator[str]:
-    """Yield the lines of a text file without their ends.  Raises InputError for a pipe, and as `decode` does."""
+def lines_of_file(path: str | Path) -> Iterator[str]:
+    """Yield the lines without their ends.  Raises InputError for a pipe, as callers read twice, and as `decode`."""
     if _is_special(Path(path)):
         raise InputError(f"{path} is a pipe", expected="a file, which can be read again", fix="save it to one first")
     for line in source_lines_with_ends(path):

@@ -120,7 +120,7 @@ class RunLog:
     def _summary(self, line: dict[str, float | int]) -> str:
         """Return a line for people: without losses that are not trained, with the time left."""
         step = line["step"]
-        untrained = [name for name in _LOGGED.values() if not line.get(name)]  # their weight is 0
+        untrained = [name for name in _LOGGED.values() if not line.get(name)]  # absent, or of weight 0
         left_out = ("step", "words", "words_per_second", *untrained)
         named = [f"{name} {value:.4g}" for name, value in line.items() if name not in left_out]
         if "words_per_second" in line:  # not that of a validation
