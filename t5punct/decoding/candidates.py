@@ -180,8 +180,8 @@ class Candidates:
             word = (window.spellings if self._tokenizer.task.cased else window.words)[index]
         kept_marks = window.given[index - 1] if window.given and index else NO_MARKS
         takes_mark = not kept_marks and index > 0 and window.has_slot[index - 1] and n_marks < self._alphabet.max_marks
-        takes_opening = word is not None and window.has_slot[index]
-        key = (word, index == 0, takes_mark, self._first_marks_differ and n_marks == 0, kept_marks, takes_opening)
+        may_open = word is not None and window.has_slot[index]
+        key = (word, index == 0, takes_mark, self._first_marks_differ and n_marks == 0, kept_marks, may_open)
         choice = self._choices.get(key)
         if choice is not None:
             return choice
@@ -191,13 +191,7 @@ class Candidates:
         return choice
 
     def _options(
-        self,
-        word: str | None,
-        opens_text: bool,
-        takes_mark: bool,
-        begins_slot: bool,
-        kept_marks: str,
-        takes_opening: bool,
+        self, word: str | None, opens_text: bool, takes_mark: bool, begins_slot: bool, kept_marks: str, may_open: bool
     ) -> list[Option]:
         """Return the options, forms of the word first; None: the text ends.  begins_slot: whether a mark would.
 
@@ -205,7 +199,7 @@ class Candidates:
         """
         tokenizer = self._tokenizer
         options = [Option((tokenizer.eos_id,))] if word is None else self._forms(word, opens_text)
-        if takes_opening:
+        if may_open:
             options += [
                 replace(option, tokens=(tokenizer.opening_ids[mark], *option.tokens), opening=mark)
                 for mark in self._openings
