@@ -23,7 +23,7 @@ from t5punct.evaluation.counts import Counts, Slot, count
 from t5punct.evaluation.scores import scores_of
 from t5punct.evaluation.significance import interval
 from t5punct.punctuator import Punctuator
-from t5punct.text.io.files import read_lines
+from t5punct.text.io.files import lines_of_file
 from t5punct.text.io.iwslt import TO_BE_LEFT_OUT, read_rows
 from t5punct.text.marks import DISFLUENT
 from t5punct.text.render import RenderConfig
@@ -72,7 +72,7 @@ def written_by_hand(path: Path) -> Said:
 def synthetic(path: Path, settings: DisfluencyConfig, max_words: int) -> Said:
     """Return text with disfluencies as in training, those of the next document's words among them."""
     rng = random.Random(1)
-    documents = [list(_written(line)) for line in read_lines(path) if line.strip()]
+    documents = [list(_written(line)) for line in lines_of_file(path) if line.strip()]
     heard = (
         word
         for place, words in enumerate(documents)

@@ -118,7 +118,7 @@ def _loop(run: Run, n_steps: int, output: Path) -> float:
     words, until = run.state.words, run.state.step + n_steps
     started = time.perf_counter()
     run.n_steps = until
-    with RunLog(output, run.n_steps, run.state, show=True, track=run.accelerator.log) as progress:
+    with RunLog(output, run.n_steps, run.state, is_main=True, track=run.accelerator.log) as progress:
         take_steps(run, progress)
     return (run.state.words - words) / (time.perf_counter() - started)
 

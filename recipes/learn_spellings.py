@@ -12,7 +12,7 @@ import sys
 from itertools import chain
 from pathlib import Path
 
-from t5punct.text.io.files import read_lines
+from t5punct.text.io.files import lines_of_file
 from t5punct.text.spelling_table import write_table
 from t5punct.training.data.spellings import learn_table
 
@@ -20,6 +20,6 @@ if __name__ == "__main__":
     if len(sys.argv) < 4:
         sys.exit(f"usage: python {sys.argv[0]} MODEL WORDS TEXT ..\n\n{__doc__}")
     folder, word_list, *paths = sys.argv[1:]
-    words = [] if word_list == "-" else [line.strip() for line in read_lines(word_list)]
+    words = [] if word_list == "-" else [line.strip() for line in lines_of_file(word_list)]
     lower_words = {word for word in words if word.islower()}
-    write_table(learn_table(chain.from_iterable(map(read_lines, paths)), lower_words), Path(folder))
+    write_table(learn_table(chain.from_iterable(map(lines_of_file, paths)), lower_words), Path(folder))

@@ -18,7 +18,7 @@ from collections.abc import Iterable
 from itertools import chain
 from pathlib import Path
 
-from t5punct.text.io.files import read_lines
+from t5punct.text.io.files import lines_of_file
 from t5punct.text.spelling_table import SpellingTable, read_table, write_table
 
 _PRODUCT = re.compile(r"(?!(?:Da|De|Di|Du|La|Le|Saint|Van|Von)[A-Z])[^\W\d_]*[a-z][A-Z][^\W\d_]*")
@@ -42,5 +42,5 @@ if __name__ == "__main__":
     if len(sys.argv) < 4:
         sys.exit(f"usage: python {sys.argv[0]} MODEL OTHER TEXT ..\n\n{__doc__}")
     folder, other, *paths = sys.argv[1:]
-    names = product_names(read_table(Path(other)), chain.from_iterable(map(read_lines, paths)))
+    names = product_names(read_table(Path(other)), chain.from_iterable(map(lines_of_file, paths)))
     write_table(names.including(read_table(Path(folder))), Path(folder))

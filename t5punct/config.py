@@ -126,18 +126,20 @@ def _read_yaml(path: Path, *, may_resolve: bool = True) -> Any:
 
 
 def _read_override(text: str) -> Any:
+    """Return the settings of `optim.lr=1e-3`, nested: {"optim": {"lr": 0.001}}."""
     from omegaconf import OmegaConf
 
     key, sign, value = text.partition("=")
-    # `task.marks=,.?!` is not YAML: a value of signs alone is quoted, unless it is null, a bracket or a quote
-    if not any(char.isalnum() or char in "[]{}'\"" for char in value) and value.strip() not in ("", "~"):
-        value = f"'{value}'"
     expected = "key=value"
     fix = "write e.g. optim.lr=1e-3"
     check(sign, f"override {text!r}", expected=expected, fix=fix)
+    are_signs = value.strip() and not any(char.isalnum() for char in value)
+    is_yaml = value.strip() == "~" or any(char in "[]{}'\"" for char in value)  # null, a list, a dict, in quotes
+    if are_signs and not is_yaml:  # `task.marks=,.?!`
+        value = f"'{value}'"
     try:
         return OmegaConf.to_container(OmegaConf.from_dotlist([f"{key}={value}"]), resolve=True)
-    except Exception as error:  # as above
+    except Exception as error:  # PyYAML's and OmegaConf's errors have no common class
         raise ConfigError(f"override {text!r} ({error})", expected=expected, fix=fix) from error
 
 

@@ -55,7 +55,7 @@ class SlotWriter:
             self._node = following
             return
         path = self._choice.paths[following]
-        self._builder.add(path, path.masses(self._rows))
+        self._builder.add(path, path.option_probabilities(self._rows))
         if not self.done:
             self._offer()
 

@@ -394,7 +394,7 @@ def opened_ends(text: str) -> int:
 
 def test_a_tagger_without_them_is_what_it_was_and_other_marks_are_refused() -> None:
     assert set(Tagger(8, ",.").state_dict()) == {"marks.weight", "marks.bias", "cases.weight", "cases.bias"}
-    assert Tagger(8, ",.").opening_chances(torch.ones(2, 8), ",.") is None
+    assert Tagger(8, ",.").opening_probabilities(torch.ones(2, 8), ",.") is None
     for wrong in ("?", "¿¿", "a"):
         with pytest.raises(ConfigError, match="expected some of ¿¡"):
             TaskConfig(opening=wrong)

@@ -69,15 +69,16 @@ class Part:
     def n_bytes(self) -> int:
         return sum(job.n_bytes for job in self.jobs)
 
-    def split(self) -> list[Part]:
-        """Return each file as a part of its own, to be tried again after the worker of this part has died.
+    def after_death(self) -> list[Part]:
+        """Return the parts to do after the worker of this one has died: each file alone.
 
         Empty for a single file over which `MOST_TRIES` workers have died.
         """
-        n_lost_workers = self.n_lost_workers + 1 if len(self.jobs) == 1 else 0
+        was_alone = len(self.jobs) == 1  # of several files nobody knows which one did it
+        n_lost_workers = self.n_lost_workers + was_alone
         if n_lost_workers == MOST_TRIES:
             return []
-        return [Part(self.first + number, (job,), n_lost_workers) for number, job in enumerate(self.jobs)]
+        return [Part(self.first + offset, (job,), n_lost_workers) for offset, job in enumerate(self.jobs)]
 
 
 def divide_into_parts(jobs: Sequence[Job], n_workers: int) -> list[Part]:
@@ -170,16 +171,16 @@ class RayWork:
         outcomes = dict[int, Outcome]()  # by the index of a part's first job
         n_bytes = 0
         with cluster(self._config) as n_workers:
-            worker = replace(self._worker, cwd=str(Path.cwd()))
-            for part, outcome in self._outcomes(worker, divide_into_parts(jobs, n_workers), n_workers):
+            template = replace(self._worker, cwd=str(Path.cwd()))
+            for part, outcome in self._outcomes(template, divide_into_parts(jobs, n_workers), n_workers):
                 outcomes[part.first] = outcome
                 n_bytes += part.n_bytes
                 self.on_progress(n_bytes, sum(outcome.n_words for outcome in outcomes.values()))
-        remove_leftovers(worker.folder)  # of workers that were killed
+        remove_leftovers(self._worker.folder)  # of workers that were killed
         return Outcome.join([outcomes[first] for first in sorted(outcomes)])
 
-    def _outcomes(self, worker: PartWorker, parts: Sequence[Part], n_workers: int) -> Iterator[tuple[Part, Outcome]]:
-        """Yield parts with their outcomes, each as soon as it is ready."""
+    def _outcomes(self, template: PartWorker, parts: Sequence[Part], n_workers: int) -> Iterator[tuple[Part, Outcome]]:
+        """Yield parts and outcomes as they are ready; single files where a worker died.  Actors copy `template`."""
         import ray
 
         actor_class = ray.remote(num_cpus=self._config.n_cpus, num_gpus=self._config.n_gpus)(PartWorker)
@@ -189,23 +190,17 @@ class RayWork:
         while waiting or under_way:
             while waiting and len(under_way) < n_workers:
                 part = waiting.popleft()
-                actor = idle_actors.pop() if idle_actors else actor_class.remote(**vars(worker))
+                actor = idle_actors.pop() if idle_actors else actor_class.remote(**vars(template))
                 under_way[actor.run.remote(part)] = (actor, part)
             [ready], _ = ray.wait([*under_way])  # waits for one
             actor, part = under_way.pop(ready)
             try:
                 outcome = ray.get(ready)
             except (ray.exceptions.ActorDiedError, ray.exceptions.OutOfMemoryError):  # over a file of the part
-                parts_again = part.split()
+                parts_again = part.after_death()
                 waiting += parts_again
                 if not parts_again:
-                    source = part.jobs[0].source
-                    error = InputError(
-                        f"{source}: its worker was ended {MOST_TRIES} times",
-                        expected="a worker that lives to the end",
-                        fix="see whether the machine has enough memory for the file",
-                    )
-                    yield part, Outcome(failures=(Failure(source, error),))
+                    yield part, Outcome(failures=(_death_of(part.jobs[0].source),))
                 continue
             except ray.exceptions.RayError as stopped:
                 raise ConfigError(
@@ -213,10 +208,20 @@ class RayWork:
                     expected="a cluster that runs to the end, with t5punct on all machines",
                     fix="give the same command again: it goes on where it was",
                 ) from stopped
-            if isinstance(outcome, Exception):
+            if isinstance(outcome, Exception):  # one that concerns all files
                 raise outcome
             idle_actors.append(actor)
             yield part, outcome
+
+
+def _death_of(source: str) -> Failure:
+    """Return the failure of a file that has ended its worker `MOST_TRIES` times."""
+    error = InputError(
+        f"{source}: its worker was ended {MOST_TRIES} times",
+        expected="a worker that lives to the end",
+        fix="see whether the machine has enough memory for the file",
+    )
+    return Failure(source, error)
 
 
 @contextmanager

@@ -17,7 +17,7 @@ from ..text.render import RenderConfig
 from ..windows.presets import DEFAULT_PRESET
 from . import parameters as shared
 from .parameters import load_punctuator, read_options
-from .progress import is_shown, note, note_waiting, progress_bar
+from .progress import is_shown, note, note_how_to_end, progress_bar
 
 if TYPE_CHECKING:
     from ..evaluation.comparison import Comparison
@@ -78,7 +78,7 @@ def evaluate(
         is_alone = options.model is None and options.revision is None and disfluencies == "keep"
         mistake = "--compare with --model, revision or --disfluencies"
         check(is_alone, mistake, expected="two models after --compare", fix="drop the other option")
-    note_waiting([data])
+    note_how_to_end([data])
     from rich.console import Console
 
     from ..evaluation import score_table

@@ -49,7 +49,7 @@ def note(message: str) -> None:
         typer.echo(f"t5punct: {message}", err=True)
 
 
-def note_waiting(sources: Sequence[str]) -> None:
+def note_how_to_end(sources: Sequence[str]) -> None:
     """Print how to end standard input, if it is among the sources and a terminal."""
     if STANDARD in sources and sys.stdin is not None and sys.stdin.isatty():
         note("reading what you type; end it by Ctrl-D on a line of its own")

@@ -20,7 +20,7 @@ from ..windows.presets import DEFAULT_PRESET
 from . import parameters as shared
 from .parameters import is_setting, load_punctuator, place, read_options
 from .process import available_processors, ending_in_order, wait_asleep
-from .progress import note, note_waiting, output_is_file, progress_bar, summarise_removed
+from .progress import note, note_how_to_end, output_is_file, progress_bar, summarise_removed
 
 if TYPE_CHECKING:
     from ..batch.distributed import RayWork
@@ -134,7 +134,7 @@ def punctuate(
     waiting = [job for job in planned.jobs if overwrite or not freshness.is_current(job)]
     failures = planned.failures
     if waiting:
-        note_waiting([job.source for job in waiting])
+        note_how_to_end([job.source for job in waiting])
         from ..batch.work import Work  # loads torch
 
         if options.ray is not None and output_dir is not None:

@@ -25,7 +25,7 @@ from ..text.render import REMOVE
 from . import parameters as shared
 from .parameters import load_punctuator, read_options
 from .process import calling_at_signals
-from .progress import note, note_waiting, summarise_removed
+from .progress import note, note_how_to_end, summarise_removed
 
 if TYPE_CHECKING:
     from ..text.io.live import TimedWord
@@ -82,8 +82,8 @@ def stream(
     options = read_options(StreamOptions, context, settings)
     if sys.stdin is None:
         raise InputError("standard input is closed", expected="an open one", fix="give the words through a pipe")
-    note_waiting([STANDARD])
-    with _interruptible() as (interrupt, received):  # also while libraries and the model are loaded
+    note_how_to_end([STANDARD])
+    with _interruptible() as (stop_descriptor, signals):  # also while libraries and the model are loaded
         from ..text.io.live import arrivals
 
         printer = _Printer(json)
@@ -91,7 +91,7 @@ def stream(
         open_stream = _local_stream if server is None else partial(_remote_stream, server)
         with open_stream(options, printer, provisional) as say:
             n_problems = 0
-            heard = arrivals(sys.stdin.fileno(), timed=timed, silence_ms=options.max_delay_ms, stop=interrupt)
+            heard = arrivals(sys.stdin.fileno(), timed=timed, silence_ms=options.max_delay_ms, stop=stop_descriptor)
             for arrival in heard:
                 if arrival.problem:  # one bad line is no reason to lose the words after it
                     typer.echo(f"t5punct: {arrival.problem}", err=True)
@@ -101,10 +101,10 @@ def stream(
         printer.end()
     if options.disfluencies == REMOVE:
         note(summarise_removed(printer.removed, printer.n_words))
-    if n_problems and not printer.n_words:
+    if n_problems and printer.n_words == 0:  # nothing but bad lines
         raise typer.Exit(2)
-    if received:
-        raise typer.Exit(128 + received[0])
+    if signals:
+        raise typer.Exit(128 + signals[0])  # as the shell reports a process that a signal ended
 
 
 @contextmanager
@@ -175,18 +175,18 @@ def _interruptible() -> Iterator[tuple[int, list[int]]]:
     The same signal once more ends everything.  Yields a file descriptor that becomes readable at the first signal, and
     the list of the signals so far.
     """
-    received = list[int]()
+    signals = list[int]()
     descriptor, writing_end = os.pipe()
 
     def stop(number: int, frame: object) -> None:
-        if number in received:
+        if number in signals:
             raise KeyboardInterrupt
-        received.append(number)
+        signals.append(number)
         os.write(writing_end, b"!")
 
     try:
         with calling_at_signals(stop, "SIGINT", "SIGTERM", "SIGHUP"):
-            yield descriptor, received
+            yield descriptor, signals
     finally:
         os.close(descriptor)
         os.close(writing_end)

@@ -13,7 +13,7 @@ at the nodes where marks part from words, and from each other.
 >>> choice = Choice.of([Option((5, 1)), Option((5, 2)), Option((7,), mark=",")])
 >>> choice.root.tokens, [branch.node.tokens for branch in choice.paths[1].branches]
 ((5, 7), [(5, 7), (1, 2)])
->>> [round(mass, 3) for mass in choice.paths[1].masses([[0.8, 0.2], [0.25, 0.75]])]
+>>> [round(share, 3) for share in choice.paths[1].option_probabilities([[0.8, 0.2], [0.25, 0.75]])]
 [0.2, 0.6, 0.2]
 """
 
@@ -71,24 +71,25 @@ class Path:
     option: Option
     branches: tuple[Branch, ...]
 
-    def masses(self, rows: Sequence[Sequence[float]]) -> list[float]:
-        """Return the probability of each option, given `rows`, the probabilities of the tokens at each branch.
+    def option_probabilities(self, rows: Sequence[Sequence[float]]) -> list[float]:
+        """Return the probability of each option of the choice; they sum to 1.
 
-        These are chain-rule products along the path; they sum to 1.  What follows a token that was not taken is not
-        known, so all of its probability goes to the first option that goes on with it.
+        rows: for each branch of this path, the probabilities of the tokens at its node; zeros may follow them.
+        These are multiplied along the path (chain rule).  What follows a token that was not taken is not known, so all
+        of its probability goes to the first option that goes on with it.
         """
         n_options = len(self.choice.options)
         if len(self.branches) == 1 and len(self.choice.root.tokens) == n_options:
-            return list(rows[0][:n_options])  # no two options begin alike, so the root decides
-        masses = [0.0] * n_options
-        mass = 1.0
+            return list(rows[0][:n_options])  # each option has a first token of its own, in the order of the options
+        probabilities = [0.0] * n_options
+        of_path = 1.0  # the probability of the path as far as the branch
         for branch, row in zip(self.branches, rows, strict=True):
             for child, first_option in enumerate(branch.node.first_options):
                 if child != branch.taken:
-                    masses[first_option] = mass * row[child]
-            mass *= row[branch.taken]
-        masses[self.index] = mass
-        return masses
+                    probabilities[first_option] = of_path * row[child]
+            of_path *= row[branch.taken]
+        probabilities[self.index] = of_path
+        return probabilities
 
 
 @dataclass(frozen=True, eq=False)
@@ -167,7 +168,7 @@ class Candidates:
         self._tokenizer = tokenizer
         self._alphabet = alphabet or tokenizer.task.alphabet
         self._mark_odds = mark_odds or {}
-        self._opens_differently = bool(self._mark_odds) or DISFLUENT in self._alphabet.marks
+        self._first_marks_differ = bool(self._mark_odds) or DISFLUENT in self._alphabet.marks
         # an opening mark is written only where its closing one may be
         self._openings = tuple(mark for mark in tokenizer.opening_ids if OPENING[mark] in self._alphabet.marks)
         self._choices: dict[tuple[str | None, bool, bool, bool, str, bool], Choice] = {}
@@ -178,9 +179,9 @@ class Candidates:
         if index < len(window.words):
             word = (window.spellings if self._tokenizer.task.cased else window.words)[index]
         kept_marks = window.given[index - 1] if window.given and index else NO_MARKS
-        marked = not kept_marks and index > 0 and window.has_slot[index - 1] and n_marks < self._alphabet.max_marks
-        takes_opening = word is not None and window.has_slot[index]
-        key = (word, index == 0, marked, self._opens_differently and n_marks == 0, kept_marks, takes_opening)
+        takes_mark = not kept_marks and index > 0 and window.has_slot[index - 1] and n_marks < self._alphabet.max_marks
+        may_open = word is not None and window.has_slot[index]
+        key = (word, index == 0, takes_mark, self._first_marks_differ and n_marks == 0, kept_marks, may_open)
         choice = self._choices.get(key)
         if choice is not None:
             return choice
@@ -190,15 +191,15 @@ class Candidates:
         return choice
 
     def _options(
-        self, word: str | None, first: bool, marked: bool, opens: bool, kept_marks: str, takes_opening: bool
+        self, word: str | None, opens_text: bool, takes_mark: bool, begins_slot: bool, kept_marks: str, may_open: bool
     ) -> list[Option]:
-        """Return the options, forms of the word first; `opens`: whether a mark would be the slot's first.
+        """Return the options, forms of the word first; None: the text ends.  begins_slot: whether a mark would.
 
-        Only a first mark has odds, or is the sign of disfluent words.
+        Only a mark that begins its slot has odds, or is the sign of disfluent words.
         """
         tokenizer = self._tokenizer
-        options = [Option((tokenizer.eos_id,))] if word is None else self._forms(word, first)
-        if takes_opening:
+        options = [Option((tokenizer.eos_id,))] if word is None else self._forms(word, opens_text)
+        if may_open:
             options += [
                 replace(option, tokens=(tokenizer.opening_ids[mark], *option.tokens), opening=mark)
                 for mark in self._openings
@@ -207,12 +208,12 @@ class Candidates:
         if kept_marks:
             marks = tuple(token for mark in kept_marks for token in tokenizer.mark_ids[mark])
             return [replace(option, tokens=marks + option.tokens) for option in options]
-        if marked:
-            odds = self._mark_odds if opens else {}
+        if takes_mark:
+            odds = self._mark_odds if begins_slot else {}
             options += [
                 Option(tokenizer.mark_ids[mark], mark=mark, odds=odds.get(mark, 1.0))
                 for mark in self._alphabet.marks
-                if opens or mark != DISFLUENT
+                if begins_slot or mark != DISFLUENT
             ]
         return options
 
@@ -238,8 +239,8 @@ def _node(options: Sequence[Option], live: Sequence[int], depth: int) -> TrieNod
     first_options = []
     for going_on in groups.values():
         first_options.append(going_on[0])
-        written = len(options[going_on[0]].tokens) == depth + 1  # then it is the only one: none begins another
-        children.append(going_on[0] if written else _node(options, going_on, depth + 1))
+        is_complete = len(options[going_on[0]].tokens) == depth + 1  # then it is the only one: none begins another
+        children.append(going_on[0] if is_complete else _node(options, going_on, depth + 1))
     # where a form and a mark begin alike, the form is first, and its odds are 1
     shares = [options[index].odds / options[live[0]].odds for index in first_options]
     log_odds = () if set(shares) == {1.0} else tuple(math.log(share) for share in shares)

@@ -138,7 +138,7 @@ class Draft:
         rows = iter(self._rows)
         for paths in self._places:
             for path in paths:
-                votes.add(path, path.masses([next(rows) for _ in path.branches]))
+                votes.add(path, path.option_probabilities([next(rows) for _ in path.branches]))
         return Solution(votes.votes(), self._n_passes)
 
     def _word(self, index: int, n_marks: int, mark: str, case: Case | None, opening: str) -> Path:
@@ -192,7 +192,7 @@ class VoteBuilder:
     def _begin_slot(self) -> None:
         """Begin the slot behind the word that was just written."""
         self._marks = NO_MARKS  # those written in the slot so far
-        self._mass = 1.0  # their probability
+        self._marks_probability = 1.0
         self._outcomes: dict[str, float] = {}  # of all marks that the slot may hold; empty while none is written
         self._next_case_inside: Distribution | None = None  # the next word's case if this slot were empty
 
@@ -210,44 +210,44 @@ class VoteBuilder:
     def done(self) -> bool:
         return len(self._slots) == self._n_words
 
-    def add(self, path: Path, masses: Sequence[float]) -> None:
-        """Add the path that was taken; `masses`: probabilities of all options of its choice."""
+    def add(self, path: Path, probabilities: Sequence[float]) -> None:
+        """Add the path that was taken; probabilities: of all options of its choice."""
         choice = path.choice
-        form_masses = masses[: len(choice.forms)]
-        mark_masses = masses[len(choice.forms) :]
+        of_forms = probabilities[: len(choice.forms)]
+        of_marks = probabilities[len(choice.forms) :]
         if path.option.mark is not None:
             if not self._marks and choice.cases:
-                self._next_case_inside = _cases(choice, form_masses)
+                self._next_case_inside = _cases(choice, of_forms)
             marks = self._marks + path.option.mark
             self._outcomes.setdefault(marks, 0.0)  # the first outcome wins a tie: it is the one that was taken
-            self._add_outcomes(choice, form_masses, mark_masses)
+            self._add_outcomes(choice, of_forms, of_marks)
             self._marks = marks
-            self._mass = self._outcomes[marks]
+            self._marks_probability = self._outcomes[marks]
             return
         if self._outcomes:
-            self._add_outcomes(choice, form_masses, mark_masses)
+            self._add_outcomes(choice, of_forms, of_marks)
             slot = normalise(self._outcomes)
         else:  # nearly always: nothing is written in the slot
-            slot = {NO_MARKS: sum(form_masses), **dict(zip(choice.marks, mark_masses, strict=True))}
+            slot = {NO_MARKS: sum(of_forms), **dict(zip(choice.marks, of_marks, strict=True))}
         if self.place:
             self._slots.append(slot)
         if path.option.case is not None:
-            self._cases.append(_cases(choice, form_masses))
+            self._cases.append(_cases(choice, of_forms))
             openings = None  # the decoder writes no opening marks
             if len(choice.openings) > 1:
                 openings = dict.fromkeys(choice.openings, 0.0)
-                for (_, opening), mass in zip(choice.forms, form_masses, strict=True):
-                    openings[opening] += mass
+                for (_, opening), probability in zip(choice.forms, of_forms, strict=True):
+                    openings[opening] += probability
                 openings = normalise(openings)
             self._openings.append(openings)
             self._cases_inside.append(self._next_case_inside if ends_sentence(self._marks) else None)
             self._begin_slot()
 
-    def _add_outcomes(self, choice: Choice, form_masses: Sequence[float], mark_masses: Sequence[float]) -> None:
-        """Add what the slot may hold: no more than so far, or one more mark."""
-        for mark, mass in zip(choice.marks, mark_masses, strict=True):
-            self._outcomes[self._marks + mark] = self._mass * mass
-        self._outcomes[self._marks] = self._mass * sum(form_masses)
+    def _add_outcomes(self, choice: Choice, of_forms: Sequence[float], of_marks: Sequence[float]) -> None:
+        """Add what the slot may hold, no more than so far or one more mark, with probabilities of forms and marks."""
+        for mark, probability in zip(choice.marks, of_marks, strict=True):
+            self._outcomes[self._marks + mark] = self._marks_probability * probability
+        self._outcomes[self._marks] = self._marks_probability * sum(of_forms)
 
     def votes(self) -> tuple[Vote, ...]:
         """Return one vote for each slot that was decided; of the word after the last one, only the case is known."""
@@ -258,13 +258,13 @@ class VoteBuilder:
         )
 
 
-def _cases(choice: Choice, masses: Sequence[float]) -> Distribution:
-    """Return the distribution over the next word's cases; masses: probabilities of its forms.
+def _cases(choice: Choice, probabilities: Sequence[float]) -> Distribution:
+    """Return the distribution over the next word's cases; probabilities: of its forms.
 
     They do not add up to 1, as marks may stand there too.  All are 0 where the network is sure of a mark.
     """
     weights = dict.fromkeys(choice.cases, 0.0)
-    for (case, _), mass in zip(choice.forms, masses, strict=True):
+    for (case, _), probability in zip(choice.forms, probabilities, strict=True):
         assert case is not None  # noqa: S101  (there is a word)
-        weights[case.value] += mass
+        weights[case.value] += probability
     return normalise(weights)

@@ -82,25 +82,28 @@ def generate_texts(model: Model, windows: Sequence[WindowInput], config: Decodin
 
 
 class MarkCap:
-    """Holds marks back behind as many as a slot may have, and behind the sign of a capital, which a word has to follow.
+    """A logits processor of transformers: forbids a mark where a slot has `most_marks`, and behind a capital's sign.
 
-    Some decoders would write no end of them: `. ^ . ^ .`.  It is a logits processor of transformers.
+    Some decoders would write no end of them: `. ^ . ^ .`.
     """
 
-    def __init__(self, mark_ids: Sequence[int], most: int, case_ids: Sequence[int] = ()) -> None:
-        """mark_ids: tokens of marks, of which a slot has `most`; case_ids: the signs of capitals."""
+    def __init__(self, mark_ids: Sequence[int], most_marks: int, case_ids: Sequence[int] = ()) -> None:
+        """mark_ids: tokens of marks; case_ids: the signs of capitals."""
         self._mark_ids = mark_ids
-        self._most = most
+        self._most_marks = most_marks
         self._case_ids = case_ids
 
     def __call__(self, input_ids: torch.Tensor, scores: torch.Tensor) -> torch.Tensor:
-        """Return scores float32 (n_rows, n_vocabulary); input_ids: what is written, int64 (n_rows, n_tokens)."""
-        last = input_ids[:, -self._most :]
-        is_full = torch.isin(last, last.new_tensor(self._mark_ids)).sum(1) == self._most
-        held_back = torch.zeros_like(scores, dtype=torch.bool)
+        """Return the scores of the next token, float32 (n_rows, n_vocabulary), minus infinity for forbidden ones.
+
+        input_ids: what is written, int64 (n_rows, n_tokens).
+        """
+        last = input_ids[:, -self._most_marks :]
+        is_full = torch.isin(last, last.new_tensor(self._mark_ids)).sum(1) == self._most_marks
         needs_word = torch.isin(last[:, -1], last.new_tensor(self._case_ids))
-        held_back[:, list(self._mark_ids)] = (is_full | needs_word)[:, None]
-        return scores.masked_fill(held_back, -torch.inf)
+        is_forbidden = torch.zeros_like(scores, dtype=torch.bool)
+        is_forbidden[:, list(self._mark_ids)] = (is_full | needs_word)[:, None]
+        return scores.masked_fill(is_forbidden, -torch.inf)
 
 
 class LeastWords:
@@ -119,6 +122,6 @@ class LeastWords:
         """As in `MarkCap`."""
         n_beams = len(input_ids) // len(self._n_least)
         is_early = self._memory.are_words(input_ids).sum(1) < self._n_least.repeat_interleave(n_beams)
-        held_back = torch.zeros_like(scores, dtype=torch.bool)
-        held_back[:, self._end_id] = is_early
-        return scores.masked_fill(held_back, -torch.inf)
+        is_forbidden = torch.zeros_like(scores, dtype=torch.bool)
+        is_forbidden[:, self._end_id] = is_early
+        return scores.masked_fill(is_forbidden, -torch.inf)

@@ -87,29 +87,33 @@ def pair_marks(words: Sequence[WordScores], pairs: Pairs) -> list[PairedMarks]:
 
 
 def _iter_steps(kind: Kind, path: _Path, word: WordScores, pairs: Pairs) -> Iterable[tuple[Kind, _Path]]:
-    """Yield each way to write one more word, with the kind of the sentence under way behind it.
+    """Yield each way to write one more word, with the kind of the sentence that is open after it.
 
     A way is an opening mark or none before the word, and behind it the likeliest mark that ends nothing, or the
     likeliest end that this kind allows.
     """
-    openings: dict[int, float] = {0: 0.0}
+    opening_log_odds = {0: 0.0}  # by the class of an opening mark; 0: none
     if word.may_open and kind in (ANY_END, UNOPENED):
-        kind = UNOPENED
-        openings |= {
+        kind = UNOPENED  # from here on a `?` needs its `¿`
+        opening_log_odds |= {
             opening: math.log(ODDS * word.openings[opening] / max(word.openings[0], 1e-9))
             for opening in pairs.closings
             if word.openings[opening] > 0.0
         }
     inside = max((mark for mark in range(len(word.marks)) if mark not in pairs.ends), key=word.marks.__getitem__)
-    for opening, log_odds in openings.items():
+    for opening, log_odds in opening_log_odds.items():
         kind_here = opening or kind
-        ends: Sequence[int] = pairs.ends
-        if kind_here == UNOPENED:
-            ends = [mark for mark in pairs.ends if mark not in pairs.closings.values()]
-        elif kind_here != ANY_END:
-            ends = [pairs.closings[kind_here]]
-        end = max(ends, key=word.marks.__getitem__, default=None)
+        end = max(_ends_of(kind_here, pairs), key=word.marks.__getitem__, default=None)
         score = path.score + log_odds
         yield kind_here, _Path(score + word.marks[inside], (path, PairedMarks(opening, inside, end)))
         if end is not None and word.marks[end] > -math.inf:
             yield ANY_END, _Path(score + word.marks[end], (path, PairedMarks(opening, end, end)))
+
+
+def _ends_of(kind: Kind, pairs: Pairs) -> Sequence[int]:
+    """Return the classes of marks that may end a sentence of a kind."""
+    if kind == ANY_END:
+        return pairs.ends
+    if kind == UNOPENED:
+        return [mark for mark in pairs.ends if mark not in pairs.closings.values()]
+    return [pairs.closings[kind]]

@@ -126,7 +126,7 @@ class TagDecoder:
         cases = cases.float().cpu()
         weighed = plain_marks + self._log_odds
         ends = plain_marks.softmax(-1)[:, self._ends].sum(-1)
-        openings = None if self._pairs is None else self._tagger.opening_chances(states, self._marks)
+        openings = None if self._pairs is None else self._tagger.opening_probabilities(states, self._marks)
         if self.delay is not None:
             return Tagged(weighed, ends, cases, openings)
         has_slot = torch.tensor([*chain.from_iterable(window.has_slot for window in windows)], dtype=torch.bool)
@@ -144,12 +144,12 @@ class TagDecoder:
     def _paired(
         self, pairs: Pairs, marks: torch.Tensor, openings: torch.Tensor, windows: Sequence[WindowInput]
     ) -> tuple[torch.Tensor, torch.Tensor]:
-        """Return logits of marks and chances of opening marks whose best classes are those that `pair_marks` chose.
+        """Return logits of marks and probabilities of opening marks, whose best are those that `pair_marks` chose.
 
         marks: (n_slots, n_mark_classes), openings: (n_slots, n_opening_classes), of one window after the other.
         """
         mark_logs = marks.log_softmax(-1).tolist()
-        opening_chances = openings.tolist()
+        of_openings = openings.tolist()
         marks = marks.clone()
         openings = openings.clone()
         row = 0
@@ -165,7 +165,7 @@ class TagDecoder:
                     certain = next((mark for mark in kept_marks if mark in OPENING.values()), kept_marks[:1])
                     logs = [0.0 if mark == certain else _NEVER for mark in self.mark_classes]
                 never_opened = [1.0] + [0.0] * (openings.shape[1] - 1)
-                words.append(WordScores(logs, opening_chances[row_of_word] if window.has_slot[index] else never_opened))
+                words.append(WordScores(logs, of_openings[row_of_word] if window.has_slot[index] else never_opened))
             if not any(word.may_open for word in words):
                 continue
             for row_of_word, choice in zip(rows, pair_marks(words, pairs), strict=True):

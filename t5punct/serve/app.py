@@ -2,7 +2,7 @@
 
 In: how a punctuator is loaded, and what the service allows.  Out: an application, or nothing: `serve` runs until it is
 told to end.  On SIGTERM or SIGINT new work is refused, texts under way are answered, and streams get their last words.
-The same signal once more, or `ending_s` seconds, ends what is left.
+A second signal, or `ending_s` seconds, ends what is left.
 """
 
 from __future__ import annotations
@@ -320,7 +320,7 @@ class Server(uvicorn.Server):
         self._ends_at = math.inf
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """Count a signal, for `on_tick`; end at once at the second one."""
+        """Count a signal, for `on_tick`; end at once at the second one, of whatever kind."""
         self._n_signals += 1
         if self._n_signals > 1:
             self.force_exit = self.should_exit = True

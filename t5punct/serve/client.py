@@ -112,7 +112,8 @@ class RemoteStream:
                 if self._is_over:
                     return
                 if time.monotonic() - worked_at > self._patience_s:
-                    raise self._ended_error()
+                    mistake = f"no answer from the service for {self._patience_s:g} s"
+                    raise InputError(mistake, expected="a running service", fix="start it again, or try later")
                 time.sleep(next(self._pauses, _PAUSES_S[-1]))
                 connection = self._connect(self._patience_s)
                 with self._changed:
@@ -165,12 +166,9 @@ class RemoteStream:
                         self._n_words += 1
                     self._on_event(event)
         if connection.close_code in _REFUSED:
-            raise self._ended_error()
+            mistake = f"the service refused the stream: {connection.close_reason or 'it gives no reason'}"
+            raise InputError(mistake, expected="words and options that it accepts", fix="check them")
         return has_events
-
-    def _ended_error(self) -> InputError:
-        reason = self._connection.close_reason or "it does not answer"
-        return InputError(f"the service ended the stream: {reason}", expected="what it takes", fix="check the options")
 
     def _send(self, connection: ClientConnection) -> None:
         """Send messages on a connection, in order, as long as it is the stream's."""

@@ -40,7 +40,7 @@ class LanguageWatch:
         return self._guess() if is_time else None
 
     def end(self) -> str | None:
-        """Return a warning about all that was heard, if none was returned before.  Raises InputError as `hear` does."""
+        """Return a warning about all words; None after 200 of them or an earlier one.  Raises InputError as `hear`."""
         check_spaced(self._heard, "the text")
         return None if self._is_over else self._guess()
 

@@ -105,7 +105,7 @@ class Streams:
         # Each stream hears words up to one after which a window must be decoded, the windows of all are decoded
         # together, and the streams hear more.  So the windows are those of words that come one by one.
         while True:
-            due: dict[int, bool] = {}  # as `_commit_due` takes it
+            due: dict[int, bool] = {}  # by stream: whether all its waiting words become final
             for index, queue in enumerate(queues):
                 state, commits_all = self._hear(steps[index].state, queue)
                 steps[index] = replace(steps[index], state=state)
@@ -113,14 +113,16 @@ class Streams:
                     due[index] = commits_all
             if not due:
                 return steps
-            self._commit_due(steps, due)
+            steps = self._commit_due(steps, due)
 
     def flush(self, states: Sequence[StreamState], *, ends_sentence: bool = True) -> list[Step]:
-        """Commit all words that were heard, and end the sentence there, as a silence does.  The streams go on."""
+        """Commit all words that were heard.  The streams go on.
+
+        ends_sentence: whether a sentence ends there, as at a silence.
+        """
         steps = [Step(state) for state in states]
         due = {index: True for index, state in enumerate(states) if state.n_waiting}
-        self._commit_due(steps, due, ends_sentence=ends_sentence)
-        return steps
+        return self._commit_due(steps, due, ends_sentence=ends_sentence)
 
     def finish(self, states: Sequence[StreamState]) -> list[Step]:
         """Commit all words that were heard, and end the streams."""
@@ -181,12 +183,13 @@ class Streams:
         marked = replace(last, marks=reread.marks, raw=reread.raw, dotted=reread.dotted)
         return replace(state, words=(*state.words[:-1], marked))
 
-    def _commit_due(self, steps: list[Step], due: Mapping[int, bool], *, ends_sentence: bool = True) -> None:
-        """Decode the newest windows of some streams, commit what is final, and replace these streams' steps.
+    def _commit_due(self, steps: Sequence[Step], due: Mapping[int, bool], *, ends_sentence: bool = True) -> list[Step]:
+        """Decode the newest windows of some streams, and commit what is final; return the steps of all streams.
 
         due: by the index of a stream, whether all its waiting words become final, as a silence or the end follows.
         ends_sentence: whether such a silence or end also ends the sentence.
         """
+        steps = [*steps]
         states = [steps[index].state for index in due]
         if isinstance(self._decider, DelayDecider):
             states = self._decider.read(states)
@@ -201,6 +204,7 @@ class Streams:
             n_final = len(votes) if commits_all else self._policy.n_final(look.state, votes)
             state, committed = self._commit(look.state, votes[:n_final])
             steps[index] = Step(state, steps[index].committed + committed)
+        return steps
 
     def _commit(self, state: StreamState, votes: Sequence[Vote]) -> tuple[StreamState, tuple[Committed, ...]]:
         """Commit the first waiting words, one for each vote.  Return the new state, and these words."""

@@ -113,15 +113,16 @@ def check_push(hub_id: str) -> None:
 
 
 def push(folder: Path, hub_id: str, *, private: bool = False) -> str:
-    """Send a folder's files to the hub, and return their address; a new repository is made, `private` or public.
+    """Send a folder's files to the hub, and return the address of the commit.
 
-    Nothing else ever leaves the machine.  Raises OutputError if the hub refuses, or cannot be reached.
+    A repository that is not there is made: private if asked for, else as its owner's settings have it.  Nothing else
+    ever leaves the machine.  Raises OutputError if the hub refuses, or cannot be reached.
     """
     from huggingface_hub import HfApi
 
     try:
         api = HfApi()
-        api.create_repo(hub_id, private=private or None, exist_ok=True)  # None: as its owner has chosen
+        api.create_repo(hub_id, private=private or None, exist_ok=True)
         sent = api.upload_folder(repo_id=hub_id, folder_path=folder, commit_message="t5punct export")
     except Exception as error:  # no network, no permission, no room: no common base class
         mistake = f"{folder} is written, but not pushed to {hub_id} ({first_line(error)})"

@@ -83,18 +83,19 @@ def write_int8(network: Any, folder: Path) -> None:
         save_file(shard, folder / name, metadata={"format": "pt"})
 
 
-def read_int8(folder: Path, settings: Mapping[str, Any]) -> tuple[Any, Any]:
-    """Return transformers' network in float32, and what transformers says of its weights.
+def read_int8(folder: Path, settings: Mapping[str, Any]) -> tuple[Any, dict[str, Any]]:
+    """Return transformers' network in float32, and the names of weights that were missing, unexpected or misshapen.
 
-    settings: those of transformers' `from_pretrained`.
+    settings: others of transformers' `from_pretrained`.
     """
     from transformers import MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING, AutoConfig, GenerationConfig
 
     config = AutoConfig.from_pretrained(str(folder), trust_remote_code=False)
     weights = {name: weight.float() for name, weight in read_stored(folder).items()}
     model_class = MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING[type(config)]
-    network, info = model_class.from_pretrained(None, config=config, state_dict=weights, **settings)
-    network.generation_config = GenerationConfig.from_pretrained(str(folder))
+    settings = {**settings, "config": config, "state_dict": weights, "output_loading_info": True}
+    network, info = model_class.from_pretrained(None, **settings)
+    network.generation_config = GenerationConfig.from_pretrained(str(folder))  # without a folder it is not read
     return network, info
 
 

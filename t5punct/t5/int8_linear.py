@@ -2,10 +2,10 @@
 
 In: a network in float32 on a CPU.  Out: a copy of it that multiplies in int8; embeddings and the output are shared.
 
-A layer computes y = (q(x) q(W)^T) s_x s_W + b: its input x, a row for each token, is divided by s_x, a 127th of its
-largest value, and rounded (dynamic quantisation; Jacob 2018, with one scale a row on both sides, as LLM.int8() has it;
-Dettmers 2022, equation 4).  Sums of integers are exact, and a row's scale is its own.  So a token's result depends on
-no other token, in whatever batch it is computed.
+A layer computes y = (q(x) q(W)^T) s_x s_W + b: its input x, a row for each token, is divided by s_x (`steps`), a 127th
+of its largest value, and rounded (dynamic quantisation; Jacob 2018, with one scale a row on both sides, as LLM.int8()
+has it; Dettmers 2022, equation 4).  Sums of integers are exact, and a row's scale is its own.  So a token's result
+depends on no other token, in whatever batch it is computed.
 
 Processors with AVX512-VNNI or AMX multiply int8 about ten times as fast as float32.  On processors without VNNI
 oneDNN's product is about twice as fast as float32, but it adds the products of two neighbours in 16 bits, so a row's
@@ -68,7 +68,10 @@ class Int8Linear(nn.Module):
         self.bias = bias
 
     def __reduce__(self) -> tuple[type[Int8Linear], tuple[Int8Rows, nn.Parameter | None]]:
-        """Pickle and copy the integers, which another processor may round further, and packs in its own way."""
+        """Let pickle and `copy` keep the integers: the processor that loads them packs them anew in `__init__`.
+
+        Where its sums are narrow, it rounds them again, too.
+        """
         return Int8Linear, (Int8Rows(self.integers(), self.scales[:, None]), self.bias)
 
     def integers(self) -> torch.Tensor:

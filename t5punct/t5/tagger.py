@@ -39,15 +39,16 @@ class Tagger(nn.Module):
         """Return logits (.., 1 + n_marks) and (.., n_cases) of states (.., d_model)."""
         return self.marks(states), self.cases(states)
 
-    def opening_chances(self, states: torch.Tensor, marks: str) -> torch.Tensor | None:
-        """Return the probabilities (n_words, n_openings) of opening marks before words, of states (n_words, d_model).
+    def opening_probabilities(self, states: torch.Tensor, marks: str) -> torch.Tensor | None:
+        """Return the probability of each class of opening marks before words, (n_words, n_opening_classes).
 
-        marks: those that may be written; an opening mark needs its closing one.  None: the tagger knows no openings.
+        The first class is none.  Returns None if the tagger knows no opening marks.  states: (n_words, d_model).
+        marks: those that may be written; `¿` may only be if `?` may.
         """
         if self.openings is None:
             return None
-        unwritten = [mark != NO_MARKS and OPENING[mark] not in marks for mark in self.opening_classes]
-        logits = self.openings(states).float().cpu().masked_fill(torch.tensor(unwritten), -math.inf)
+        is_forbidden = [mark != NO_MARKS and OPENING[mark] not in marks for mark in self.opening_classes]
+        logits = self.openings(states).float().cpu().masked_fill(torch.tensor(is_forbidden), -math.inf)
         return torch.softmax(logits, dim=-1)
 
     def log_odds(self, odds: Mapping[str, float], marks: str) -> torch.Tensor:

@@ -50,16 +50,15 @@ def load_network(folder: Path) -> Any:
     from . import encoder_t5  # noqa: F401  (transformers learns of its kind)
     from .int8 import read_int8
 
-    # weights of other sizes are in the loading info, by name
-    settings: dict[str, Any] = {"dtype": torch.float32, "output_loading_info": True, "ignore_mismatched_sizes": True}
+    # weights of other sizes are in `info`, by name
+    settings: dict[str, Any] = {"dtype": torch.float32, "ignore_mismatched_sizes": True}
     try:
         with LOADING_LOCK, quiet_transformers():
             if int8_files(folder):
                 network, info = read_int8(folder, settings)
             else:
-                network, info = AutoModelForSeq2SeqLM.from_pretrained(
-                    str(folder), trust_remote_code=False, use_safetensors=True, **settings
-                )
+                settings |= {"trust_remote_code": False, "use_safetensors": True, "output_loading_info": True}
+                network, info = AutoModelForSeq2SeqLM.from_pretrained(str(folder), **settings)
     except Exception as error:  # a damaged file raises errors without a common base class
         mistake = f"{folder} cannot be loaded ({first_line(error)})"
         raise ModelError(mistake, expected=_EXPECTED, fix="check --model") from error

@@ -116,10 +116,10 @@ _CASES = (Case.LOWER, Case.CAPITALISED, Case.UPPER)
 
 
 def capitalise(word: str) -> str:
-    """Upper-case the first letter that has a case: `'em` -> `'Em`; in names like `o'neil` the next one too.
+    """Upper-case the first letter that has a case, and those that have a capital with it.
 
-    `u.s.` and `ph.d.` have capitals or none, `e.g.` one.  Letters behind a number have one as a name (`3D`, `4K's`),
-    and none in `3rd`, `10am` and `80s`.
+    `us` -> `Us`, `'em` -> `'Em`, `o'neil` -> `O'Neil`, `u.s.` -> `U.S.`, `ph.d.` -> `Ph.D.`, `e.g.` -> `E.g.`,
+    `3d` -> `3D`; `3rd`, `10am` and `80s` stay.
     """
     if has_initials(word):
         return _INITIALS.sub(lambda match: match[0].upper(), word)
@@ -128,7 +128,9 @@ def capitalise(word: str) -> str:
         return name[0].upper() + capitalise(word[name.end() :])
     for index, char in enumerate(word):
         if char.istitle() or char.islower():
-            return word if _UNIT.match(word, index) else word[:index] + char.title() + word[index + 1 :]
+            if _UNIT.match(word, index):
+                return word
+            return word[:index] + char.title() + word[index + 1 :]
     return word
 
 

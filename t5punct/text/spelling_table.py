@@ -17,7 +17,7 @@ from functools import cached_property
 from pathlib import Path
 
 from ..errors import ModelError
-from .io.files import read_lines
+from .io.files import lines_of_file
 
 TABLE_FILE = "spellings.txt"
 _JOINS = "-'’"  # between the parts of a word
@@ -89,7 +89,7 @@ def read_table(folder: Path) -> SpellingTable:
     path = folder / TABLE_FILE
     if not path.is_file():
         return NO_SPELLINGS
-    forms = [line.strip() for line in read_lines(path)]
+    forms = [line.strip() for line in lines_of_file(path)]
     for number, form in enumerate(forms, start=1):
         if len(form.split()) > 1:
             raise ModelError(f"{path} line {number}: {form!r}", expected="one word a line", fix="correct the line")

@@ -27,7 +27,7 @@ from ..t5.folder import TAGGER_FILE, writing_folder
 from ..t5.weights import broken_weights
 from ..text.io.files import partial_folder, take_place
 from .config import TrainConfig
-from .lock import check_own
+from .lock import check_not_here
 
 TRAIN_FILE, STATE_FILE, OPTIMISER_FILE = "train.yaml", "state.json", "optimiser.safetensors"
 PAGE, PICTURE, VALUES = "report.md", "report.png", "report.json"  # of a finished run
@@ -52,12 +52,13 @@ class TrainState:
 
 
 def check_output(config: TrainConfig) -> None:
-    """Raise ConfigError if checkpoints would replace anything but this run's own files."""
+    """Raise ConfigError if the run may not have its output folder: we are in it, or it is not empty for a new run."""
     folder = Path(config.output)
-    check_own(folder)
+    check_not_here(folder)
     if config.resume:
         return
-    is_begun = (folder / STATE_FILE).is_file() or (_aside(folder) / STATE_FILE).is_file()
+    places = (folder, _aside(folder))  # a crash may have left a checkpoint aside
+    is_begun = any((place / STATE_FILE).is_file() for place in places)
     fix = "go on with resume=true, or choose another output"
     check(not is_begun, f"output {folder} holds a run", expected="a new or empty folder", fix=fix)
     is_free = not folder.exists() or (folder.is_dir() and not any(folder.iterdir()))

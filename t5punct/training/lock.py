@@ -1,4 +1,4 @@
-"""One run in a folder at a time.
+"""The folder of a run: one run in it at a time, and not the working directory.
 
 `with lock_folder(Path("runs/mine")): ...` holds the lock `runs/mine.lock`, beside the folder, as checkpoints replace
 the folder.  The system releases the lock when its owner ends, by `kill -9` too, so a lock file that is left behind
@@ -29,7 +29,7 @@ def is_first() -> bool:
     return not ranks or ranks[0] == "0"
 
 
-def check_own(folder: Path) -> None:
+def check_not_here(folder: Path) -> None:
     """Raise ConfigError if the working directory is the folder or lies in it, as an output is moved as a whole."""
     is_here = Path.cwd().is_relative_to(folder.resolve())
     mistake = f"output {folder} is the folder that this command is given in, or holds it"

@@ -236,14 +236,15 @@ def speaker_of(label: str) -> str:
 
 def _is_clause(label: str) -> bool:
     """Return whether the words before a colon are a clause and no name: `the question is this:`."""
-    words = re.findall(r"[\w']+", _EMAIL.sub("", speaker_of(label)).replace("’", "'"))
-    is_long = len(words) > _MOST_UNCAPITALISED and label.islower()
-    # a name with a role, `Ann Lee, Head of Sales and Design:`, has capitals but in small words
-    uncapitalised = {word for word in re.findall(r"[\w']+", label) if word[0].islower()}
-    is_mixed = len(words) > _MOST_MIXED and not uncapitalised <= _SMALL_IN_NAMES
+    label = _EMAIL.sub("", label).replace("’", "'")
+    words = re.findall(r"[\w']+", speaker_of(label))  # without their capitals, so the next line looks at the label
+    small_words = {word for word in re.findall(r"[\w']+", label) if word[0].islower()}
+    is_long_and_small = len(words) > _MOST_UNCAPITALISED and label.islower()
+    # `Ann Lee, Head of Sales and Design:`, a name with a role, has capitals but in small words
+    is_long_and_mixed = len(words) > _MOST_MIXED and bool(small_words - _SMALL_IN_NAMES)
     # a single letter may be an initial
     has_clause_word = any(word in _CLAUSE_WORDS for word in words if len(word) > 1)
-    return is_long or is_mixed or has_clause_word
+    return is_long_and_small or is_long_and_mixed or has_clause_word
 
 
 def _id_behind(line: str) -> re.Match[str] | None:

@@ -45,7 +45,7 @@ _SEGMENT_NAMES = ("text", "transcript", "transcription", "sentence", "utterance"
 # columns of words, the best first: `sentence` beside `word` is a number
 _TEXT_NAMES = ("text", "word", "token", *_SEGMENT_NAMES[1:])
 _OPENING_QUOTE = re.compile(r'(?:^|[,;])\s*"')
-_LATE_QUOTE = re.compile(r'(?:^|[,;])\s*+"(?:[^"]|"")*+"(?!\s*+(?:[,;]|$))')  # closes a cell that has more behind it
+_TEXT_BEHIND_QUOTE = re.compile(r'(?:^|[,;])\s*+"(?:[^"]|"")*+"(?!\s*+(?:[,;]|$))')  # that closes a cell
 _CTM_FIELDS = 5  # file, channel, start, duration, word; a confidence may follow
 _FEWEST_ROWS = 2  # fewer lines are not taken for a CTM
 _CLOCK = re.compile(r"(?:(\d{1,9}):)?(\d{1,2}):(\d\d(?:\.\d{1,9})?)")  # `00:01`, `1:02:03.5`
@@ -215,19 +215,24 @@ def _whole_rows(lines: Iterable[str]) -> Iterator[str]:
     row = ""  # the lines of an unfinished row
     first = 0  # the number of its first line
     for number, line in enumerate(lines, start=1):
-        may_be_open = bool(row) or _OPENING_QUOTE.search(line)  # the quote of `5" wide` opens no cell
         if not row:
             first = number
+        has_opening_quote = bool(row) or _OPENING_QUOTE.search(line)  # the quote of `5" wide` opens no cell
         row += line
-        if may_be_open and row.count('"') % 2:
+        if has_opening_quote and row.count('"') % 2:  # it is still open
             continue
-        if number > first and _LATE_QUOTE.search(row):  # the open quote met the opening one of a later cell
-            break
+        # of `"so` and, lines later, `"what"`, the first quote was never closed: what seems to close it opens a cell
+        if number > first and _TEXT_BEHIND_QUOTE.search(row):
+            raise _unclosed_error(first)
         yield row
         row = ""
     if row:
-        expected = 'quotes around whole cells, and "" for a quote inside one'
-        raise InputError(f'line {first}: a " that is not closed', expected=expected, fix="close it, or drop it")
+        raise _unclosed_error(first)
+
+
+def _unclosed_error(number: int) -> InputError:
+    expected = 'quotes around whole cells, and "" for a quote inside one'
+    return InputError(f'line {number}: a " that is not closed', expected=expected, fix="close it, or drop it")
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ..errors import InputError
-from ..text.io.files import read_lines
+from ..text.io.files import lines_of_file
 from ..text.words import words_of
 from .items import Item, SpokenWord
 
@@ -51,7 +51,7 @@ class Terms:
 
     @classmethod
     def from_file(cls, path: str | Path) -> Terms:
-        return cls.of(read_lines(path), str(path))
+        return cls.of(lines_of_file(path), str(path))
 
 
 def apply_terms(items: Iterable[Item], terms: Terms) -> list[Item]:

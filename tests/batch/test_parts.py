@@ -38,7 +38,7 @@ def test_parts__every_job_once_in_order_none_too_large(files: list[Job], data: s
 
 
 def test_parts__a_file_that_ends_every_worker_is_given_up_alone() -> None:
-    alone = PART.split()
+    alone = PART.after_death()
     assert [(part.first, part.jobs) for part in alone] == [(3 + number, (job,)) for number, job in enumerate(PART.jobs)]
     n_tries = 0
     parts = [alone[1]]
@@ -46,7 +46,7 @@ def test_parts__a_file_that_ends_every_worker_is_given_up_alone() -> None:
         (part,) = parts
         assert part.jobs == alone[1].jobs
         n_tries += 1
-        parts = part.split()
+        parts = part.after_death()
     assert n_tries == MOST_TRIES
 
 

@@ -64,8 +64,8 @@ def test_a_path_gives_the_masses_of_brute_force_and_they_sum_to_one(seed: int) -
         values = [scores[(*path.option.tokens[: branch.offset], token)] for token in branch.node.tokens]
         assert branch.taken == values.index(max(values))
         rows.append([value / sum(values) for value in values])
-    assert path.masses(rows) == pytest.approx(masses)
-    assert sum(path.masses(rows)) == pytest.approx(1.0)
+    assert path.option_probabilities(rows) == pytest.approx(masses)
+    assert sum(path.option_probabilities(rows)) == pytest.approx(1.0)
 
 
 def test_options_never_begin_one_another_and_always_hold_the_next_word(tiny_model: Model) -> None:

@@ -21,9 +21,9 @@ from t5punct.windows.plan import WindowConfig
 
 def test_marks_are_held_back_behind_as_many_as_a_slot_may_have() -> None:
     written = torch.tensor([[9, 5, 6], [9, 9, 5], [5, 9, 9]])
-    scores = MarkCap([5, 6], most=2)(written, torch.zeros(3, 10))
+    scores = MarkCap([5, 6], most_marks=2)(written, torch.zeros(3, 10))
     assert torch.isinf(scores).nonzero().tolist() == [[0, 5], [0, 6]]
-    behind_case = MarkCap([5, 6], most=2, case_ids=[8])(torch.tensor([[9, 5, 8], [8, 9, 5]]), torch.zeros(2, 10))
+    behind_case = MarkCap([5, 6], most_marks=2, case_ids=[8])(torch.tensor([[9, 5, 8], [8, 9, 5]]), torch.zeros(2, 10))
     assert torch.isinf(behind_case).nonzero().tolist() == [[0, 5], [0, 6]], "a word has to follow"
 
 

@@ -90,6 +90,9 @@ HEADS = {  # files whose lines open with what nobody says, and what is said
         "ANN LEE, DIRECTOR OF RESEARCH AND DESIGN: so what\nTom Fox (Head of Sales Team Europe): yes\n"
         "ANN LEE, DIRECTOR OF RESEARCH AND DESIGN: we\nTom Fox (Head of Sales Team Europe): know\n",
         ["so what", "yes", "we", "know"]),
+    "labels of many words with an address, and with an apostrophe": (
+        "Ann Lee Head of Sales Team Europe (ann@lee.com): so what\nTom Fox Head of Dad’s Best Team: yes\n" * 2,
+        ["so what", "yes"] * 2),
     "a clause of many words that comes back": (
         "Ann wants Tom to know something new: so\nyes\nAnn wants Tom to know something new: what\nyes\nyes\n",
         ["Ann wants Tom to know something new so yes Ann wants Tom to know something new what yes yes"]),

@@ -49,8 +49,8 @@ SAVE_TEXT = "save its text as .txt in the program that opens it"
 BOM = "\ufeff"  # the byte order mark that some editors write at the start of a file
 
 
-def read_lines(path: str | Path) -> Iterator[str]:
-    """Yield the lines of a text file without their ends.  Raises InputError for a pipe, and as `decode` does."""
+def lines_of_file(path: str | Path) -> Iterator[str]:
+    """Yield the lines without their ends.  Raises InputError for a pipe, as callers read twice, and as `decode`."""
     if _is_special(Path(path)):
         raise InputError(f"{path} is a pipe", expected="a file, which can be read again", fix="save it to one first")
     for line in source_lines_with_ends(path):
@@ -331,30 +331,38 @@ def open_writer(target: Path | None) -> Iterator[Callable[[Iterable[str]], None]
     It takes the pieces of one text.  A file appears when the block ends; standard output is written piece by piece.  A
     lone surrogate (`"\\ud83d"` in JSON), which UTF-8 cannot hold, becomes the replacement character.
     """
-    last_piece = ""  # of the text before
-    is_first = True  # whether nothing was written yet
-
-    def put(pieces: Iterable[str]) -> None:
-        nonlocal last_piece, is_first
-        if last_piece and not last_piece.endswith("\n"):
-            handle.write("\n")
-        last_piece = ""
-        for index, piece in enumerate(pieces):
-            last_piece = piece or last_piece
-            has_inner_bom = index == 0 and not is_first  # a later text's, which would stand inside the output
-            handle.write(readable(piece.removeprefix(BOM) if has_inner_bom else piece))
-            is_first = False
-            if target is None and not index % _FLUSH_EVERY:
-                handle.flush()
-
     if target is None:
         handle = standard_output()
-        yield put
+        yield _TextWriter(handle, flushes=True).put
         handle.flush()
         return
     target.parent.mkdir(parents=True, exist_ok=True)
     with writing(target) as handle:
-        yield put
+        yield _TextWriter(handle, flushes=False).put
+
+
+class _TextWriter:
+    """Writes texts to a handle, each on lines of its own.  flushes: so that a reader sees pieces at once."""
+
+    def __init__(self, handle: TextIO, *, flushes: bool) -> None:
+        self._handle = handle
+        self._flushes = flushes
+        self._is_empty = True  # whether nothing was written yet
+        self._ends_line = True  # whether the text before does
+
+    def put(self, pieces: Iterable[str]) -> None:
+        """Write the pieces of one text, behind a line end if the text before lacks one."""
+        if not self._ends_line:
+            self._handle.write("\n")
+        self._ends_line = True
+        for index, piece in enumerate(pieces):
+            if piece:
+                self._ends_line = piece.endswith("\n")
+            begins_later_text = index == 0 and not self._is_empty  # only an output may begin with a byte order mark
+            self._handle.write(readable(piece.removeprefix(BOM) if begins_later_text else piece))
+            self._is_empty = False
+            if self._flushes and index % _FLUSH_EVERY == 0:
+                self._handle.flush()
 
 
 def standard_output(errors: str = "strict") -> TextIO:

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ...errors import InputError
-from .files import read_lines, unpacked_name
+from .files import lines_of_file, unpacked_name
 
 TO_BE_LEFT_OUT = "DISFLUENT"
 LABEL_OF_CLASS = {"O": "", "COMMA": ",", "PERIOD": ".", "QUESTION": "?", TO_BE_LEFT_OUT: ""}
@@ -41,7 +41,7 @@ class JoinedWords:
 
 def is_iwslt(path: str | Path) -> bool:
     """Return whether a file is in this format, judging by its name or its first line."""
-    return is_named_iwslt(path) or is_row(next(read_lines(path), ""))
+    return is_named_iwslt(path) or is_row(next(lines_of_file(path), ""))
 
 
 def is_named_iwslt(path: str | Path) -> bool:
@@ -57,7 +57,7 @@ def is_row(line: str) -> bool:
 
 def read_rows(path: str | Path) -> tuple[Row, ...]:
     """Return all rows of a file.  Raises InputError with the number of a line that is not `word TAB CLASS`."""
-    return parse_rows(read_lines(path), str(path))
+    return parse_rows(lines_of_file(path), str(path))
 
 
 def parse_rows(lines: Iterable[str], name: str) -> tuple[Row, ...]:

@@ -25,7 +25,7 @@ from ...text.io.files import move, partial_folder
 from ...text.languages import unspaced_error
 from ...text.spelling_table import TABLE_FILE, write_table
 from ...text.words import split
-from ..lock import check_own, lock_folder
+from ..lock import check_not_here, lock_folder
 from .chunks import Chunk, ChunkConfig, cut_into_chunks
 from .corpora import Documents, find_sources, iter_texts, make_table, plan_pieces, read_documents
 from .readers import CorpusConfig
@@ -137,7 +137,7 @@ def make_data_folder(folder: Path) -> Iterator[Path]:
 
     Raises ConfigError if a data set would be overwritten, or if `folder` is none of its own.
     """
-    check_own(folder)
+    check_not_here(folder)
     in_the_way = [name for name in _MADE if (folder / name).exists()] if folder.is_dir() else []
     mistake = f"output {folder} holds {', '.join(in_the_way)} already"
     fix = "remove it or choose another output"

@@ -27,7 +27,7 @@ from typing import Any
 from ...config import check, check_choice, check_range
 from ...errors import InputError, T5PunctError, first_line
 from ...t5.task import silence_tokens
-from ...text.io.files import read_lines, unpacked_name
+from ...text.io.files import lines_of_file, unpacked_name
 from ...text.io.iwslt import LABEL_OF_CLASS, is_iwslt, join_clitics, read_rows
 from ...text.io.live import timed_word
 from ...text.marks import Alphabet
@@ -98,10 +98,10 @@ def read_text(path: Path, corpus: CorpusConfig, pauses_ms: tuple[int, ...]) -> I
         return
     unit = corpus.document
     if unit == "auto":
-        unit = "paragraph" if is_wrapped(islice(read_lines(path), _SEEN_LINES)) else "line"
-    full_lines = (line for line in read_lines(path) if line.strip())
+        unit = "paragraph" if is_wrapped(islice(lines_of_file(path), _SEEN_LINES)) else "line"
+    full_lines = (line for line in lines_of_file(path) if line.strip())
     if unit == "paragraph":
-        yield from join_paragraphs(read_lines(path))
+        yield from join_paragraphs(lines_of_file(path))
     elif unit == "file":
         yield from join_paragraphs(full_lines)  # without blank lines it is one paragraph
     else:
@@ -155,13 +155,13 @@ def text_with_silences(items: Sequence[Item], pauses_ms: Sequence[int]) -> str:
 
 def _read_json(path: Path, corpus: CorpusConfig, pauses_ms: tuple[int, ...]) -> Iterator[str]:
     """Yield the documents of json lines, of an array of rows, or of one recording."""
-    first_lines = list(islice((line for line in read_lines(path) if line.strip()), 2))
+    first_lines = list(islice((line for line in lines_of_file(path) if line.strip()), 2))
     first = _parsed("".join(first_lines[:1]))
     has_column = isinstance(first, dict) and corpus.column != "text" and corpus.column in first
     if has_column or (isinstance(first, dict) and len(first_lines) > 1):
         yield from _read_jsonl(path, corpus, pauses_ms)
         return
-    text = "\n".join(read_lines(path))
+    text = "\n".join(lines_of_file(path))
     rows = _parsed(text) if text.lstrip().startswith("[") else None
     if rows and all(isinstance(row, str) for row in rows):
         yield from rows
@@ -181,7 +181,7 @@ def _parsed(text: str) -> Any:
 
 def _read_tsv(path: Path, corpus: CorpusConfig, pauses_ms: tuple[int, ...]) -> Iterator[str]:
     """Yield the document of a recogniser's table, which has a header, or of IWSLT rows."""
-    header = set(next(read_lines(path), "").lower().split("\t"))
+    header = set(next(lines_of_file(path), "").lower().split("\t"))
     if {"start", "end"} & header and {"text", "word", "token"} & header:
         yield from _read_transcript(path, corpus, pauses_ms)
     else:
@@ -212,7 +212,7 @@ def _read_jsonl(path: Path, corpus: CorpusConfig, pauses_ms: tuple[int, ...]) ->
 
 def _parsed_lines(path: Path, corpus: CorpusConfig) -> Iterator[tuple[str | int, str | list[SpokenWord]]]:
     """Yield each line's document, the name of a meeting or the line's number, and its text or words."""
-    for number, line in enumerate(read_lines(path), start=1):
+    for number, line in enumerate(lines_of_file(path), start=1):
         if not line.strip():
             continue
         try:

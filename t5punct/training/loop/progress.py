@@ -46,17 +46,17 @@ class RunLog:
     """
 
     def __init__(
-        self, output: Path, n_steps: int, state: TrainState, *, show: bool, track: Callable[..., None]
+        self, output: Path, n_steps: int, state: TrainState, *, is_main: bool, track: Callable[..., None]
     ) -> None:
-        """track: is called with each line of the log, and its step; show: whether this is the first process."""
+        """track: is called with each line of the log, and its step; is_main: whether this is the first process."""
         self.path = log_of(output)
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        self.n_steps, self.show, self.track = n_steps, show, track
+        self.n_steps, self.is_main, self.track = n_steps, is_main, track
         columns = (BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[status]}"), TimeRemainingColumn())
         console = Console(stderr=True)
-        self.bar = Bar(*columns, console=console, disable=not (show and console.is_terminal))
+        self.bar = Bar(*columns, console=console, disable=not (is_main and console.is_terminal))
         self.task = self.bar.add_task("train", total=n_steps, completed=state.step, status="")
-        if show:
+        if is_main:
             _shorten(self.path, state.step)
         self._start_time = time.perf_counter()
         self._start_step = state.step
@@ -109,20 +109,25 @@ class RunLog:
         self.bar.update(self.task, status=status)
 
     def record(self, line: dict[str, float | int]) -> None:
-        """Append a line, of steps or of a validation, to the log, and give it to the trackers."""
+        """Log, print and track a line, of steps or of a validation; other processes than the first do nothing."""
+        if not self.is_main:
+            return
+        self.track({name: value for name, value in line.items() if name != "step"}, step=line["step"])
+        with self.path.open("a", encoding="utf-8") as handle:
+            handle.write(json.dumps(line) + "\n")
+        _log.info("%s", self._summary(line))
+
+    def _summary(self, line: dict[str, float | int]) -> str:
+        """Return a line for people: without losses that are not trained, with the time left."""
         step = line["step"]
-        untrained = [name for name in _LOGGED.values() if not line.get(name)]  # losses of weight 0
+        untrained = [name for name in _LOGGED.values() if not line.get(name)]  # absent, or of weight 0
         left_out = ("step", "words", "words_per_second", *untrained)
         named = [f"{name} {value:.4g}" for name, value in line.items() if name not in left_out]
         if "words_per_second" in line:  # not that of a validation
             per_step_s = (time.perf_counter() - self._start_time) / max(1, int(step) - self._start_step)
-            left = timedelta(seconds=round((self.n_steps - step) * per_step_s))
-            named += [f"{line['words_per_second']:.0f} words/s", f"{left} left"]
-        if self.show:
-            self.track({name: value for name, value in line.items() if name != "step"}, step=step)
-            with self.path.open("a", encoding="utf-8") as handle:
-                handle.write(json.dumps(line) + "\n")
-            _log.info("%s", ", ".join([f"step {step} of {self.n_steps}", *named]))
+            time_left = timedelta(seconds=round((self.n_steps - step) * per_step_s))
+            named += [f"{line['words_per_second']:.0f} words/s", f"{time_left} left"]
+        return ", ".join([f"step {step} of {self.n_steps}", *named])
 
 
 def _shorten(path: Path, step: int) -> None:

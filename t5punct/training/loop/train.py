@@ -43,7 +43,7 @@ def train(config: TrainConfig) -> Path:
         run = build(config)
         is_main = run.accelerator.is_main_process
         begin_tracking(run.accelerator, config)
-        with RunLog(output, run.n_steps, run.state, show=is_main, track=run.accelerator.log) as progress:
+        with RunLog(output, run.n_steps, run.state, is_main=is_main, track=run.accelerator.log) as progress:
             is_complete = take_steps(run, progress)
         for tracker in run.accelerator.trackers:
             tracker.finish()

@@ -155,7 +155,7 @@ def _walk(
             yield from _walk(element, own_path, f"{group}[]", outer, own_channel, own_path, any_key=any_key)
     if not isinstance(value, dict):
         return
-    own_channel = _text(value, _CHANNEL_KEYS).removeprefix("ch_") or channel  # AWS's is `ch_0`
+    own_channel = _member_as_str(value, _CHANNEL_KEYS).removeprefix("ch_") or channel  # AWS's is `ch_0`
     members = {**(outer or {}), **value}
     word_key = next((name for name in _WORD_KEYS if type(value.get(name)) is str), None)
     if type(value.get(_ELEMENT)) is str and value.get(TYPE) in (*ELEMENT_TYPES,):
@@ -166,7 +166,7 @@ def _walk(
             continue
         if type(member) is str:
             if any_key or key in _TEXT_KEYS or key == word_key:
-                cue = Cue(0, *_times(members), _text(members, _SPEAKER_KEYS), own_channel)
+                cue = Cue(0, *_times(members), _member_as_str(members, _SPEAKER_KEYS), own_channel)
                 kind = members[TYPE] if item and type(members.get(TYPE)) is str else ""
                 kind = ELEMENT_TYPES.get(kind, kind) if _ELEMENT in members else kind
                 yield Place(own_path, member, own_group, cue, item, kind)
@@ -194,15 +194,15 @@ def _times(members: Mapping[str, Any]) -> tuple[int | None, int | None]:
 
 def _ms(members: Mapping[str, Any], keys: Sequence[str], unit_ms: int = _SECOND_MS) -> int | None:
     try:
-        return round(unit_ms * float(_text(members, keys).removesuffix("s")))  # Google writes "1.5s"
+        return round(unit_ms * float(_member_as_str(members, keys).removesuffix("s")))  # Google writes "1.5s"
     except (ValueError, OverflowError):
         return None
 
 
-def _text(members: Mapping[str, Any], keys: Sequence[str]) -> str:
-    """Return the member of the first key that there is: a string, or a number as the file writes it; else nothing."""
+def _member_as_str(members: Mapping[str, Any], keys: Sequence[str]) -> str:
+    """Return the member of the first of these keys that is there, as a str; empty without one, and for other types."""
     value = next((members[key] for key in keys if key in members), None)
-    return str(value) if isinstance(value, str) else ""
+    return str(value) if isinstance(value, str) else ""  # a number is a str, too: `Number`
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,6 +260,16 @@ class Group:
     def n_letters(self) -> int:
         """How many letters and digits its words have."""
         return sum(map(str.isalnum, "".join(self.letters)))
+
+    @property
+    def is_text(self) -> bool:
+        """Whether its strings may hold several words."""
+        return self.lines[0].places[0].is_text
+
+    @property
+    def n_pieces(self) -> int:
+        """How many words it has, and one more for each further place of a line, which cuts a word or its marks off."""
+        return len(self.words) + sum(len(line.starts) for line in self.lines)
 
     @property
     def n_timed_lines(self) -> int:

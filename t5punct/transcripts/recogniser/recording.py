@@ -125,15 +125,13 @@ class RecogniserJson:
 
 
 def _source_of(groups: Sequence[Group]) -> Group:
-    """Choose the group to take the words from: a complete one, and of these texts before words, unsplit, with times."""
+    """Choose the group to take the words from: of those with nearly all letters, the best.
+
+    A text is better than a list of words; of equals, that with fewer pieces, then with more times, then more lines.
+    """
     most_letters = max(group.n_letters for group in groups)
     complete = [group for group in groups if group.n_letters >= _COMPLETE * most_letters]
-
-    def merits(group: Group) -> tuple[bool, int, int, int]:
-        n_pieces = len(group.words) + sum(len(line.starts) for line in group.lines)
-        return group.lines[0].places[0].is_text, -n_pieces, group.n_timed_lines, len(group.lines)
-
-    return max(complete, key=merits)
+    return max(complete, key=lambda group: (group.is_text, -group.n_pieces, group.n_timed_lines, len(group.lines)))
 
 
 def _with_times(source: Group, timed: Group) -> list[SpokenWord]:
@@ -282,17 +280,17 @@ def _rewrite(line: Line, new: Sequence[Spelling | None], starts: Sequence[int]) 
         else:
             written = spelling.put_into(item.word) + item.after
         starts_here = [start - begin for start in starts if begin < start <= begin + len(old)]
-        new_starts += [len(text) + _index_in(written, old, start) for start in starts_here]
+        new_starts += [len(text) + _moved_index(old, written, start) for start in starts_here]
         text += written
         begin += len(old)
     return [text[start:stop] for start, stop in pairwise([*new_starts, len(text)])]
 
 
-def _index_in(new: str, old: str, index: int) -> int:
-    """Translate an index in a word to one in the same word written anew; inserted characters stand behind it."""
+def _moved_index(old: str, new: str, index: int) -> int:
+    """Return where an index in a word lies in the same word written anew: before what is inserted there."""
     letters, new_letters = [char.lower() for char in old], [char.lower() for char in new]
     step = next(step for step in Levenshtein.opcodes(letters, new_letters) if index <= step.src_end)
-    return min(step.dest_start + index - step.src_start, step.dest_end)
+    return min(step.dest_start + index - step.src_start, step.dest_end)  # the end, where the new part is shorter
 
 
 def _mark_item(word: Mapping[str, Any], key: str, marks: str) -> dict[str, Any]:

@@ -57,20 +57,26 @@ def _without_margins(source: str) -> str:
 
 
 def _parse(source: str, name: str) -> Any:
+    """Return the value of one json text.  name: the text's, for errors."""
+    # constants: NaN and Infinity; not strict: a string may hold tabs and ends of lines
     decoder = json.JSONDecoder(
         object_pairs_hook=_object_of, parse_float=Number, parse_int=Number, parse_constant=Number, strict=False
     )
     try:
         value = decoder.decode(_without_margins(source))
-        if _is_deeper(value, _MOST_LEVELS):
-            raise RecursionError(f"brackets {_MOST_LEVELS} deep")
     except (json.JSONDecodeError, RecursionError) as error:
-        raise InputError(
-            f"{name} is no json ({error})",
-            expected="a complete json file",
-            fix="check it, make a list of it if each line is json, or name its --format",
-        ) from error
+        raise _no_json_error(name, str(error)) from error
+    if _is_deeper(value, _MOST_LEVELS):
+        raise _no_json_error(name, f"brackets {_MOST_LEVELS} deep")
     return value
+
+
+def _no_json_error(name: str, reason: str) -> InputError:
+    return InputError(
+        f"{name} is no json ({reason})",
+        expected="a complete json file",
+        fix="check it, make a list of it if each line is json, or name its --format",
+    )
 
 
 def _object_of(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:

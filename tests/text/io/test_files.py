@@ -15,11 +15,11 @@ from command import pipe_of
 from t5punct.errors import InputError
 from t5punct.text.io.files import (
     decode,
+    lines_of_file,
     move,
     new_file_mode,
     open_writer,
     partial_folder,
-    read_lines,
     source_lines,
     source_lines_with_ends,
     unpacked_name,
@@ -35,13 +35,13 @@ TEXT = "We know\n\nthat, ünï 😀\u2028right"
 @pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"])
 def test_packed_text_is_read(tmp_path: Path, name: str, pack: Callable[[bytes], bytes], mark: bytes) -> None:
     (tmp_path / name).write_bytes(pack(mark + TEXT.encode() + b"\n"))
-    assert list(read_lines(tmp_path / name)) == TEXT.split("\n")
+    assert list(lines_of_file(tmp_path / name)) == TEXT.split("\n")
     assert "".join(source_lines_with_ends(str(tmp_path / name))) == TEXT + "\n"
 
 
 def test_lines_are_read_one_by_one_and_a_byte_order_mark_counts_only_at_the_very_start(tmp_path: Path) -> None:
     (tmp_path / "late.txt").write_bytes(b"good\n\xff\n")
-    lines = read_lines(tmp_path / "late.txt")
+    lines = lines_of_file(tmp_path / "late.txt")
     assert next(lines) == "good"
     with pytest.raises(InputError, match="line 2 is not UTF-8"):
         next(lines)
@@ -107,7 +107,7 @@ def test_a_file_appears_whole_a_link_stays_a_link_and_a_file_keeps_its_mode(tmp_
 def test_a_pipe_is_read_once_and_refused_where_it_would_be_read_again() -> None:
     with pipe_of(b"we\nknow") as pipe:
         with pytest.raises(InputError, match="is a pipe; expected a file, which can be read again"):
-            next(read_lines(pipe))
+            next(lines_of_file(pipe))
         assert list(source_lines(pipe)) == ["we", "know"]
 
 
