@@ -154,9 +154,11 @@ class Punctuator:
         return f"{type(self).__name__}({self.model.name!r}, precision={self.model.precision!r}, style={style!r})"
 
     @classmethod
-    def from_pretrained(cls, *args: Any, **named: Any) -> Punctuator:
+    def from_pretrained(
+        cls, source: str | Path | None = None, config: PunctuatorConfig | None = None, **named: Any
+    ) -> Punctuator:
         """Load a model by its name, as `Punctuator(source)` does."""
-        return cls(*args, **named)
+        return cls(source, config, **named)
 
     def __reduce__(self) -> tuple[type[Punctuator], tuple[Model, PunctuatorConfig]]:
         """Pickle the model and the settings, for worker processes; the decoder is made anew."""

@@ -335,7 +335,7 @@ def test_it_learns_them_and_a_stream_commits_them_with_their_words(trained: Path
     assert "¿" not in few, "it is written only where its closing mark may be"
     said = [word.normal for word in split(opened_text(10, seed=98)).words]
     config = PunctuatorConfig(decoding=DecodingConfig("tagger"))
-    punctuator = Punctuator.from_pretrained(trained, config)
+    punctuator = Punctuator.from_pretrained(source=trained, config=config)
     stream = StreamingPunctuator(punctuator, StreamConfig(policy="fixed", lookahead=3))
     committed = [word.annotated.text for word in [*stream.push(said), *stream.finish()]]
     assert any(text.startswith("¿") for text in committed)

@@ -102,7 +102,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         setting = option.removeprefix("--").replace("-", "_")
         options_class = error.ctx.command.context_settings.get("obj") if error.ctx else None
         if message.startswith("No such option") and options_class and setting in names_of(options_class):
-            message = f"{option}, which is a setting; write {setting}=VALUE"
+            value = "true" if names_of(options_class)[setting] is False else "VALUE"
+            message = f"{option}, which is a setting; write {setting}={value}"
         ending = "" if message.endswith("?") else "."
         _fail(f"{message}{ending} See {error.ctx.command_path if error.ctx else 't5punct'} --help.")
     except OSError as error:  # a full disk, a file that may not be read; click ends quietly when a reader goes away

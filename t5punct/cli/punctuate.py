@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ..errors import ConfigError
 from ..extras import need
 from ..options import TranscriptOptions
 from ..text.render import REMOVE
@@ -126,11 +127,11 @@ def punctuate(
     may_stay = len(planned.jobs) == 1 or writer.format == "text"
     if formats == {writer.format} and may_stay and not options.resegment:
         writer = options.writer()  # the output's name says the input's format: only marks and capitals change
-    freshness = Freshness(None)
-    fingerprint = ""
-    if output_dir is not None:
-        fingerprint = _fingerprint(options, config, writer, spellings)
-        freshness = Freshness.read(output_dir, fingerprint)
+    if options.paragraph_pause_ms is not None and formats <= {"text"}:
+        mistake = "paragraph_pause_ms for plain text, which has no times"
+        raise ConfigError(mistake, expected="subtitles or a recogniser's file", fix="begin paragraphs by --paragraphs")
+    fingerprint = "" if output_dir is None else _fingerprint(options, config, writer, spellings)
+    freshness = Freshness(None) if output_dir is None else Freshness.read(output_dir, fingerprint)
     waiting = [job for job in planned.jobs if overwrite or not freshness.is_current(job)]
     failures = planned.failures
     if waiting:

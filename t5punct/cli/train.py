@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ..config import load
+from ..config import check, load
 from ..errors import T5PunctError
 from ..extras import need
 from ..text.io.files import check_source
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from ..training.config import TrainConfig
 
 _SET_DEATH_SIGNAL = 1  # PR_SET_PDEATHSIG of Linux's prctl.h
+_RANK_VARIABLES = ("LOCAL_RANK", "WORLD_SIZE", "PMI_SIZE", "OMPI_COMM_WORLD_SIZE", "MV2_COMM_WORLD_SIZE")
 _LAUNCHER_VARIABLES = ("TORCHELASTIC_RUN_ID", "ACCELERATE_MIXED_PRECISION")  # only launchers set them
 
 
@@ -102,6 +103,13 @@ def train(config: Config = None, overrides: Overrides = None, quiet: Quiet = Fal
     settings = load(TrainConfig, config, overrides or ())
     if settings.report.file is not None:
         check_source(settings.report.file)
+    # accelerate leaves several processes on a CPU to MPI, sets the address at which they meet, and starts a single one
+    is_launched_on_cpu = os.environ.get("ACCELERATE_USE_CPU") == "True" and "MASTER_ADDR" in os.environ
+    check(
+        not is_launched_on_cpu or any(name in os.environ for name in _RANK_VARIABLES),
+        "accelerate launch, which starts one process on a CPU", expected="torchrun",
+        fix="run torchrun --nproc_per_node N train.py with the same settings",
+    )  # fmt: skip
     end_with_launcher()
     from ..training.loop.train import train as run
 

@@ -46,6 +46,7 @@ _UNIT = re.compile(r"(?:(?<=\d)|(?<=\d['’]))(?:st|nd|rd|th|s|am|pm)(?![^\W\d_]
 _NEVER_UPPER = re.compile(r"\W*\d+(?:st|nd|rd|th|['’]?s)", re.IGNORECASE)  # `3rd`, `80s`; but `10AM`
 _INITIALS = re.compile(r"(?<!['’])\b[^\W\d_]")  # in `u.s.'s` all but the last
 # o'neil and d'angelo have two capitals; o'clock, d'you, d'oh and the like have one
+_DUTCH_ARTICLE = re.compile(r"['’][st]-(?=[^\W\d_])")  # of places: `'s-Hertogenbosch`
 _NAME = re.compile(r"[od]['’](?=[^\W\d_]{3})(?!(?:clock|you|accord)\b)")
 
 
@@ -123,6 +124,9 @@ def capitalise(word: str) -> str:
     """
     if has_initials(word):
         return _INITIALS.sub(lambda match: match[0].upper(), word)
+    article = _DUTCH_ARTICLE.match(word)
+    if article:
+        return article[0] + capitalise(word[article.end() :])
     name = _NAME.match(word)  # the `o'` of a name
     if name:
         return name[0].upper() + capitalise(word[name.end() :])

@@ -251,4 +251,4 @@ def _check_opening(lines: Sequence[str], name: str) -> None:
     for pattern, what, fix in openings:
         if pattern.match(opening):
             all_the_same = "or --format text if it is text all the same"
-            raise InputError(f"{what} in {source}", expected="text", fix=f"{fix}, {all_the_same}")
+            raise InputError(f"{source} holds {what}", expected="text", fix=f"{fix}, {all_the_same}")

@@ -13,7 +13,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from ..config import check_choice, check_range
+from ..config import check, check_range
 from ..text.marks import NO_MARKS, Case
 from ..text.render import Alternative, Decision
 from ..text.words import Word
@@ -32,7 +32,8 @@ class CombineConfig:
     threshold: float = 0.5  # `vote`: the share of votes that a mark must exceed (Cho 2012)
 
     def __post_init__(self) -> None:
-        check_choice(self, "", "method", METHODS)
+        methods = f"one of {', '.join(METHODS)}"
+        check(self.method in METHODS, f"combine {self.method!r}", expected=methods, fix="check combine")
         check_range(self, "", 0, "threshold", most=1)
 
 

@@ -16,7 +16,8 @@ import torch
 from torch import distributed
 
 from t5punct.cli import parameters, process
-from t5punct.cli.train import leave_group
+from t5punct.cli.train import leave_group, train
+from t5punct.errors import ConfigError, InputError
 from t5punct.options import ModelOptions, StreamOptions
 
 
@@ -161,3 +162,15 @@ def test_no_command_that_infers_imports_transformers_but_free_generation(tmp_pat
     assert "torch" in modules and "tokenizers" in modules
     assert not HEAVY & modules
     assert "transformers" in generating
+
+
+def test_one_process_in_the_place_of_several_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What `accelerate launch` sets where it was to start several processes on a CPU: it starts one."""
+    overrides = ["data.path=nowhere", "init_from=small", "output=run"]
+    for name, value in {"ACCELERATE_USE_CPU": "True", "MASTER_ADDR": "127.0.0.1"}.items():
+        monkeypatch.setenv(name, value)
+    with pytest.raises(ConfigError, match=r"accelerate launch, which .*; expected torchrun; run torchrun --nproc_per_"):
+        train(overrides=overrides)
+    monkeypatch.setenv("LOCAL_RANK", "0")  # MPI's processes, say
+    with pytest.raises(InputError, match="no data set in nowhere"):
+        train(overrides=overrides)

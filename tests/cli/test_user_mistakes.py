@@ -38,6 +38,8 @@ MISTAKES = (
     ("punctuate {text} beams=many", "setting 'beams': Value 'many' of type 'str' could not be converted to Integer"),
     ("punctuate {text} beams=2 beams=3", "beams twice; expected one value; drop beams=3"),
     ("punctuate {text} --beams 4", "--beams, which is a setting; write beams=VALUE. See t5punct punctuate --help."),
+    ("punctuate {text} --fragment", "--fragment, which is a setting; write fragment=true. See t5punct"),
+    ("punctuate {text} paragraph_pause_ms=300", "paragraph_pause_ms for plain text, which has no times; expected sub"),
     ("serve --max-streams 9", "--max-streams, which is a setting; write max_streams=VALUE. See t5punct serve --help."),
     ("train optim.lrr=1", "unknown setting 'optim.lrr'; expected one like optim.lr, "),
     ("punctuate ''", "an input without a name"),

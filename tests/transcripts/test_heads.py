@@ -214,12 +214,12 @@ def test_a_table_with_tabs_is_read_as_one_whatever_its_name(text: str, format: s
 
 @pytest.mark.parametrize(("text", "name", "message"), [
     ("ann\t12 may\tso what\ntom\t13 may\tyes\n", "talk.txt", "columns ann, 12 may, so what: it is not clear which of"),
-    ("@UTF8\n@Begin\n*MOT:\tso what ?\n@End\n", "talk.txt", "CHAT, whose codes stand inside words in talk.txt; exp"),
-    ('File type = "ooTextFile"\nObject class = "TextGrid"\n', "talk.txt", "a TextGrid of Praat in talk.txt; exp"),
-    ('<?xml version="1.0"?>\n<tt xmlns="http://foo.com"><body>so</body></tt>\n', "talk.txt", "XML in talk.txt; exp"),
-    ("<tt>\n<body>so</body></tt>\n", "-", "XML in standard input; expected text; export its words, as text or SRT, or"),
-    ("{25}{100}so|what\n{110}{150}yes\n", "talk.txt", "MicroDVD, whose times are frames in talk.txt; exp"),
-    ("TITLE: CUT\n\n001  AX  V  C  00:00:00:00 00:00:05:00\n", "cut.txt", "an edit list (EDL) in cut.txt; expected"),
+    ("@UTF8\n@Begin\n*MOT:\tso what ?\n@End\n", "talk.txt", "talk.txt holds CHAT, whose codes stand inside words; exp"),
+    ('File type = "ooTextFile"\nObject class = "TextGrid"\n', "talk.txt", "talk.txt holds a TextGrid of Praat; exp"),
+    ('<?xml version="1.0"?>\n<tt xmlns="http://foo.com"><body>so</body></tt>\n', "talk.txt", "talk.txt holds XML; exp"),
+    ("<tt>\n<body>so</body></tt>\n", "-", "standard input holds XML; expected text; export its words, as text or SRT"),
+    ("{25}{100}so|what\n{110}{150}yes\n", "talk.txt", "talk.txt holds MicroDVD, whose times are frames; exp"),
+    ("TITLE: CUT\n\n001  AX  V  C  00:00:00:00 00:00:05:00\n", "cut.txt", "cut.txt holds an edit list (EDL); expected"),
     ("so", "talk.docx", "document with layout (.docx); expected one of text, lines, srt"),
     ("so", "talk.pdf", "; save its text as .txt in the program that opens it"),
     ("*MOT:\tso what ?\n", "talk.cha", "talk.cha, whose name says that it is a transcript with times (.cha)"),

@@ -179,7 +179,7 @@ def test_windows_that_want_different_marks_or_know_nothing() -> None:
 
 
 @pytest.mark.parametrize(("values", "message"), [
-    ({"method": "median"}, "method 'median'; expected one of mean, entropy, hamming, vote"),
+    ({"method": "median"}, "combine 'median'; expected one of mean, entropy, hamming, vote; check combine"),
     ({"threshold": 1.1}, "threshold 1.1; expected 0 to 1"),
     ({"threshold": -0.1}, "threshold -0.1"),
 ])  # fmt: skip
