@@ -174,7 +174,7 @@ def test_a_file_without_words_is_told(format: str, text: str, warns: bool, caplo
 def test_what_is_no_text_is_not_read_as_one(format: str, text: str, tmp_path: Path) -> None:
     path = tmp_path / "talk.txt"  # or a pipe, which has no name
     path.write_text(text, encoding="utf-8")
-    with pytest.raises(InputError, match=f"^{format} in .*talk.txt; expected text; use --format {format}, or"):
+    with pytest.raises(InputError, match=f"^.*talk.txt holds {format}; expected text; use --format {format}, or"):
         list(read_transcript(path).items)
     assert unchanged(read_transcript(path, format="text")) == text
 
