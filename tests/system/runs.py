@@ -68,3 +68,6 @@ if __name__ == "__main__":
             with _interrupted() if is_interrupted else nullcontext():
                 loop.train(settings.load(TrainConfig, file, overrides))
     leave_group()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(0)  # all is written; threads of gloo may abort an interpreter that ends, once in many runs
