@@ -159,8 +159,10 @@ def model_for(language: str) -> str:
 
 def bundled_folder(name: str = BUNDLED) -> Path:
     """Return the folder of a model that ships with the package.  Raises ModelError if there is none of that name."""
-    mistake, expected = f"no bundled model {name!r}", f"one of {', '.join(bundled_names())}"
-    check(name in bundled_names(), mistake, expected=expected, fix="name a model folder instead", kind=ModelError)
+    names = bundled_names()
+    expected = f"one of {', '.join(names)}"
+    mistake = f"no bundled model {name!r}"
+    check(name in names, mistake, expected=expected, fix="name a model folder instead", kind=ModelError)
     return BUNDLED_MODELS / name
 
 

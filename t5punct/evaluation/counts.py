@@ -130,7 +130,9 @@ def count(reference: Sequence[Slot], output: Sequence[Slot]) -> Counts:
     return Counts(
         slots=len(pairs),
         classes={
-            name: ClassCounts.of([other == name for other in wanted], [other == name for other in written])
+            name: ClassCounts.of(
+                [slot_class == name for slot_class in wanted], [slot_class == name for slot_class in written]
+            )
             for name in CLASS_MARKS
         },
         substitutions=sum(None not in classes for classes in errors),
