@@ -82,9 +82,9 @@ def generate_texts(model: Model, windows: Sequence[WindowInput], config: Decodin
 
 
 class MarkCap:
-    """A logits processor of transformers: forbids a mark where a slot has `most_marks`, and marks and signs behind a sign.
+    """A logits processor of transformers: a slot has at most `most_marks`, and behind a capital's sign stands a word.
 
-    A sign says that the next word has a capital.  Some decoders would write no end of marks and signs: `. ^ . ^ ^ ^`.
+    Some decoders would write no end of marks and signs: `. ^ . ^ ^ ^`.
     """
 
     def __init__(self, mark_ids: Sequence[int], most_marks: int, case_ids: Sequence[int] = ()) -> None:

@@ -22,7 +22,7 @@ from ..text.spelling import LONGEST_WORD
 
 DECODERS = ("auto", "slots", "tagger", "generate")
 MOST_BEAMS = 64  # each holds all windows of a batch in memory once more
-_BLOB_LETTERS = 12  # how many letters of such a word the model sees
+_BLOB_LETTERS = 12  # how many letters the model sees of a word with more than `LONGEST_WORD`
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class DecodingConfig:
     style: str | None = None  # None takes the model's default
     marks: str | None = None  # of the task's marks, those that may be written; None: all
     max_marks: int | None = None  # of a slot at most; None: the style's
-    # `slots`, `tagger`: factors of marks' odds against none, for those of the task; {}: 1 for all marks
+    # `slots`, `tagger`: factors of a mark's odds against no mark; None: those of the task; {}: 1 for all marks
     mark_odds: dict[str, float] | None = None
     delay_words: int | None = None  # `tagger`: no decision depends on later words than this many; None: all count
     precision: str | None = None  # see `precision`; None: that of the model; `auto` if it is loaded by name
@@ -87,7 +87,7 @@ class DecodingConfig:
 
 
 def allow_disfluency_sign(config: DecodingConfig, model: Model, disfluencies: str) -> DecodingConfig:
-    """Return a config whose slots may hold the sign of disfluent words; the same config if these are only kept.
+    """Return a config whose slots may hold the sign of disfluent words; the config itself if such words are only kept.
 
     Raises ConfigError where the model or the decoder cannot mark them, or the sign is named though they are kept.
     """

@@ -318,7 +318,7 @@ def check_targets(targets: Iterable[Path], sources: Iterable[str], *, make: bool
 
 
 def named_place(name: str | Path) -> Path:
-    """Return an output's path.  Raises InputError for an empty name, such as that of an unset variable."""
+    """Return an output's path.  Raises InputError for an empty name, which an unset variable of the shell gives."""
     if not str(name):
         raise InputError("an output without a name", expected="a file or a folder", fix="name one; `.` is this folder")
     return Path(name)
