@@ -33,7 +33,7 @@ _DETERMINERS = """
     ihrem ihren ihrer unser unsere unserem unseren unserer euer eure eurem euren eurer
 """
 _BEFORE_ORDINALS = {*_DETERMINERS.split()}
-_HUNGARIAN_MONTHS = {  # of these, no other language has the same word
+_HUNGARIAN_MONTHS = {  # none is a word of another of the nine languages
     "január", "február", "március", "április", "május", "június", "július", "augusztus", "szeptember", "október",
 }  # fmt: skip
 _BEHIND_ORDINALS = {
