@@ -22,7 +22,7 @@ import stat
 import sys
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from itertools import chain
 from pathlib import Path
 from typing import IO, Any, TextIO
@@ -331,38 +331,30 @@ def open_writer(target: Path | None) -> Iterator[Callable[[Iterable[str]], None]
     It takes the pieces of one text.  A file appears when the block ends; standard output is written piece by piece.  A
     lone surrogate (`"\\ud83d"` in JSON), which UTF-8 cannot hold, becomes the replacement character.
     """
-    if target is None:
-        handle = standard_output()
-        yield _TextWriter(handle, flushes=True).put
-        handle.flush()
-        return
-    target.parent.mkdir(parents=True, exist_ok=True)
-    with writing(target) as handle:
-        yield _TextWriter(handle, flushes=False).put
+    flushes = target is None  # so that a reader of standard output sees pieces at once
+    is_empty = True  # whether nothing was written yet
+    ends_line = True  # whether the text before does
 
-
-class _TextWriter:
-    """Writes texts to a handle, each on lines of its own.  flushes: so that a reader sees pieces at once."""
-
-    def __init__(self, handle: TextIO, *, flushes: bool) -> None:
-        self._handle = handle
-        self._flushes = flushes
-        self._is_empty = True  # whether nothing was written yet
-        self._ends_line = True  # whether the text before does
-
-    def put(self, pieces: Iterable[str]) -> None:
-        """Write the pieces of one text, behind a line end if the text before lacks one."""
-        if not self._ends_line:
-            self._handle.write("\n")
-        self._ends_line = True
+    def put(pieces: Iterable[str]) -> None:
+        nonlocal is_empty, ends_line
+        if not ends_line:
+            handle.write("\n")
+        ends_line = True
         for index, piece in enumerate(pieces):
             if piece:
-                self._ends_line = piece.endswith("\n")
-            begins_later_text = index == 0 and not self._is_empty  # only an output may begin with a byte order mark
-            self._handle.write(readable(piece.removeprefix(BOM) if begins_later_text else piece))
-            self._is_empty = False
-            if self._flushes and index % _FLUSH_EVERY == 0:
-                self._handle.flush()
+                ends_line = piece.endswith("\n")
+            begins_later_text = index == 0 and not is_empty  # only an output may begin with a byte order mark
+            handle.write(readable(piece.removeprefix(BOM) if begins_later_text else piece))
+            is_empty = False
+            if flushes and index % _FLUSH_EVERY == 0:
+                handle.flush()
+
+    if target is not None:
+        target.parent.mkdir(parents=True, exist_ok=True)
+    with nullcontext(standard_output()) if target is None else writing(target) as handle:
+        yield put
+        if flushes:
+            handle.flush()
 
 
 def standard_output(errors: str = "strict") -> TextIO:
