@@ -8,6 +8,7 @@ the service they are fields, but for those of `ModelOptions`, which hold for all
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
@@ -77,6 +78,28 @@ class ModelOptions:
         from .punctuator import PunctuatorConfig
 
         return PunctuatorConfig(decoding=DecodingConfig(**options_of(DecodingConfig, self)))
+
+
+@dataclass(frozen=True)
+class ServiceOptions(ModelOptions):
+    """The model of a service, and how much of it clients may take."""
+
+    max_body_bytes: Annotated[int, "How many bytes a request may hold."] = 16_000_000
+    max_words: Annotated[int, "How many words a request's text may hold."] = 200_000
+    max_waiting_words: Annotated[
+        int, "How many words of all requests may wait; while there are more, others are refused with status 503."
+    ] = 400_000
+    max_streams: Annotated[int, "How many streams may be open at the same time."] = 200
+    max_message_bytes: Annotated[int, "How many bytes a message of a stream may hold."] = 64_000
+    idle_s: Annotated[float, "End a stream after this many seconds without a word."] = 300.0
+    ending_s: Annotated[
+        float, "When the service is stopped: how many seconds requests that have begun may still take."
+    ] = 20.0
+
+    def __post_init__(self) -> None:
+        check_range(self, "", 1, *(name for name in names_of(ServiceOptions) if name.startswith("max_")))
+        for name, value in {"idle_s": self.idle_s, "ending_s": self.ending_s}.items():
+            check(0 < value < math.inf, f"{name} {value}", expected="seconds, more than 0", fix=f"set {name}")
 
 
 @dataclass(frozen=True)

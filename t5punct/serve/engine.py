@@ -16,7 +16,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any, TypeVar
 
@@ -42,8 +42,8 @@ class _StreamCall:
     settings: StreamSettings
     action: str
     state: StreamState
-    words: tuple[TimedWord, ...]
-    answer: Future[Any]
+    words: Sequence[TimedWord]
+    answer: Future[Any] = field(default_factory=Future)
 
 
 class _TextCall:
@@ -116,13 +116,10 @@ class Engine:
     async def step(
         self, settings: StreamSettings, action: str, state: StreamState, words: Sequence[TimedWord] = ()
     ) -> Any:
-        """Call `push`, `flush`, `finish` or `provisional` of `Streams` for one stream, and return what it gives.
-
-        Raises InputError as they do.
-        """
-        answer: Future[Any] = Future()
-        self._calls.put(_StreamCall(settings, action, state, tuple(words), answer))
-        return await asyncio.wrap_future(answer)
+        """Call `push`, `flush`, `finish` or `provisional` of `Streams` for one stream; raises what they raise."""
+        call = _StreamCall(settings, action, state, words)
+        self._calls.put(call)
+        return await asyncio.wrap_future(call.answer)
 
     def punctuator(self, config: PunctuatorConfig) -> Punctuator:
         """Return the model with these settings.  Raises ConfigError for what it cannot do."""
@@ -146,12 +143,22 @@ class Engine:
         waiting = list[_TextCall]()
         is_open = True
         while is_open or groups or waiting:
-            stream_calls, text_calls, is_open = self._take(is_open, wait=not groups and not waiting)
-            if stream_calls:
-                with one_thread():
-                    for alike in _by_kind(stream_calls, lambda call: repr((call.settings, call.action))):
-                        self._step_streams(alike)
-            waiting += text_calls
+            stream_calls = list[_StreamCall]()
+            while is_open:
+                is_idle = not groups and not waiting and not stream_calls
+                try:
+                    call = self._calls.get(block=is_idle)
+                except queue.Empty:
+                    break
+                if call is None:  # by `close`, the last call
+                    is_open = False
+                elif isinstance(call, _TextCall):
+                    waiting.append(call)
+                elif call.answer.set_running_or_notify_cancel():  # False: nobody waits any more
+                    stream_calls.append(call)
+            with one_thread():
+                for alike in _by_kind(stream_calls, lambda call: repr((call.settings, call.action))):
+                    self._step_streams(alike)
             # while short texts are decided, others wait, to be the next group together; a long one keeps nobody waiting
             if all(group.is_long for group in groups):
                 beginning = waiting
@@ -161,39 +168,14 @@ class Engine:
             groups += self._begin(beginning)
             groups = [group for group in groups if self._advance(group)]  # in turns
 
-    def _take(self, is_open: bool, *, wait: bool) -> tuple[list[_StreamCall], list[_TextCall], bool]:
-        """Return the calls that have arrived, those of streams and of texts, and whether more may come (`is_open`).
-
-        wait: if there is none, block until one arrives.
-        """
-        stream_calls = list[_StreamCall]()
-        text_calls = list[_TextCall]()
-        while is_open:
-            try:
-                call = self._calls.get(block=wait and not stream_calls and not text_calls)
-            except queue.Empty:
-                break
-            match call:
-                case None:  # by `close`, the last call
-                    is_open = False
-                case _StreamCall():
-                    if call.answer.set_running_or_notify_cancel():  # False: nobody waits any more
-                        stream_calls.append(call)
-                case _TextCall():
-                    text_calls.append(call)
-        return stream_calls, text_calls, is_open
-
     def _step_streams(self, calls: Sequence[_StreamCall]) -> None:
         """Make one step of several streams together; all calls have the same settings and action."""
-        settings = calls[0].settings
         action = calls[0].action
-        states = [call.state for call in calls]
+        arguments: list[Any] = [[call.state for call in calls]]
+        if action == "push":
+            arguments.append([call.words for call in calls])
         try:
-            streams = self.streams(settings)
-            if action == "push":
-                steps: Sequence[Any] = streams.push(states, [call.words for call in calls])
-            else:  # `flush`, `finish` or `provisional`
-                steps = getattr(streams, action)(states)
+            steps = getattr(self.streams(calls[0].settings), action)(*arguments)
         except Exception as error:
             if isinstance(error, T5PunctError) and len(calls) > 1:  # one stream's mistake: the others go on
                 for call in calls:

@@ -12,8 +12,8 @@ from starlette.testclient import TestClient
 from t5punct.batch.jobs import Job
 from t5punct.batch.work import Work
 from t5punct.punctuator import Punctuator
-from t5punct.serve.config import ServeConfig
 from t5punct.serve.engine import Engine
+from t5punct.serve.guard import Access
 from t5punct.transcripts.writers import WriterConfig
 
 FILES = {
@@ -63,7 +63,7 @@ def test_fields_of_a_query_and_of_a_form_are_the_commands_options(engine: Engine
 
 @pytest.fixture
 def served(engine: Engine) -> TestClient:
-    with client(engine, ServeConfig(max_words=50, max_body_bytes=2_000)) as served:
+    with client(engine, max_words=50, max_body_bytes=2_000) as served:
         return served
 
 
@@ -174,7 +174,7 @@ def test_the_page_needs_no_other_site_and_says_who_may_hear_the_microphone(engin
 def test_a_language_that_the_model_does_not_know_is_told_as_by_the_command(english_engine: Engine) -> None:
     english = "how are you today and what do you do"
     srt = f"1\n00:00:01,000 --> 00:00:02,000\n{GERMAN}\n"
-    with client(english_engine, ServeConfig(origins=("https://example.org",))) as served:
+    with client(english_engine, Access(origins=("https://example.org",))) as served:
         texts = [served.post("/v1/punctuate", json={"texts": [text, GERMAN]}) for text in (english, GERMAN)]
         one = served.post("/v1/punctuate", json={"text": GERMAN, "style": "talk"}).json()
         bodies = [served.post("/v1/punctuate", content=body) for body in (GERMAN, english)]

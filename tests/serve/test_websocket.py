@@ -23,10 +23,8 @@ from t5punct.decoding.inputs import DecodingConfig
 from t5punct.errors import ConfigError, InputError
 from t5punct.punctuator import Punctuator, PunctuatorConfig
 from t5punct.serve.client import RemoteStream, stream_address
-from t5punct.serve.config import ServeConfig
 from t5punct.serve.engine import Engine, one_thread
 from t5punct.serve.live import LiveStream
-from t5punct.serve.metrics import Metrics
 from t5punct.serve.requests import FLUSH, StreamFields, StreamSettings, words_message
 from t5punct.streaming import StreamConfig, StreamingPunctuator, Streams, TimedWord
 from t5punct.streaming.streams import committed_events
@@ -122,9 +120,9 @@ def test_what_is_wrong_ends_the_stream_with_a_reason(engine: Engine, query: str,
 
 
 def test_limits_close_a_stream_with_their_codes(engine: Engine) -> None:
-    with server(engine, ServeConfig(port=0, max_streams=1)) as (address, _), connect(f"ws://{address}/v1/stream"):
+    with server(engine, max_streams=1) as (address, _), connect(f"ws://{address}/v1/stream"):
         assert closed_with(address, "")[0] == 1013, "busy"
-    with server(engine, ServeConfig(port=0, max_message_bytes=1_000, idle_s=0.5)) as (address, _):
+    with server(engine, max_message_bytes=1_000, idle_s=0.5) as (address, _):
         assert closed_with(address, "", "s" * 1_001)[0] == 1009, "too large"
         assert closed_with(address, "")[0] == 1001, "idle"
 
@@ -222,7 +220,7 @@ def test_a_client_that_goes_while_an_event_is_sent_leaves_no_error_in_the_log(
     socket = SimpleNamespace(receive=receive, send_text=send_text, client_state=gone, application_state=gone)
     asked = StreamFields()
     settings = StreamSettings(asked.stream(), FP32)
-    live = LiveStream(cast(WebSocket, socket), engine, settings, asked, Metrics(), idle_s=PATIENCE_S, on_event=None)
+    live = LiveStream(cast(WebSocket, socket), engine, settings, asked, PATIENCE_S, lambda *step: None, on_event=None)
 
     asyncio.run(live.run(asyncio.Event()))
     gc.collect()  # asyncio logs the exception of a task when the task is collected
@@ -307,7 +305,7 @@ def test_a_service_that_is_started_again_goes_on(engine: Engine) -> None:
         for word in LECTURE[:20]:
             remote.say(words_message([TimedWord(word)]))
         remote.say(FLUSH)
-    with server(engine, ServeConfig(port=port)):
+    with server(engine, port):
         for word in LECTURE[20:]:
             remote.say(words_message([TimedWord(word)]))
         remote.__exit__(None)
@@ -331,7 +329,7 @@ def test_what_cannot_be_is_said_in_one_line(engine: Engine) -> None:
 def test_a_service_that_is_lost_for_good_is_said(engine: Engine) -> None:
     with server(engine) as (address, _):
         remote = RemoteStream(f"ws://{address}/v1/stream", print, patience_s=0.5).__enter__()  # it ends sooner
-    with pytest.raises(InputError, match="no service"):
+    with pytest.raises(InputError, match="no answer from the service"):
         remote.say(words_message([TimedWord("so")]))
         remote.__exit__(None)
 
@@ -340,7 +338,7 @@ def test_a_long_silence_is_no_lost_service(engine: Engine) -> None:
     """A service ends a stream in which nothing is said; the client goes on, however often, and loses no word."""
     live, texts = StreamingPunctuator(Punctuator(engine.model, FP32_TAGGER), StreamConfig(lookahead=2)), Texts()
     undisturbed = [word.text for step in (live.push(LECTURE), live.finish()) for word in step]
-    with server(engine, ServeConfig(port=0, idle_s=0.8)) as (address, _):
+    with server(engine, idle_s=0.8) as (address, _):
         remote = RemoteStream(f"ws://{address}/v1/stream?{ASKED}", texts, patience_s=0.2).__enter__()
         for part in (LECTURE[:18], LECTURE[18:]):  # the first 18 are all in a state, so nothing is said again
             for word in part:
