@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
     Say = Callable[[Sequence[TimedWord]], None]  # takes words as they arrive; no words: a silence
 
+_MESSAGE_WORDS = 16  # a service takes no message of any length
 _log = logging.getLogger(__name__)
 
 
@@ -165,7 +166,14 @@ def _remote_stream(server: str, options: StreamOptions, printer: _Printer, provi
     fields = {**changed, **({"provisional": True} if provisional else {})}
     token = os.environ.get("T5PUNCT_TOKEN")
     with RemoteStream(stream_address(server, fields), printer.put, token) as remote:
-        yield lambda words: remote.say(words_message(words) if words else FLUSH)
+
+        def say(words: Sequence[TimedWord]) -> None:
+            for start in range(0, len(words), _MESSAGE_WORDS):
+                remote.say(words_message(words[start : start + _MESSAGE_WORDS]))
+            if not words:
+                remote.say(FLUSH)
+
+        yield say
 
 
 @contextmanager

@@ -130,9 +130,8 @@ class LiveStream:
         finally:
             for task in (answering, reading, stop):
                 task.cancel()
-            await asyncio.wait({answering, reading, stop})
-            if not answering.cancelled():  # sending failed, as the client has left; asyncio logs what nobody looks at
-                answering.exception()
+            # sending may have failed, as the client has left: asyncio logs an error that nobody takes
+            await asyncio.gather(answering, reading, stop, return_exceptions=True)
             await close(self.socket, code, reason)
 
     async def _answer(self, inbox: _Inbox) -> tuple[int, str]:

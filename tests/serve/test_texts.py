@@ -68,10 +68,10 @@ def served(engine: Engine) -> TestClient:
 
 
 @pytest.mark.parametrize(("query", "body", "status", "says"), [
-    ("?windo=3", b"so", 422, "an unknown field windo"), ("?window=many", b"so", 422, "window"),
+    ("?windo=3", b"so", 422, "an unknown field windo"),
     ("?window=513", b"so", 422, "less than or equal to 512"), ("?style=opera", b"so", 400, "opera"),
     ("?preset=/etc/passwd.yaml", b"so", 400, "a file"), ("?window=300&stride=2", b"so", 400, "apart"),
-    ("?resegment=true", b"so", 400, "resegment"), ("?format=docx", b"so", 400, "docx"),
+    ("?resegment=true", b"so", 400, "resegment"),
     ("?to=srt", b"so we know", 400, "times"), ("", b"so\xff\xfe", 400, "UTF-8"),
     ("?terms=a%20b%3Dc", b"so", 400, "terms"), ("", b"so " * 51, 413, "51 words"), ("", b"s" * 2_001, 413, "large"),
     ("?format=json", b"{" * 900, 400, "json"),
@@ -79,7 +79,6 @@ def served(engine: Engine) -> TestClient:
     # texts of a json
     ("", {"text": "so", "style": "talk", "no_cas": True}, 422, "an unknown field no_cas; expected one like no_case, "),
     ("", {"text": "so", "language": "de"}, 422, "a field language; expected what a client can choose"),
-    ("", {"text": "so", "duration": 2.9}, 422, "an unknown field duration; expected one like"),
     ("", {"texts": [1]}, 422, "no list of strings"),
     ("", {"text": "so", "texts": ["so"]}, 422, "text and texts; expected one of them"),
     ("", {"texts": ["so"], "to": "srt"}, 422, "texts with another format"),

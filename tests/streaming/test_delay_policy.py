@@ -189,14 +189,6 @@ def test_in_int8_a_saved_stream_goes_on_to_the_bit(punctuator: Punctuator) -> No
     assert [*committed, *resumed.finish()] == _stream(in_int8, 4, [words])
 
 
-def test_a_state_of_another_policy_goes_on(punctuator: Punctuator) -> None:
-    stream = StreamingPunctuator(punctuator, StreamConfig(window=8, lookahead=5))
-    before = [word.annotated.word for word in stream.push(PIECES[:10])]
-    other = StreamingPunctuator(punctuator, _delayed(1), stream.state)
-    committed = [*other.push(["we"]), *other.finish()]
-    assert [*before, *(word.annotated.word for word in committed)] == [*PIECES[:10], "we"]
-
-
 @pytest.mark.parametrize(("lookahead", "style"), [(4, None), (2, "chat")])
 def test_a_memory_of_another_lookahead_or_style_is_dropped(
     punctuator: Punctuator, lookahead: int, style: str | None
