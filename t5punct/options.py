@@ -418,7 +418,7 @@ NEEDS: tuple[tuple[str, str, Callable[[Values], object]], ...] = (
     ("lookahead", "--policy fixed or delay", lambda opts: opts["policy"] in ("fixed", "delay")),
     ("l_min l_max threshold", "--policy entropy", lambda opts: opts["policy"] == "entropy"),
     ("every after", "--policy sentence", lambda opts: opts["policy"] == "sentence"),
-    ("provisional", "--json", lambda opts: opts["json"]),
+    ("provisional", "--json", lambda opts: opts.get("json", True)),  # a service sends json alone
     ("private", "--push-to-hub", lambda opts: opts["push_to_hub"]),
 )
 

@@ -53,21 +53,9 @@ class _TextCall:
         self.texts = texts
         self.punctuator = punctuator
         self.n_words = sum(map(len, texts))
+        self.n_waiting = self.n_words  # that are not decided yet
         self.decided: queue.SimpleQueue[Sequence[AnnotatedWord] | Exception] = queue.SimpleQueue()
         self.is_dropped = False
-
-    def words(self) -> Iterator[AnnotatedWord]:
-        """Yield the words as they are decided.  Raises what the model raises."""
-        n_left = self.n_words
-        try:
-            while n_left:
-                part = self.decided.get()
-                if isinstance(part, Exception):
-                    raise part
-                n_left -= len(part)
-                yield from part
-        finally:
-            self.is_dropped = True  # the client has left, or has all words
 
 
 class _TextGroup:
@@ -77,8 +65,7 @@ class _TextGroup:
         self.calls = calls
         self.owners = list[_TextCall]()  # of the texts that were begun, by their numbers
         self.parts = calls[0].punctuator.iter_parts(self._texts())
-        self.n_words = sum(call.n_words for call in calls)
-        self.is_long = self.n_words > _GROUP_WORDS
+        self.is_long = sum(call.n_words for call in calls) > _GROUP_WORDS
 
     def _texts(self) -> Iterator[Sequence[Word]]:
         """Yield the texts of calls that are not dropped by now, and note in `owners` whose each is."""
@@ -99,19 +86,34 @@ class Engine:
         self._streams: OrderedDict[str, Streams] = OrderedDict()
         self._thread = threading.Thread(target=self._run, name="t5punct-model", daemon=True)
         self._lock = threading.Lock()
-        self.n_waiting_words = 0  # of texts
+        self._open_calls = set[_TextCall]()  # somebody waits for their words
         self._thread.start()
 
     @property
     def is_alive(self) -> bool:
         return self._thread.is_alive()
 
+    @property
+    def n_waiting_words(self) -> int:
+        """How many words of texts are not decided yet."""
+        return sum(call.n_waiting for call in tuple(self._open_calls))
+
     def annotate(self, texts: Sequence[Sequence[Word]], config: PunctuatorConfig) -> Iterator[AnnotatedWord]:
         """Yield the words of texts, decided together with those of other requests.  It blocks: call it in a thread."""
         call = _TextCall(texts, self.punctuator(config))
-        self._count(call.n_words)
+        self._open_calls.add(call)
         self._calls.put(call)
-        yield from call.words()
+        n_left = call.n_words
+        try:
+            while n_left:
+                part = call.decided.get()
+                if isinstance(part, Exception):
+                    raise part
+                n_left -= len(part)
+                yield from part
+        finally:
+            call.is_dropped = True  # the client has left, or has all words
+            self._open_calls.discard(call)
 
     async def step(
         self, settings: StreamSettings, action: str, state: StreamState, words: Sequence[TimedWord] = ()
@@ -204,28 +206,20 @@ class Engine:
         return groups
 
     def _advance(self, group: _TextGroup) -> bool:
-        """Decide the next slice of a group, and hand it to its call; return whether more is to come."""
-        n_words = 0
+        """Decide the next slice of a group, and hand it to its call; return whether more may come."""
         try:
-            is_dropped = all(call.is_dropped for call in group.calls)
-            if not is_dropped and (part := next(group.parts, None)):
-                number, words = part  # the number of the text
-                group.owners[number].decided.put(words)
-                n_words = len(words)
+            part = None if all(call.is_dropped for call in group.calls) else next(group.parts, None)
         except Exception as error:
             for call in group.calls:
                 call.decided.put(error)
-        if n_words == 0:  # the group has ended, maybe with words that nobody waits for
-            self._count(-group.n_words)
             return False
-        self._count(-n_words)
-        group.n_words -= n_words
+        if part is None:
+            return False
+        number, words = part  # the number of the text
+        call = group.owners[number]
+        call.n_waiting -= len(words)
+        call.decided.put(words)
         return True
-
-    def _count(self, n_words: int) -> None:
-        """Add words of texts that begin to wait; a negative number is of words that wait no more."""
-        with self._lock:
-            self.n_waiting_words += n_words
 
 
 @contextmanager

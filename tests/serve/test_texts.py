@@ -113,7 +113,7 @@ def test_requests_are_counted_and_a_busy_service_says_so(engine: Engine, monkeyp
     assert 't5punct_requests_total{status="400"} 1.0' in text
     assert "t5punct_text_words_total 3.0" in text
     with client(engine) as served:
-        monkeypatch.setattr(engine, "n_waiting_words", 10**9)
+        monkeypatch.setattr(Engine, "n_waiting_words", 10**9)
         answer = served.post("/v1/punctuate", content=b"so")
     assert (answer.status_code, answer.headers["retry-after"]) == (503, "2")
 

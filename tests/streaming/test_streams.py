@@ -320,12 +320,3 @@ def test_a_silence_and_a_kept_full_stop_end_the_sentence_and_that_of_an_abbrevia
 def test_what_are_no_words_is_refused(tiny_model: Model, words: object) -> None:
     with pytest.raises(InputError, match="expected"):
         StreamingPunctuator(Punctuator(tiny_model)).push(words)  # type: ignore[arg-type]
-
-
-def test_bytes_that_are_no_utf_8_come_out_as_they_went_in(tiny_model: Model) -> None:
-    stream = StreamingPunctuator(Punctuator(tiny_model), StreamConfig(lookahead=1))
-    word = b"caf\xe9".decode("utf-8", "surrogateescape")
-    stream.push([word])
-    resumed = StreamState.from_json(stream.state.to_json().encode().decode())
-    assert resumed == stream.state
-    assert [slot.annotated.word for slot in [*stream.push(["is"]), *stream.finish()]] == [word, "is"]
