@@ -130,8 +130,9 @@ class LiveStream:
         finally:
             for task in (answering, reading, stop):
                 task.cancel()
-            # sending may have failed, as the client has left: asyncio logs an error that nobody takes
-            await asyncio.gather(answering, reading, stop, return_exceptions=True)
+            await asyncio.wait({answering, reading, stop})
+            if not answering.cancelled():  # sending failed, as the client has left; asyncio logs what nobody looks at
+                answering.exception()
             await close(self.socket, code, reason)
 
     async def _answer(self, inbox: _Inbox) -> tuple[int, str]:
@@ -239,12 +240,14 @@ class Watchers:
         events = asyncio.Queue[str](_WAITING_EVENTS)
 
         async def send_events() -> None:
-            while True:
-                await socket.send_text(await events.get())
+            with suppress(WebSocketDisconnect, RuntimeError):  # the client has left meanwhile
+                while True:
+                    await socket.send_text(await events.get())
 
         async def wait_for_end() -> None:
-            while (await socket.receive())["type"] != "websocket.disconnect":
-                pass  # what a watcher says is passed over
+            with suppress(RuntimeError):  # the client has left before; what it says is passed over
+                while (await socket.receive())["type"] != "websocket.disconnect":
+                    pass
 
         self._queues[name].add(events)
         tasks = [asyncio.ensure_future(work) for work in (send_events(), wait_for_end(), stopping.wait())]
@@ -253,7 +256,6 @@ class Watchers:
         finally:
             for task in tasks:
                 task.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)  # sending fails where the client has left
             self._queues[name].discard(events)
             if not self._queues[name]:
                 del self._queues[name]

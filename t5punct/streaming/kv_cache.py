@@ -31,6 +31,8 @@ from ..t5.encoder import Encoder, EncoderLayer
 
 Word = Sequence[int]  # the tokens of one word
 
+_SPARE_ROWS = 32  # of a new buffer of keys: enough for about twenty words, until the keys are copied again
+
 
 @dataclass(frozen=True, slots=True)
 class Tokens:
@@ -58,12 +60,58 @@ class Tokens:
         return Tokens(rows, self.words, self.positions)
 
 
+class _Buffer:
+    """Rows of keys and values, with spare rows behind them, which successive `Keys` of one stream share.
+
+    Older `Keys` stay valid, since a row that was written never changes.
+    """
+
+    def __init__(self, rows: torch.Tensor, n_spare: int = _SPARE_ROWS) -> None:
+        self.rows = rows.new_empty(len(rows) + n_spare, rows.shape[1])
+        self.rows[: len(rows)] = rows
+        self.n_written = len(rows)
+
+
+@dataclass(frozen=True, slots=True)
+class Keys:
+    """Keys and values of tokens of one stream in one layer, as `Tokens`; rows: (n_keys, 2 * n_heads * d_kv)."""
+
+    buffer: _Buffer
+    start: int  # the buffer's row of the first key
+    words: tuple[int, ...]
+    positions: tuple[int, ...]
+
+    def __len__(self) -> int:
+        return len(self.words)
+
+    @property
+    def rows(self) -> torch.Tensor:
+        return self.buffer.rows[self.start : self.start + len(self)]
+
+    def part(self, start: int, stop: int | None = None) -> Keys:
+        return Keys(self.buffer, self.start + start, self.words[start:stop], self.positions[start:stop])
+
+    def then(self, tokens: Tokens, rows: torch.Tensor) -> Keys:
+        """Return these keys, followed by those of more tokens, whose rows are given."""
+        words = self.words + tokens.words
+        positions = self.positions + tokens.positions
+        stop = self.start + len(self)
+        buffer = self.buffer
+        # the rows behind may be another stream's that went on from the same state, or this one's from an older state
+        is_occupied = buffer.n_written != stop
+        if is_occupied or stop + len(rows) > len(buffer.rows):
+            return Keys(_Buffer(torch.cat([self.rows, rows])), 0, words, positions)
+        buffer.rows[stop : stop + len(rows)] = rows
+        buffer.n_written += len(rows)
+        return Keys(buffer, self.start, words, positions)
+
+
 @dataclass(frozen=True, slots=True)
 class LayerMemory:
-    """What one layer remembers of one stream."""
+    """What one layer remembers of one stream: its keys without the prefix's, and inputs that wait for more words."""
 
-    keys: Tokens  # without the prefix's; rows: (n_keys, 2 * n_heads * d_kv), a key and behind it a value
-    waiting: Tokens  # inputs that wait for more words
+    keys: Keys
+    waiting: Tokens
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +123,7 @@ class _Sight:
 
     rows: range
     positions: tuple[int, ...]
-    keys: Tokens
+    keys: Keys
 
     def shape(self) -> tuple[int, int]:
         """Return the word's numbers of tokens and keys."""
@@ -117,8 +165,9 @@ class StreamEncoder:
             self._biases = self._stack.position_biases()
             nothing = self._embed([], [], [])
             first = self._stack.layers[0]
-            no_keys = nothing.with_rows(_keys_and_values(first, first.read(nothing.rows)))
-            layers = (LayerMemory(no_keys, nothing),) * len(self._look_aheads)
+            # no spare rows: all streams begin with this buffer, and the first to write would take it from the rest
+            keys = Keys(_Buffer(_keys_and_values(first, first.read(nothing.rows)), n_spare=0), 0, (), ())
+            layers = (LayerMemory(keys, nothing),) * len(self._look_aheads)
             self._empty_memory = Memory(layers, 0, 0, nothing, self._owner)
             # of each layer, the keys and values of the prefix, which all words see; none while the prefix is read
             self._prefix_keys = [layer.keys.rows for layer in layers]
@@ -207,8 +256,7 @@ class StreamEncoder:
                 waiting = memory.waiting.then(inputs)
                 last_unseen_word = waiting.words[0] - self.delay.left_words - 1
                 n_unseen = _n_tokens_to(memory.keys.words, last_unseen_word)
-                seen = memory.keys.part(slice(n_unseen, None))
-                new_memories.append(LayerMemory(seen.then(inputs.with_rows(key_rows)), waiting))
+                new_memories.append(LayerMemory(memory.keys.part(n_unseen).then(inputs, key_rows), waiting))
             else:
                 new_memories.append(memory)
         return new_memories
@@ -228,8 +276,7 @@ class StreamEncoder:
                 # as `t5.delay.keys_in_sight` has it for whole texts
                 first_key = bisect_left(memory.keys.words, word - self.delay.left_words)
                 end_of_keys = bisect_right(memory.keys.words, word + self._look_aheads[index])
-                keys = memory.keys.part(slice(first_key, end_of_keys))
-                sights.append(_Sight(rows, tokens.positions[start:stop], keys))
+                sights.append(_Sight(rows, tokens.positions[start:stop], memory.keys.part(first_key, end_of_keys)))
                 start = stop
             n_rows += start
         layer = self._stack.layers[index]

@@ -1,9 +1,7 @@
 """A user's mistake: one clear line, exit code 2, and no half of an output; also an option that would do nothing."""
 
 import gzip
-import logging
 import shlex
-import shutil
 from pathlib import Path
 
 import pytest
@@ -116,19 +114,6 @@ def test_several_files_one_bad(invoke: Invoke, folder: str, text: Path, tmp_path
     assert invoke(*command)[2].startswith("t5punct: 1 of 1"), "a mistake undoes nothing"
     assert invoke(*command, "--overwrite")[::2] == (0, "")
     assert (tmp_path / "out/a.srt").read_text(encoding="utf-8") == written
-
-
-def test_a_warning_is_one_line_that_says_who_warns(
-    folder: str, text: Path, tmp_path: Path, invoke: Invoke, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(logging.root, "handlers", [])  # pytest's own would be told as well
-    model = shutil.copytree(folder, tmp_path / "plain")
-    (model / "t5punct.yaml").unlink()
-    for _ in range(2):  # a process that runs several commands is told once by each
-        code, _, err = invoke("punctuate", text, "--model", model)
-        assert code == 0
-        assert err.startswith(f"t5punct: {model} has no t5punct.yaml;") and err.count("\n") == 1
-    assert logging.getLogger("t5punct").handlers == []
 
 
 # -- options that would do nothing
