@@ -55,7 +55,7 @@ def presets(
         method = preset.combine.method
         if method == "vote":
             method = f"vote > {preset.combine.threshold}"
-        rows.append([title, *map(str, words), f"{windows.window / windows.stride_words:.1f} x", method])
+        rows.append([title, *map(str, words), f"{windows.window / windows.stride_words:.1f}x", method])
     _print_table(rows)
     typer.echo(f"{', '.join(FAMILIES)} take any number:")
     typer.echo("mask-combine-3 has three votes a slot, realtime-2 sees 2 words on.")

@@ -119,14 +119,7 @@ def test_other_weights_under_the_same_name_are_noticed(
 ) -> None:
     for more in ((), ("--model", "large")):
         assert invoke(*arguments, *more)[::2] == (0, "")
-        assert _DONE in invoke(*arguments, *more)[2]
+        assert _DONE in invoke(*arguments, *more, "threads=2")[2], "threads change nothing"
     model.save(lively_model, tmp_path / "models" / "large")
     assert invoke(*arguments)[::2] == (0, "")
     assert _DONE in invoke(*arguments)[2]
-
-
-def test_the_number_of_threads_changes_nothing(invoke: Invoke, arguments: tuple[str, ...]) -> None:
-    assert invoke(*arguments, "threads=1")[::2] == (0, "")
-    for more in ((), ("threads=2",)):
-        assert _DONE in invoke(*arguments, *more)[2]
-    assert invoke(*arguments, "--no-case")[::2] == (0, "")

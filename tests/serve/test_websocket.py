@@ -1,21 +1,17 @@
 """`WS /v1/stream`: events are those of `t5punct stream --json`; a stream ends in order, and goes on elsewhere."""
 
-import asyncio
-import gc
 import json
 import socket as sockets
 import threading
 import time
 from collections.abc import Collection, Mapping
 from contextlib import suppress
-from types import SimpleNamespace
-from typing import Any, cast
+from typing import Any
 
 import pytest
 from services import FP32, GERMAN, GERMAN_WARNING, client, server
 from services import WORDS as LECTURE
 from starlette.testclient import TestClient, WebSocketTestSession
-from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
 from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import connect
 
@@ -24,8 +20,7 @@ from t5punct.errors import ConfigError, InputError
 from t5punct.punctuator import Punctuator, PunctuatorConfig
 from t5punct.serve.client import RemoteStream, stream_address
 from t5punct.serve.engine import Engine, one_thread
-from t5punct.serve.live import LiveStream
-from t5punct.serve.requests import FLUSH, StreamFields, StreamSettings, words_message
+from t5punct.serve.requests import FLUSH, words_message
 from t5punct.streaming import StreamConfig, StreamingPunctuator, Streams, TimedWord
 from t5punct.streaming.streams import committed_events
 
@@ -193,37 +188,6 @@ def test_a_client_that_goes_is_let_go(engine: Engine, monkeypatch: pytest.Monkey
         assert n_steps == 1, "it is let go while the model is at its first words"
         may_go_on.set()
     assert n_steps == 1, "and no others are decided"
-
-
-@pytest.mark.parametrize("n_turns", [0, 2])
-def test_a_client_that_goes_while_an_event_is_sent_leaves_no_error_in_the_log(
-    engine: Engine, caplog: pytest.LogCaptureFixture, n_turns: int
-) -> None:
-    """Sending fails so many turns of the event loop after the client was heard to leave."""
-    is_told = asyncio.Event()
-    messages = iter([{"type": "websocket.receive", "text": " ".join(WORDS)}])
-
-    async def receive() -> Mapping[str, Any]:
-        if message := next(messages, None):
-            return message
-        await is_told.wait()
-        return {"type": "websocket.disconnect"}
-
-    async def send_text(text: str) -> None:
-        is_told.set()
-        for _ in range(n_turns):
-            await asyncio.sleep(0)
-        raise WebSocketDisconnect
-
-    gone = WebSocketState.DISCONNECTED
-    socket = SimpleNamespace(receive=receive, send_text=send_text, client_state=gone, application_state=gone)
-    asked = StreamFields()
-    settings = StreamSettings(asked.stream(), FP32)
-    live = LiveStream(cast(WebSocket, socket), engine, settings, asked, PATIENCE_S, lambda *step: None, on_event=None)
-
-    asyncio.run(live.run(asyncio.Event()))
-    gc.collect()  # asyncio logs the exception of a task when the task is collected
-    assert is_told.is_set() and not caplog.records
 
 
 def test_a_stream_with_a_name_can_be_watched(engine: Engine) -> None:

@@ -200,6 +200,9 @@ def test_the_full_stop_of_an_ordinal_ends_no_sentence_in_a_stream(punctuator: Pu
 def test_a_text_is_pushed_as_words_every_stream_is_given_some_and_none_after_its_end(punctuator: Punctuator) -> None:
     stream, other = StreamingPunctuator(punctuator), StreamingPunctuator(punctuator)
     assert stream.push("we know that is right and no") == other.push("we know that is right and no".split())
+    for words in (None, b"we know", [b"we"], ["\ud800"]):
+        with pytest.raises(InputError, match="expected"):
+            other.push(words)  # type: ignore[arg-type]
     with pytest.raises(InputError, match="words for 1 of 2 streams; expected words for each"):
         Streams(punctuator).push([StreamState(), StreamState()], [["we"]])
     stream.finish()
@@ -314,9 +317,3 @@ def test_a_silence_and_a_kept_full_stop_end_the_sentence_and_that_of_an_abbrevia
     starts = [word.text[0].isupper() for word in committed]
     assert (starts[0], starts[1], starts[4]) == (True, True, True)
     assert committed[5].annotated.marks == ".", "no item of a list: it opens no line"
-
-
-@pytest.mark.parametrize("words", [None, b"we know", [b"we"], ["\ud800"]])
-def test_what_are_no_words_is_refused(tiny_model: Model, words: object) -> None:
-    with pytest.raises(InputError, match="expected"):
-        StreamingPunctuator(Punctuator(tiny_model)).push(words)  # type: ignore[arg-type]
