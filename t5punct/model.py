@@ -45,7 +45,6 @@ TASK_FILE = "t5punct.yaml"
 BUNDLED_MODELS = Path(str(resources.files("t5punct"))) / "models"  # the folder of those that ship with the package
 BUNDLED = "large"
 MODEL_LANGUAGES = {**dict.fromkeys(("large", "base", "small"), ("en",)), "multi": tuple(LANGUAGES)}
-_ALIAS = "bundled"  # another name of it, which says what it is
 _LARGEST_BLOCK_BYTES = 32 * 2**20 - 2**16  # just below 32 MiB, with what glibc adds to a block
 _FINGERPRINT = "t5punct_tokenizer"  # in config.json: which tokenizer the model was saved with
 PRECISIONS = ("fp32", "bf16", "int8", "auto")
@@ -129,7 +128,7 @@ class Model:
 
 def known_languages(name: str) -> tuple[str, ...] | None:
     """Return the names of the languages that a bundled model knows; None for any other model."""
-    codes = MODEL_LANGUAGES.get(BUNDLED if name == _ALIAS else name)
+    codes = MODEL_LANGUAGES.get(name)
     return None if codes is None else tuple(LANGUAGES[code] for code in codes)
 
 
@@ -183,12 +182,12 @@ def bundled_names() -> tuple[str, ...]:
 def find(source: str | Path | None, kind: str = "model", revision: str | None = None) -> Path:
     """Return the folder of a model, or of a tokenizer (`kind`).
 
-    The bundled default (None, `bundled`), a folder of this name that holds a model, a bundled model of this name, or a
-    hub id's.
+    The bundled default (None), a folder of this name that holds a model, a bundled model of this name, or a hub id's.
     """
-    named = BUNDLED if source in (None, _ALIAS) else str(source)
-    if source is None or (named in bundled_names() and not (Path(source) / "config.json").is_file()):
-        source = BUNDLED_MODELS / named
+    if source is None:
+        source = BUNDLED_MODELS / BUNDLED
+    elif str(source) in bundled_names() and not (Path(source) / "config.json").is_file():
+        source = BUNDLED_MODELS / str(source)
     return locate(source, kind, revision, known=bundled_names() if kind == "model" else ())
 
 
@@ -243,7 +242,7 @@ def load(
         n_pieces <= n_known, f"{folder}: a tokenizer of {n_pieces} pieces for a model of {n_known}",
         expected="the tokenizer that the model was trained with", fix="copy the folder anew", kind=ModelError,
     )  # fmt: skip
-    if getattr(network.config, _FINGERPRINT, None) not in (None, _fingerprint(tokenizer)):
+    if getattr(network.config, _FINGERPRINT, None) not in (None, tokenizer_fingerprint(tokenizer)):
         _log.warning("%s: this tokenizer is not the one that the model was saved with; expect nonsense", folder)
     tagger = load_tagger(folder / TAGGER_FILE, network.config.d_model, task.slot_marks, task.opening)
     name = f"{name}@{revision}" if revision else name
@@ -366,12 +365,8 @@ def load_tokenizer(source: str | Path, task: TaskConfig) -> TaskTokenizer:
     return TaskTokenizer(tokenizer, task)
 
 
-def same_tokenizer(first: TaskTokenizer, second: TaskTokenizer) -> bool:
-    """Return whether two tokenizers have the same vocabulary, as far as a sample of it tells."""
-    return _fingerprint(first) == _fingerprint(second)
-
-
-def _fingerprint(tokenizer: TaskTokenizer) -> str:
+def tokenizer_fingerprint(tokenizer: TaskTokenizer) -> str:
+    """Return a hash of a sample of the vocabulary: of another tokenizer it is another one."""
     n_pieces = len(tokenizer.tokenizer)
     pieces = tokenizer.tokenizer.convert_ids_to_tokens(list(range(0, n_pieces, max(1, n_pieces // 1000))))
     return hashlib.sha256("\n".join(map(str, pieces)).encode("utf-8", "surrogatepass")).hexdigest()[:16]
@@ -397,7 +392,7 @@ def save(model: Model, folder: str | Path, *, dtype: torch.dtype | None = None, 
         else:
             network.save_pretrained(str(folder), state_dict=convert_weights(network.state_dict(), dtype))
         config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
-        config[_FINGERPRINT] = _fingerprint(model.tokenizer)
+        config[_FINGERPRINT] = tokenizer_fingerprint(model.tokenizer)
         if dtype is not None:
             config["dtype"] = str(dtype).removeprefix("torch.")
         text = json.dumps(config, indent=2, sort_keys=True) + "\n"

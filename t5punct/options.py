@@ -196,18 +196,23 @@ class WindowOptions(DecodingOptions):
         return replace(super().config(render), windows=replace(preset.windows, **changes), combine=combine)
 
 
-_KEEP_MARKS = "Keep the marks the input has, and add others."
-_NO_CASE = "Leave every letter as it is."
-_DISFLUENCIES = (
-    "What becomes of fillers (um), words said twice and words taken back: keep, mark (a ~ behind each; in json a "
-    "field) or remove; no other option leaves out words.  For models that were trained for it, as all that come along "
-    "but multi were."
-)
+@dataclass(frozen=True)
+class WordOptions(DecodingOptions):
+    """The options of decoding, and what becomes of the words that are read."""
+
+    keep_marks: Annotated[bool, "Keep the marks the input has, and add others."] = False
+    no_case: Annotated[bool, "Leave every letter as it is."] = False
+    disfluencies: Annotated[
+        str,
+        "What becomes of fillers (um), words said twice and words taken back: keep, mark (a ~ behind each; in json a "
+        "field) or remove; no other option leaves out words.  For models that were trained for it, as all that come "
+        "along but multi were.",
+    ] = "keep"
 
 
 @dataclass(frozen=True)
-class TranscriptOptions(WindowOptions):
-    """The options of windows, and what is read and written."""
+class TranscriptOptions(WindowOptions, WordOptions):
+    """The options of windows and words, and what is read and written."""
 
     format: Annotated[
         str | None,
@@ -220,10 +225,7 @@ class TranscriptOptions(WindowOptions):
     ] = None
     json: Annotated[bool, "Write json, for other programs."] = False
     lines: Annotated[bool, "Each line is a text of its own, as in a chat."] = False
-    keep_marks: Annotated[bool, _KEEP_MARKS] = False
-    no_case: Annotated[bool, _NO_CASE] = False
     keep_case: Annotated[bool, "Keep the capitals that INPUT has, and add others."] = False
-    disfluencies: Annotated[str, _DISFLUENCIES] = "keep"
     terms: Annotated[str | None, "A file of your own spellings, one a line: pytorch=PyTorch, ASR, gonna=going to."] = (
         None
     )
@@ -305,7 +307,7 @@ class TranscriptOptions(WindowOptions):
 
 
 @dataclass(frozen=True)
-class StreamOptions(DecodingOptions):
+class StreamOptions(WordOptions):
     """The options of a stream.  By default a light model, as each word is waited for, and one thread for few words."""
 
     model: Annotated[str, _MODEL] = "base"
@@ -335,9 +337,6 @@ class StreamOptions(DecodingOptions):
     ] = "0.5"
     every: Annotated[int, "Policy sentence: look for ends of sentences every time this many words were heard."] = 4
     after: Annotated[int, "Policy sentence: take an end for certain when this many words follow it."] = 4
-    keep_marks: Annotated[bool, _KEEP_MARKS] = False
-    no_case: Annotated[bool, _NO_CASE] = False
-    disfluencies: Annotated[str, _DISFLUENCIES] = "keep"
 
     def stream(self) -> StreamConfig:
         """Return the policy of when slots are decided.  Raises ConfigError for values that do not agree."""
