@@ -125,25 +125,6 @@ def test_presets_are_listed_and_printed_to_be_copied(invoke: Invoke, folder: str
     assert invoke(*into)[::2] == (0, ""), "the file has other values now, so the work is done again"
 
 
-def test_two_models_are_compared_as_each_is_scored_alone(
-    invoke: Invoke, folder: str, lively_folder: str, tmp_path: Path
-) -> None:
-    text, folders = tmp_path / "talk.txt", (folder, lively_folder)
-    text.write_text("We know. Do you?\nYes! So it goes, on and on.\n", encoding="utf-8")
-    code, out, err = invoke("evaluate", text, "--compare", *folders, "--json", "--preset", "side-by-side")
-    assert (code, err) == (0, "")
-    comparison = json.loads(out)
-    for report, name in zip(comparison["reports"], folders, strict=True):
-        alone = json.loads(invoke("evaluate", text, "--model", name, "--json", "--preset", "side-by-side")[1])
-        assert report | {"seconds": 0} == alone | {"seconds": 0}
-    scores = [report["micro_f1"] for report in comparison["reports"]]
-    micro = comparison["differences"]["micro"]
-    assert micro["scores"] == scores
-    assert micro["gain"] == pytest.approx(scores[1] - scores[0])
-    assert micro["gain_interval"][0] <= micro["gain"] <= micro["gain_interval"][1]
-    assert 0 < micro["p_value"] <= 1
-
-
 # -- what people try first
 
 
