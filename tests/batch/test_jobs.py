@@ -76,6 +76,7 @@ def test_what_cannot_be_done_is_said_beforehand(tree: Path) -> None:
         (["in/a.txt"], OutputConfig(Path("x"), Path("out")), "both -o and --output-dir"),
         (["in/a.txt"], OutputConfig(Path("none/x")), "no folder .*none"),
         (["in/a.txt"], OutputConfig(Path("in/a.txt")), "is an input"),
+        (["in/a.txt"], OutputConfig(Path("x.gz")), "output x.gz; expected one that is not packed; drop .gz"),
         (["in/a.txt"], OutputConfig(folder=Path("in")), "is an input"),
         (["in/a.txt", "none.txt"], OutputConfig(Path("x")), "no file none.txt"),
     ):

@@ -21,7 +21,7 @@ import shutil
 import stat
 import sys
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, nullcontext
 from itertools import chain
 from pathlib import Path
@@ -288,16 +288,6 @@ def _is_special(path: Path) -> bool:
     return path.exists() and not path.is_file() and not path.is_dir()
 
 
-def target_of(output: Path | None, sources: Sequence[str]) -> Path | None:
-    """Return an output's path; None for standard output.  Raises InputError as `check_targets` does."""
-    if output is None or str(output) in (STANDARD, "/dev/stdout"):
-        return None
-    if output.suffix in PACKED:
-        raise InputError(f"output {output}", expected="one that is not packed", fix=f"drop {output.suffix}")
-    check_targets([output], sources)
-    return output
-
-
 def check_targets(targets: Iterable[Path], sources: Iterable[str], *, make: bool = False) -> None:
     """Raise InputError for a target that cannot be written, is a source, or is in a folder that is a source.
 
@@ -306,6 +296,8 @@ def check_targets(targets: Iterable[Path], sources: Iterable[str], *, make: bool
     """
     real_sources = {Path(source).resolve(): source for source in sources if Path(source).exists()}
     for target in targets:
+        if target.suffix in PACKED:
+            raise InputError(f"output {target}", expected="one that is not packed", fix=f"drop {target.suffix}")
         path = writable(target, make=make)
         if not make:
             check_replaceable(path)
