@@ -81,9 +81,9 @@ class Guard:
     def __init__(self, app: ASGIApp, access: Access, max_body_bytes: int) -> None:
         self._app = app
         self._access = access
-        self._hosts = {name.lower() for name in (*_LOCAL, *access.hosts)}
-        if access.host not in _EVERYWHERE:
-            self._hosts.add(f"[{access.host}]" if ":" in access.host else access.host.lower())  # as a request writes it
+        own_host = f"[{access.host}]" if ":" in access.host else access.host  # as a request writes it
+        names = (*_LOCAL, *access.hosts) if access.host in _EVERYWHERE else (*_LOCAL, own_host, *access.hosts)
+        self._hosts = {name.lower() for name in names}
         self._max_body_bytes = max_body_bytes
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

@@ -2,19 +2,23 @@
 
 import json
 import socket as sockets
+import sys
 import threading
 import time
 from collections.abc import Collection, Mapping
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 import pytest
+from command import pipe_of
 from services import FP32, GERMAN, GERMAN_WARNING, client, server
 from services import WORDS as LECTURE
 from starlette.testclient import TestClient, WebSocketTestSession
 from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import connect
 
+from t5punct.cli import main
 from t5punct.decoding.inputs import DecodingConfig
 from t5punct.errors import ConfigError, InputError
 from t5punct.punctuator import Punctuator, PunctuatorConfig
@@ -309,3 +313,19 @@ def test_a_long_silence_is_no_lost_service(engine: Engine) -> None:
             time.sleep(2.0 * (part == LECTURE[:18]))  # some connections long
         remote.__exit__(None)
     assert texts == undisturbed
+
+
+def test_a_long_text_in_a_pipe_goes_in_messages_that_a_service_takes(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    words = LECTURE * 6
+    with (
+        server(engine, max_message_bytes=2_000) as (address, _),
+        pipe_of(" ".join(words).encode()) as path,
+        Path(path).open() as pipe,
+        pytest.raises(SystemExit) as stopped,
+    ):
+        monkeypatch.setattr(sys, "stdin", pipe)
+        main(["stream", "--server", f"ws://{address}", "--decoder", "tagger", "--no-case", "--marks", "?"])
+    assert not stopped.value.code
+    assert capfd.readouterr().out.replace("?", "").lower().split() == [word.lower() for word in words]
