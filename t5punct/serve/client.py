@@ -122,12 +122,13 @@ class RemoteStream:
     def _receive(self) -> None:
         """Receive events until the stream or the connection ends.  Raises InputError if the service refuses it."""
         began_at = time.monotonic()
+        has_events = False
         # messages of this connection that the last state includes; the state that was sent first counts as one
         n_included = int(self._state is not None)
         with suppress(ConnectionClosed):
             for text in self._connection:
                 event = json.loads(text)
-                self._worked_at = time.monotonic()
+                has_events = True
                 if "state" in event:
                     self._state = event
                     for _ in range(event["n_messages"] - n_included):
@@ -147,7 +148,7 @@ class RemoteStream:
                     if "provisional" not in event:
                         self._n_words += 1
                     self._on_event(event)
-        if time.monotonic() - began_at > self._patience_s:  # a silence has no events
+        if has_events or time.monotonic() - began_at > self._patience_s:  # a silence has no events
             self._worked_at = time.monotonic()
         if self._connection.close_code in _REFUSED:
             mistake = f"the service refused the stream: {self._connection.close_reason or 'it gives no reason'}"
