@@ -7,6 +7,13 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+from chance import PunctuatorByChance
+
+from t5punct.punctuator import PunctuatorConfig
+from t5punct.text.marks import Case
+from t5punct.text.render import AnnotatedWord
+from t5punct.text.words import split
+from t5punct.windows.votes import Vote
 
 ROOT = Path(__file__).parents[1]
 STUDIES = sorted((ROOT / "benchmarks").glob("*.py"))
@@ -38,3 +45,24 @@ def test_make_bench_runs() -> None:
     assert bench.returncode == 0, bench.stderr
     assert "| 8 | 512 | generate, greedy |" in bench.stdout
     assert "slots equals the step-by-step reference on every window: True" in bench.stdout
+
+
+class Shouting(PunctuatorByChance):
+    """Every word in small letters, with `!` behind the first one of three."""
+
+    def vote_on(self, place: int) -> Vote:
+        return Vote({"!" if place % 3 == 0 else "": 1.0}, {Case.LOWER.value: 1.0})
+
+
+def test_blemishes_are_counted() -> None:
+    blemishes = loaded(ROOT / "benchmarks" / "blemishes.py")
+    counts = blemishes.count_blemishes(Shouting(PunctuatorConfig(), 0), split("So it is, he said.").words)
+    assert counts.shouted_lines == len(blemishes.PLAIN_LINES)
+    assert 0.8 * counts.ends < counts.wrong_ends <= counts.ends
+    assert (counts.capitals, counts.words) == (0, 5)
+    written = [
+        AnnotatedWord(word, text, marks, "lower", 1.0, 1.0)
+        for word, text, marks in (("so", "So,", ","), ("it", "It", ""), ("is", "is,", ","), ("ann", "Ann", ""))
+    ]
+    text = split("So it is Ann. Ann said").words[:4]
+    assert blemishes.capitals_behind_commas(written, text) == 1, "`It` has none inside a sentence, `Ann` has one"
