@@ -22,7 +22,7 @@ from torch.nn.functional import cross_entropy
 
 from t5punct import model as models
 from t5punct.config import load
-from t5punct.decoding.batching import batch_by_length
+from t5punct.decoding.inputs import batch_by_length
 from t5punct.errors import T5PunctError
 from t5punct.model import Model
 from t5punct.t5.tagger import Tagger, states_at_words

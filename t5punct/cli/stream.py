@@ -1,6 +1,7 @@
-"""`t5punct stream`: words in as they arrive, words with marks out as soon as they are final.
+"""`t5punct stream` and `t5punct serve`: words in as they arrive, words with marks out as soon as they are final.
 
 In: words on standard input, or json events with times.  Out: committed words at once, or one json event a line.
+The service offers the same, and texts, at an address, which it prints once it is ready.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ import typer
 
 from ..errors import ConfigError, InputError
 from ..extras import need
-from ..options import ModelOptions, StreamOptions, names_of
+from ..options import ModelOptions, ServiceOptions, StreamOptions, names_of
 from ..text.io.files import STANDARD, standard_output
 from ..text.render import REMOVE
 from . import parameters as shared
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 
     Say = Callable[[Sequence[TimedWord]], None]  # takes words as they arrive; no words: a silence
 
+_MESSAGE_WORDS = 16  # a service takes no message of any length
 _log = logging.getLogger(__name__)
 
 
@@ -111,8 +113,7 @@ def stream(
 def _local_stream(options: StreamOptions, printer: _Printer, provisional: bool) -> Iterator[Say]:
     """Punctuate in this process; yield the function that takes words."""
     from ..streaming import Committed, StreamingPunctuator
-    from ..streaming.language import LanguageWatch
-    from ..streaming.streams import committed_events, provisional_event
+    from ..streaming.streams import LanguageWatch, committed_events, provisional_event
 
     punctuator = load_punctuator(options, options.config(options.render()))
     live = StreamingPunctuator(punctuator, options.stream())
@@ -165,7 +166,14 @@ def _remote_stream(server: str, options: StreamOptions, printer: _Printer, provi
     fields = {**changed, **({"provisional": True} if provisional else {})}
     token = os.environ.get("T5PUNCT_TOKEN")
     with RemoteStream(stream_address(server, fields), printer.put, token) as remote:
-        yield lambda words: remote.say(words_message(words) if words else FLUSH)
+
+        def say(words: Sequence[TimedWord]) -> None:
+            for start in range(0, len(words), _MESSAGE_WORDS):
+                remote.say(words_message(words[start : start + _MESSAGE_WORDS]))
+            if not words:
+                remote.say(FLUSH)
+
+        yield say
 
 
 @contextmanager
@@ -228,3 +236,46 @@ class _Printer:
     def _write(self, text: str) -> None:
         self._out.write(text)
         self._out.flush()
+
+
+def serve(
+    context: typer.Context,
+    settings: shared.Settings = None,
+    host: Annotated[
+        str, typer.Option(help="Who reaches the service; 127.0.0.1: this machine alone; 0.0.0.0: other machines, too.")
+    ] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="The port of its address; 0: any that is free.")] = 8008,
+    allow_host: Annotated[
+        list[str] | None,
+        typer.Option(
+            show_default="its own", help="A name by which others call the service, such as captions.example.org."
+        ),
+    ] = None,
+    allow_origin: Annotated[
+        list[str] | None,
+        typer.Option(
+            show_default="none", help="A web site whose pages may use the service, such as https://example.org."
+        ),
+    ] = None,
+    model: shared.Model = None,
+    language: shared.Language = None,
+    precision: shared.Precision = "auto",
+    device: shared.Device = "auto",
+    quiet: shared.Quiet = False,
+) -> None:
+    """Offer all this as a service, with a page for the browser.
+
+    Texts come over HTTP, streams over WebSocket; docs/guides/serve.md tells how.
+
+    Where the variable T5PUNCT_TOKEN is set, every request must bring that token, but for the page, /docs and /healthz.
+    """
+    need("serve")
+    from ..serve.app import listen
+    from ..serve.app import serve as run
+    from ..serve.guard import Access
+
+    options = read_options(ServiceOptions, context, settings)
+    token = os.environ.get("T5PUNCT_TOKEN")
+    access = Access(host, port, token, tuple(allow_host or ()), tuple(allow_origin or ()))
+    load = partial(load_punctuator, options, options.config())  # config() fails for wrong values before loading
+    run(listen(access), access, options, load, lambda address: typer.echo(f"t5punct: serving at {address}", err=True))

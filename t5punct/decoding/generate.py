@@ -16,8 +16,7 @@ from ..model import Model
 from ..t5.word_memory import WordMemory
 from ..windows.votes import Vote
 from .align import AlignConfig, AlignmentCounts, align, votes
-from .batching import batch_by_length
-from .inputs import DecodingConfig, WindowInput, encoder_input
+from .inputs import DecodingConfig, WindowInput, batch_by_length, encoder_input
 
 _ROOM = 1.5  # how much longer than its source a target may grow; marks and capitals cost tokens
 _ROOM_TOKENS = 16

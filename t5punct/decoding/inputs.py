@@ -1,19 +1,18 @@
 """What a decoder is given, and its settings.
 
-In: words of a window.  Out: `WindowInput`s, padded tensors.
+In: words of a window.  Out: `WindowInput`s, batches of about equal lengths, padded tensors.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 import torch
 
 from ..config import check, check_choice, check_range
-from ..model import Model
+from ..model import PRECISIONS, Model
 from ..t5.delay import MOST_WORDS
-from ..t5.precision import PRECISIONS
 from ..t5.task import TaskConfig, check_odds
 from ..t5.tokenization import Source, TaskTokenizer
 from ..text.marks import DISFLUENT, NO_MARKS, Alphabet
@@ -168,3 +167,19 @@ def encoder_input(sources: Sequence[Source], model: Model) -> tuple[torch.Tensor
     rows = [[*source.ids, *(pad,) * (width - len(source.ids))] for source in sources]
     attention_mask = (torch.arange(width, device=model.device) < lengths[:, None]).long()
     return torch.tensor(rows, device=model.device), attention_mask
+
+
+def batch_by_length(lengths: Sequence[int], batch_tokens: int) -> Iterator[list[int]]:
+    """Yield batches of indices, from short to long: each holds at most `batch_tokens`, as padded, or a single sequence.
+
+    >>> list(batch_by_length([9, 2, 8, 3], batch_tokens=18))
+    [[1, 3], [2, 0]]
+    """
+    batch: list[int] = []
+    for index in sorted(range(len(lengths)), key=lengths.__getitem__):
+        if batch and lengths[index] * (len(batch) + 1) > batch_tokens:
+            yield batch
+            batch = []
+        batch.append(index)
+    if batch:
+        yield batch

@@ -28,11 +28,10 @@ from ..t5.tagger import TAGGED_CASES
 from ..t5.tokenization import Source
 from ..text.marks import NO_MARKS, Case
 from ..windows.votes import Vote
-from .batching import batch_by_length
 from .cached_decoder import CachedDecoder, output_scale
 from .candidates import Candidates
 from .draft import ALL_TOKENS, Draft, Guess, Solution
-from .inputs import DecodingConfig, WindowInput, encoder_input
+from .inputs import DecodingConfig, WindowInput, batch_by_length, encoder_input
 from .tagging import TagDecoder
 
 _NO_TOKEN = -1  # fills up rows with fewer tokens; its logit is minus infinity

@@ -28,8 +28,7 @@ from ..t5.tagger import TAGGED_CASES
 from ..text.marks import DISFLUENT, NO_MARKS, OPENING, OTHER_SCRIPTS, Case, case_forms, ends_sentence
 from ..text.spelling import precedes_name
 from ..windows.votes import Distribution, Vote, normalise
-from .batching import batch_by_length
-from .inputs import DecodingConfig, WindowInput, encoder_input
+from .inputs import DecodingConfig, WindowInput, batch_by_length, encoder_input
 from .paired_marks import Pairs, WordScores, pair_marks
 
 _log = logging.getLogger(__name__)

@@ -15,7 +15,7 @@ from safetensors.torch import save_file
 from .. import config as settings
 from .. import model as models
 from ..config import check
-from ..decoding.batching import batch_by_length
+from ..decoding.inputs import batch_by_length
 from ..errors import ConfigError
 from ..model import Model, known_languages, with_precision
 from ..t5.tagger import TAGGED_CASES, Tagger, states_at_words

@@ -12,8 +12,8 @@ from starlette.testclient import TestClient
 from t5punct.batch.jobs import Job
 from t5punct.batch.work import Work
 from t5punct.punctuator import Punctuator
-from t5punct.serve.config import ServeConfig
 from t5punct.serve.engine import Engine
+from t5punct.serve.guard import Access
 from t5punct.transcripts.writers import WriterConfig
 
 FILES = {
@@ -63,15 +63,15 @@ def test_fields_of_a_query_and_of_a_form_are_the_commands_options(engine: Engine
 
 @pytest.fixture
 def served(engine: Engine) -> TestClient:
-    with client(engine, ServeConfig(max_words=50, max_body_bytes=2_000)) as served:
+    with client(engine, max_words=50, max_body_bytes=2_000) as served:
         return served
 
 
 @pytest.mark.parametrize(("query", "body", "status", "says"), [
-    ("?windo=3", b"so", 422, "an unknown field windo"), ("?window=many", b"so", 422, "window"),
+    ("?windo=3", b"so", 422, "an unknown field windo"),
     ("?window=513", b"so", 422, "less than or equal to 512"), ("?style=opera", b"so", 400, "opera"),
     ("?preset=/etc/passwd.yaml", b"so", 400, "a file"), ("?window=300&stride=2", b"so", 400, "apart"),
-    ("?resegment=true", b"so", 400, "resegment"), ("?format=docx", b"so", 400, "docx"),
+    ("?resegment=true", b"so", 400, "resegment"),
     ("?to=srt", b"so we know", 400, "times"), ("", b"so\xff\xfe", 400, "UTF-8"),
     ("?terms=a%20b%3Dc", b"so", 400, "terms"), ("", b"so " * 51, 413, "51 words"), ("", b"s" * 2_001, 413, "large"),
     ("?format=json", b"{" * 900, 400, "json"),
@@ -79,7 +79,6 @@ def served(engine: Engine) -> TestClient:
     # texts of a json
     ("", {"text": "so", "style": "talk", "no_cas": True}, 422, "an unknown field no_cas; expected one like no_case, "),
     ("", {"text": "so", "language": "de"}, 422, "a field language; expected what a client can choose"),
-    ("", {"text": "so", "duration": 2.9}, 422, "an unknown field duration; expected one like"),
     ("", {"texts": [1]}, 422, "no list of strings"),
     ("", {"text": "so", "texts": ["so"]}, 422, "text and texts; expected one of them"),
     ("", {"texts": ["so"], "to": "srt"}, 422, "texts with another format"),
@@ -114,7 +113,7 @@ def test_requests_are_counted_and_a_busy_service_says_so(engine: Engine, monkeyp
     assert 't5punct_requests_total{status="400"} 1.0' in text
     assert "t5punct_text_words_total 3.0" in text
     with client(engine) as served:
-        monkeypatch.setattr(engine, "n_waiting_words", 10**9)
+        monkeypatch.setattr(Engine, "n_waiting_words", 10**9)
         answer = served.post("/v1/punctuate", content=b"so")
     assert (answer.status_code, answer.headers["retry-after"]) == (503, "2")
 
@@ -174,7 +173,7 @@ def test_the_page_needs_no_other_site_and_says_who_may_hear_the_microphone(engin
 def test_a_language_that_the_model_does_not_know_is_told_as_by_the_command(english_engine: Engine) -> None:
     english = "how are you today and what do you do"
     srt = f"1\n00:00:01,000 --> 00:00:02,000\n{GERMAN}\n"
-    with client(english_engine, ServeConfig(origins=("https://example.org",))) as served:
+    with client(english_engine, Access(origins=("https://example.org",))) as served:
         texts = [served.post("/v1/punctuate", json={"texts": [text, GERMAN]}) for text in (english, GERMAN)]
         one = served.post("/v1/punctuate", json={"text": GERMAN, "style": "talk"}).json()
         bodies = [served.post("/v1/punctuate", content=body) for body in (GERMAN, english)]

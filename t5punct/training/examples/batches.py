@@ -14,7 +14,7 @@ import torch
 from torch.utils.data import DataLoader, Sampler
 
 from ...config import check
-from ...decoding.batching import batch_by_length
+from ...decoding.inputs import batch_by_length
 from ...errors import InputError
 from ...model import Model
 from ...t5.delay import NOBODY

@@ -13,8 +13,7 @@ from typing import Any
 import torch
 
 from ...config import check
-from ...decoding.batching import batch_by_length
-from ...decoding.inputs import DecodingConfig
+from ...decoding.inputs import DecodingConfig, batch_by_length
 from ...evaluation.evaluate import evaluate_file
 from ...evaluation.references import read_references
 from ...model import Model
