@@ -24,7 +24,8 @@ from .listings import models, presets
 from .parameters import Command, CommandGroup
 from .process import collect_as_usual
 from .punctuate import BatchOptions, punctuate
-from .stream import serve, stream
+from .serve import serve
+from .stream import stream
 from .train import label, prepare, report, train
 
 # click's class, which some versions of typer bring along themselves; `format_message` is what we need of it

@@ -1,7 +1,6 @@
-"""`t5punct stream` and `t5punct serve`: words in as they arrive, words with marks out as soon as they are final.
+"""`t5punct stream`: words in as they arrive, words with marks out as soon as they are final.
 
 In: words on standard input, or json events with times.  Out: committed words at once, or one json event a line.
-The service offers the same, and texts, at an address, which it prints once it is ready.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ import typer
 
 from ..errors import ConfigError, InputError
 from ..extras import need
-from ..options import ModelOptions, ServiceOptions, StreamOptions, names_of
+from ..options import ModelOptions, StreamOptions, names_of
 from ..text.io.files import STANDARD, standard_output
 from ..text.render import REMOVE
 from . import parameters as shared
@@ -236,46 +235,3 @@ class _Printer:
     def _write(self, text: str) -> None:
         self._out.write(text)
         self._out.flush()
-
-
-def serve(
-    context: typer.Context,
-    settings: shared.Settings = None,
-    host: Annotated[
-        str, typer.Option(help="Who reaches the service; 127.0.0.1: this machine alone; 0.0.0.0: other machines, too.")
-    ] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65535, help="The port of its address; 0: any that is free.")] = 8008,
-    allow_host: Annotated[
-        list[str] | None,
-        typer.Option(
-            show_default="its own", help="A name by which others call the service, such as captions.example.org."
-        ),
-    ] = None,
-    allow_origin: Annotated[
-        list[str] | None,
-        typer.Option(
-            show_default="none", help="A web site whose pages may use the service, such as https://example.org."
-        ),
-    ] = None,
-    model: shared.Model = None,
-    language: shared.Language = None,
-    precision: shared.Precision = "auto",
-    device: shared.Device = "auto",
-    quiet: shared.Quiet = False,
-) -> None:
-    """Offer all this as a service, with a page for the browser.
-
-    Texts come over HTTP, streams over WebSocket; docs/guides/serve.md tells how.
-
-    Where the variable T5PUNCT_TOKEN is set, every request must bring that token, but for the page, /docs and /healthz.
-    """
-    need("serve")
-    from ..serve.app import listen
-    from ..serve.app import serve as run
-    from ..serve.guard import Access
-
-    options = read_options(ServiceOptions, context, settings)
-    token = os.environ.get("T5PUNCT_TOKEN")
-    access = Access(host, port, token, tuple(allow_host or ()), tuple(allow_origin or ()))
-    load = partial(load_punctuator, options, options.config())  # config() fails for wrong values before loading
-    run(listen(access), access, options, load, lambda address: typer.echo(f"t5punct: serving at {address}", err=True))
