@@ -18,6 +18,7 @@ from accelerate.utils import DistributedType
 from processes import NEXT
 
 from t5punct import config as settings
+from t5punct.cli.process import end_at_once
 from t5punct.cli.train import leave_group
 from t5punct.training.config import TrainConfig
 from t5punct.training.loop import run
@@ -68,6 +69,4 @@ if __name__ == "__main__":
             with _interrupted() if is_interrupted else nullcontext():
                 loop.train(settings.load(TrainConfig, file, overrides))
     leave_group()
-    sys.stdout.flush()
-    sys.stderr.flush()
-    os._exit(0)  # all is written; threads of gloo may abort an interpreter that ends, once in many runs
+    end_at_once()

@@ -8,8 +8,7 @@ from chance import PunctuatorByChance
 from t5punct.errors import InputError
 from t5punct.punctuator import PunctuatorConfig
 from t5punct.text.languages import is_unspaced
-from t5punct.training.data.chunks import ChunkConfig
-from t5punct.training.data.prepare import PrepareConfig, prepare
+from t5punct.training.data.prepare import ChunkConfig, PrepareConfig, prepare
 from t5punct.training.data.readers import CorpusConfig
 
 WITHOUT = {

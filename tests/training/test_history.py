@@ -14,7 +14,7 @@ from t5punct import model as models
 from t5punct.model import Model
 from t5punct.t5.tokenization import TaskTokenizer
 from t5punct.text.marks import Alphabet
-from t5punct.training.examples.history import IGNORED, History, draw_marks, make_history
+from t5punct.training.examples.example import IGNORED, History, draw_marks, make_history
 from t5punct.training.labels import codes_of
 
 

@@ -22,6 +22,7 @@ from t5punct.errors import ConfigError, InputError
 from t5punct.model import Model
 from t5punct.t5.tagger import Tagger, states_at_words
 from t5punct.training import labelling
+from t5punct.training import labels as labels_module
 from t5punct.training.config import DataConfig, LossConfig, TrainConfig
 from t5punct.training.examples.batches import make_collator
 from t5punct.training.examples.disfluencies import NoiseConfig
@@ -75,7 +76,8 @@ def test_labels_are_what_the_tagger_says_of_each_chunk_alone(teacher: Path, tiny
 def test_it_goes_on_where_it_was_stopped(
     teacher: Path, tiny_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(labelling, "ROWS_IN_PART", 50)
+    for module in (labelling, labels_module):
+        monkeypatch.setattr(module, "ROWS_IN_PART", 50)
     names = str(tiny_data), str(teacher), str(tmp_path / "labels")
     whole = label(*names[:2], str(tmp_path / "whole"))
     save, files = labelling.save_file, list[Path]()
@@ -89,8 +91,10 @@ def test_it_goes_on_where_it_was_stopped(
     with monkeypatch.context() as patch, pytest.raises(OSError, match="no space"):
         patch.setattr(labelling, "save_file", fill_disk)
         label(*names)
-    with pytest.raises(InputError, match=r"no labels in .*; expected a folder with labels.yaml"):
-        Labels(tmp_path / "labels")
+    refusal = r"no labels in .*, or not all; expected a folder with labels.yaml and all parts"
+    for folder in ("labels", "none"):
+        with pytest.raises(InputError, match=refusal):
+            Labels(tmp_path / folder)
     progress: list[tuple[int, int]] = []
     label(*names, tell=lambda *words: progress.append(words))
     n_words = sum(rows_of(tiny_data)["n_words"])

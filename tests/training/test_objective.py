@@ -25,8 +25,7 @@ from t5punct.t5.tagger import states_at_words
 from t5punct.t5.word_memory import embed_targets
 from t5punct.training.config import DataConfig, DelayConfig, LossConfig, TrainConfig
 from t5punct.training.examples.batches import Batch
-from t5punct.training.examples.example import IGNORED
-from t5punct.training.examples.history import make_history
+from t5punct.training.examples.example import IGNORED, make_history
 from t5punct.training.labels import codes_of, probabilities_of
 from t5punct.training.loop import run as run_module
 from t5punct.training.loop.objective import Objective

@@ -20,28 +20,18 @@ from typing import Any
 from ...config import check
 from ...errors import InputError, T5PunctError
 from ...text.io.files import check_source, unpacked_name
-from ...text.languages import is_unspaced
-from .readers import PREFERRED, READERS, CorpusConfig, ending_of, hub_documents, is_saved, read_text, saved_documents
+from .readers import PREFERRED, READERS, CorpusConfig, ending_of, is_saved, read_rows_of_table, read_text
 
 _ROWS_IN_MEMORY = 20  # documents that are written to the table at a time; each may be a book
-_SAMPLED_CHARACTERS = 1000  # of each document, its beginning, to tell whether it has marks and capitals
-_MARK = re.compile(r"[.,?!;:…](?=\s|$)")
-_COLUMNS = {
-    "text": "string", "n_words": "int64", "sampled": "int64", "marks": "int64", "is_cased": "bool",
-    "is_unspaced": "bool",
-}  # fmt: skip
 
 
 def source_documents(corpus: CorpusConfig, pauses_ms: tuple[int, ...]) -> Iterator[str]:
     """Yield all documents of a corpus, "" for an empty row of a table."""
     if corpus.dataset is not None:
-        yield from hub_documents(corpus)
+        yield from read_rows_of_table(None, corpus, pauses_ms)
     for path in find_sources(corpus)[0]:
-        if is_saved(path):
-            yield from saved_documents(path, corpus)
-        else:
-            read = READERS.get(ending_of(path), read_text)
-            yield from read(path, corpus, pauses_ms)
+        read = read_rows_of_table if is_saved(path) else READERS.get(ending_of(path), read_text)
+        yield from read(path, corpus, pauses_ms)
 
 
 def find_sources(corpus: CorpusConfig) -> tuple[list[Path], list[str]]:
@@ -87,10 +77,9 @@ def _count_endings(files: Sequence[Path], why: str) -> list[str]:
 
 @dataclass(frozen=True)
 class Documents:
-    """The documents of a corpus: `rows` of a `datasets.Dataset`, some of them empty.
+    """The documents of a corpus, some of them empty.
 
-    Columns: text; n_words, the pieces between white space; and of its beginning: sampled, the number of words; marks,
-    their number; is_cased, whether it has capitals and small letters; is_unspaced, no spaces between words.
+    rows: a `datasets.Dataset` with the columns text and n_words, the number of pieces between white space.
     """
 
     corpus: CorpusConfig
@@ -119,7 +108,8 @@ def read_documents(corpus: CorpusConfig, pauses_ms: tuple[int, ...], cache: str,
     With `pauses_ms`, a token stands at every silence between words with times, another one for each of these lengths.
     """
     arguments = {"corpus": corpus, "pauses_ms": pauses_ms, "holdout_percent": holdout_percent}
-    rows = make_table(_document_rows, _COLUMNS, arguments, cache, writer_batch_size=_ROWS_IN_MEMORY)
+    columns = {"text": "string", "n_words": "int64"}
+    rows = make_table(_document_rows, columns, arguments, cache, writer_batch_size=_ROWS_IN_MEMORY)
     documents = Documents(corpus, rows, holdout_percent)
     fix = "check the path or corpora.column"
     check(documents.lengths, f"no text in {corpus.title}", expected="a file with text", fix=fix, kind=InputError)
@@ -161,12 +151,8 @@ def _document_rows(
     """Yield the documents as rows of the table; of a stream, as many as its budget needs for both splits."""
     n_left = sum(_budget(corpus, split, holdout_percent) or 0 for split in ("train", "validation"))
     for text in source_documents(corpus, pauses_ms):
-        sample = text[:_SAMPLED_CHARACTERS]
         n_words = len(text.split())
-        yield {
-            "text": text, "n_words": n_words, "sampled": len(sample.split()), "marks": len(_MARK.findall(sample)),
-            "is_cased": sample not in (sample.lower(), sample.upper()), "is_unspaced": is_unspaced(sample),
-        }  # fmt: skip
+        yield {"text": text, "n_words": n_words}
         n_left -= n_words
         if corpus.streaming and corpus.words and n_left <= 0:
             return
@@ -190,10 +176,22 @@ def plan_pieces(documents: Documents, split: str, seed: int) -> Iterator[Piece]:
     budget = _budget(corpus, split, documents.holdout_percent)
     name = corpus.dataset or Path(corpus.path).name  # without its folder: a corpus that is moved draws the same
     rng = random.Random(f"{seed} {name} {split}")
-    if len(rows) == 1:
-        yield from _plan_single(rows[0], lengths[rows[0]], documents.holdout_percent, split, budget, rng)
+    if len(rows) == 1:  # its beginning is for training, its end for validation
+        n_words = lengths[rows[0]]
+        n_validation = round(n_words * documents.holdout_percent / 100)
+        start = 0 if split == "train" else n_words - n_validation
+        n_split = n_words - n_validation if split == "train" else n_validation
+        n_taken = n_split if budget is None else min(budget, n_split)
+        if n_taken:
+            yield Piece((rows[0],), n_taken, start + rng.randint(0, n_split - n_taken))
         return
-    heldout = _heldout(len(rows), corpus.holdout_every, documents.holdout_percent)
+    every = corpus.holdout_every
+    if every and len(rows) >= every:
+        heldout = range(every - 1, len(rows), every)
+    else:  # at least one, unless the percentage is 0
+        percent = documents.holdout_percent
+        n_heldout = max(1, round(len(rows) * percent / 100)) if percent else 0
+        heldout = range(len(rows) - n_heldout, len(rows))
     chosen = [row for number, row in enumerate(rows) if (number in heldout) == (split != "train")]
     if corpus.join > 1:
         rng.shuffle(chosen)
@@ -211,29 +209,9 @@ def plan_pieces(documents: Documents, split: str, seed: int) -> Iterator[Piece]:
         yield Piece(joined, n_taken, rng.randint(0, n_words - n_taken))
 
 
-def _plan_single(
-    row: int, n_words: int, holdout_percent: float, split: str, budget: int | None, rng: random.Random
-) -> Iterator[Piece]:
-    """Yield what a split takes of a single document: of its beginning to train on, of its end to validate."""
-    n_validation = round(n_words * holdout_percent / 100)
-    n_train = n_words - n_validation
-    start, n_split = (0, n_train) if split == "train" else (n_train, n_validation)
-    n_taken = n_split if budget is None else min(budget, n_split)
-    if n_taken:
-        yield Piece((row,), n_taken, start + rng.randint(0, n_split - n_taken))
-
-
 def _budget(corpus: CorpusConfig, split: str, holdout_percent: float) -> int | None:
     """Return how many words of a split to take; None: all."""
     if not corpus.words:
         return None
     percent = 100 / corpus.holdout_every if corpus.holdout_every else holdout_percent
     return corpus.words if split == "train" else round(corpus.words * percent / 100)
-
-
-def _heldout(n_documents: int, every: int, percent: float) -> Sequence[int]:
-    """Return the numbers of the documents for validation: at least one, unless `percent` is 0."""
-    if every and n_documents >= every:
-        return range(every - 1, n_documents, every)
-    n_heldout = max(1, round(n_documents * percent / 100)) if percent else 0
-    return range(n_documents - n_heldout, n_documents)

@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import groupby, islice, pairwise
 from operator import itemgetter
@@ -235,59 +234,39 @@ def _parsed_lines(path: Path, corpus: CorpusConfig) -> Iterator[tuple[str | int,
         yield document, content
 
 
-def _read_table(path: Path, corpus: CorpusConfig, pauses_ms: tuple[int, ...]) -> Iterator[str]:
-    from datasets import load_dataset
-
-    kind = ending_of(path).removeprefix(".")
-    options = {"keep_default_na": False} if kind == "csv" else {}  # "NA" is text, too
-    with _as_input_error(f"{path} cannot be read", expected=f"a {kind} file", fix="check the file"):
-        rows = load_dataset(kind, data_files=[str(path)], split="train", streaming=True, **options)
-        yield from _texts(rows, corpus.column, str(path))
-
-
 def is_saved(folder: Path) -> bool:
     """Return whether a folder is a data set that `datasets` has saved."""
     return any((folder / name).is_file() for name in _SAVED)
 
 
-def saved_documents(folder: Path, corpus: CorpusConfig) -> Iterator[str]:
-    """Yield the texts of a saved data set, or of one of its splits."""
-    from datasets import DatasetDict, load_from_disk
+def read_rows_of_table(path: Path | None, corpus: CorpusConfig, pauses_ms: tuple[int, ...]) -> Iterator[str]:
+    """Yield the texts of a csv or parquet file, of a folder that `datasets` saved, or of the hub's data set (None)."""
+    from datasets import DatasetDict, load_dataset, load_from_disk
 
-    with _as_input_error(f"{folder} cannot be read", expected="a saved data set", fix="save it again"):
-        rows = load_from_disk(str(folder))
-    if isinstance(rows, DatasetDict):
-        if corpus.split not in rows:
-            mistake = f"no split {corpus.split!r} in {folder}"
-            raise InputError(mistake, expected=f"one of {', '.join(rows)}", fix="set corpora.split")
-        rows = rows[corpus.split]
-    yield from _texts(rows, corpus.column, str(folder))
-
-
-def hub_documents(corpus: CorpusConfig) -> Iterator[str]:
-    """Yield the texts of a data set of the hub; with `streaming` it is not stored on the disk."""
-    from datasets import load_dataset
-
-    with _as_input_error(  # no network, no such id, subset, split or revision
-        f"no data set {corpus.dataset}, split {corpus.split}",
-        expected="the id of a data set, and what it has",
-        fix="check corpora.dataset, corpora.subset, corpora.split and the network",
-    ):
-        rows = load_dataset(
-            corpus.dataset, corpus.subset, split=corpus.split, revision=corpus.revision, streaming=corpus.streaming
-        )
-    yield from _texts(rows, corpus.column, str(corpus.dataset))
-
-
-@contextmanager
-def _as_input_error(problem: str, *, expected: str, fix: str) -> Iterator[None]:
-    """Raise InputError for any error of `datasets`: those of pandas, pyarrow and its own have no common base."""
+    fix = "check the file"
     try:
-        yield
+        if path is None:
+            fix = "check corpora.dataset, corpora.subset, corpora.split and the network"
+            rows = load_dataset(
+                corpus.dataset, corpus.subset, split=corpus.split, revision=corpus.revision, streaming=corpus.streaming
+            )
+        elif is_saved(path):
+            rows = load_from_disk(str(path))
+            if isinstance(rows, DatasetDict):
+                mistake = f"no split {corpus.split!r} in {path}"
+                expected = f"one of {', '.join(rows)}"
+                check(corpus.split in rows, mistake, expected=expected, fix="set corpora.split", kind=InputError)
+                rows = rows[corpus.split]
+        else:
+            kind = ending_of(path).removeprefix(".")
+            options = {"keep_default_na": False} if kind == "csv" else {}  # "NA" is text, too
+            rows = load_dataset(kind, data_files=[str(path)], split="train", streaming=True, **options)
+        yield from _texts(rows, corpus.column, str(path or corpus.dataset))
     except T5PunctError:
         raise
-    except Exception as error:
-        raise InputError(f"{problem} ({first_line(error)})", expected=expected, fix=fix) from error
+    except Exception as error:  # those of pandas, pyarrow, the network and `datasets` have no common base
+        mistake = f"{path or corpus.dataset} cannot be read ({first_line(error)})"
+        raise InputError(mistake, expected="a table, or a data set with this split", fix=fix) from error
 
 
 def _texts(rows: Iterable[Any], column: str, name: str) -> Iterator[str]:
@@ -309,6 +288,6 @@ READERS: dict[str, Callable[[Path, CorpusConfig, tuple[int, ...]], Iterator[str]
     **dict.fromkeys(_TRANSCRIPTS, _read_transcript),
     ".json": _read_json,
     ".tsv": _read_tsv,
-    ".csv": _read_table,
-    ".parquet": _read_table,
+    ".csv": read_rows_of_table,
+    ".parquet": read_rows_of_table,
 }

@@ -20,14 +20,14 @@ from torch import nn
 
 from ... import model as models
 from ...config import check
-from ...t5.weights import quiet_transformers
+from ...t5.weights import quiet_transformers, weights_fingerprint
 from .. import checkpoint
 from ..checkpoint import TrainState
 from ..config import OptimConfig, TrainConfig, ValidationConfig
 from ..examples.batches import BatchSampler, chunks_fingerprint, load_data, load_split
 from ..examples.example import ChunkExamples
 from ..starting_model import check_suitable, make_starting_model
-from ..tensors import PlainModel, add_adapters, check_sharded, restore_random_state, restore_tensors
+from ..tensors import PlainModel, add_adapters, check_sharded, restore_tensors
 from .objective import Objective
 from .progress import tracker_settings
 from .validation import Validator
@@ -63,9 +63,10 @@ class Run:
 def build(config: TrainConfig) -> Run:
     """Load or make everything that a run needs; with `resume`, as the last checkpoint has it."""
     accelerator = _accelerator(config)
+    saved = None  # the position of the checkpoint to go on from
     if config.resume:
         with accelerator.main_process_first():
-            checkpoint.find_checkpoint(Path(config.output))
+            saved = checkpoint.read_state(Path(config.output))
         checkpoint.check_resumed(config)
     model = make_starting_model(config)
     validator = None
@@ -75,7 +76,9 @@ def build(config: TrainConfig) -> Run:
             validator = Validator(config, rows)
     sampler, loader = load_data(config, model, accelerator.num_processes)
     examples = cast(ChunkExamples, loader.dataset)
-    state = TrainState(processes=accelerator.num_processes, data=chunks_fingerprint(examples.rows))
+    parent = weights_fingerprint(model.network) if config.lora.r else ""
+    data = chunks_fingerprint(examples.rows)
+    state = TrainState(processes=accelerator.num_processes, data=data, parent=parent)
     model = _ready_model(config, model, examples, accelerator)
     plain = PlainModel(model, config.lora, accelerator)
     objective = _make_objective(config, model)
@@ -95,14 +98,12 @@ def build(config: TrainConfig) -> Run:
         config, accelerator, model, objective, optimiser, schedule=None, sampler=sampler, loader=loader,
         n_steps=n_steps, state=state, validator=validator, plain=plain,
     )  # fmt: skip
-    if config.resume:  # the weights are loaded already
-        folder = Path(config.output)
-        state = checkpoint.read_state(folder)
-        checkpoint.check_same_run(state, run.state, config.data.path)
-        run.state = state
-        tensors = load_file(folder / checkpoint.OPTIMISER_FILE)
-        restore_tensors(tensors, accelerator.unwrap_model(run.objective), run.optimiser)
-        restore_random_state(tensors, accelerator.process_index)  # last, as making a model draws numbers
+    if saved is not None:  # the weights are loaded already
+        checkpoint.check_same_run(saved, run.state, config)
+        run.state = saved
+        tensors = load_file(Path(config.output) / checkpoint.OPTIMISER_FILE)
+        # last, as making a model draws random numbers
+        restore_tensors(tensors, accelerator.unwrap_model(run.objective), run.optimiser, accelerator)
     # only now is it known how many steps are done
     run.schedule = build_schedule(config.optim, run.optimiser.optimizer, n_steps, run.state.step)
     return run

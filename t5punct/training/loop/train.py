@@ -26,7 +26,7 @@ from ..config import TrainConfig
 from ..lock import lock_folder
 from ..tensors import collect_tensors
 from .objective import Losses
-from .progress import RunLog, begin_tracking
+from .progress import RunLog
 from .run import Run, build
 from .validation import deciding_score, is_stale, update_best
 
@@ -36,20 +36,16 @@ _TIMES_A_RUN, _LONGEST_INTERVAL = 10, 1000  # of validations and checkpoints, wh
 
 
 def train(config: TrainConfig) -> Path:
-    """Train, and return the folder of the model.  Raises KeyboardInterrupt after an interrupted run was saved."""
+    """Train, and return the folder of the model.  Raises KeyboardInterrupt once an interrupted run is saved."""
     output = Path(config.output)
-    check_output(config)
     with lock_folder(output):
+        check_output(config)
         run = build(config)
-        is_main = run.accelerator.is_main_process
-        begin_tracking(run.accelerator, config)
-        with RunLog(output, run.n_steps, run.state, is_main=is_main, track=run.accelerator.log) as progress:
+        with RunLog(config, run.n_steps, run.state, run.accelerator) as progress:
             is_complete = take_steps(run, progress)
-        for tracker in run.accelerator.trackers:
-            tracker.finish()
         _save(run)
         if not is_complete:
-            if is_main:
+            if run.accelerator.is_main_process:
                 _log.warning(
                     "stopped after step %s of %s, saved in %s; resume=true goes on", run.state.step, run.n_steps, output
                 )
@@ -163,21 +159,17 @@ def _save(run: Run) -> None:
 
 @contextmanager
 def noting_interrupts(*, show: bool) -> Iterator[Event]:
-    """Let the first interrupt or termination set the event that is yielded, instead of ending the process.
+    """Let the first interrupt or termination set the event that is yielded; a second one ends the process, as usual.
 
-    A second one ends it.  Signals reach the main thread only.  One that is ignored (`nohup`) or that has a handler of
-    somebody else's keeps it.  `show`: whether this process tells its user.
+    A signal that is ignored (`nohup`), or has a handler of somebody else's, keeps that.  show: whether this process
+    tells its user.
     """
     interrupt = Event()
-    usual_handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
-    noted = [
-        number for number, handler in usual_handlers.items()
-        if handler in (signal.default_int_handler, signal.SIG_DFL) and current_thread() is main_thread()
-    ]  # fmt: skip
+    usual_handlers: dict[int, Any] = {}  # of the signals that are noted
 
     def restore_handlers() -> None:
-        for number in noted:
-            signal.signal(number, usual_handlers[number])
+        for number, handler in usual_handlers.items():
+            signal.signal(number, handler)
 
     def note(number: int, frame: object) -> None:
         restore_handlers()
@@ -187,8 +179,10 @@ def noting_interrupts(*, show: bool) -> Iterator[Event]:
                 _log.warning("interrupted: the run ends after this step and is saved; once more, and it ends at once")
 
     try:
-        for number in noted:
-            signal.signal(number, note)
+        for number in (signal.SIGINT, signal.SIGTERM):
+            is_usual = signal.getsignal(number) in (signal.default_int_handler, signal.SIG_DFL)
+            if is_usual and current_thread() is main_thread():  # others cannot have handlers
+                usual_handlers[number] = signal.signal(number, note)
         yield interrupt
     finally:
         restore_handlers()
