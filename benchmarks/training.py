@@ -34,8 +34,7 @@ from t5punct import config as settings
 from t5punct.cli.process import keep_freed_memory
 from t5punct.training.config import TrainConfig, ValidationConfig
 from t5punct.training.loop.progress import RunLog
-from t5punct.training.loop.run import Run, build
-from t5punct.training.loop.train import LARGEST_NORM, take_steps
+from t5punct.training.loop.train import LARGEST_NORM, Run, build, take_steps
 
 
 @dataclass(frozen=True)

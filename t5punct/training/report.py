@@ -131,9 +131,8 @@ def _lines_of_scores(report: Report, comparison: Comparison | None, against: str
     explanation = (
         f"Macro F1 {score_text(scores.macro_f1)}, slot error rate {score_text(scores.slot_error_rate)} (percent). "
         "`boundary`: sentence ends; `capitals`: how many are written right. Intervals are those of a bootstrap over "
-        f"{len(report.counts)} documents (of IWSLT rows: stretches of 500 words), a gain's of a paired one; with fewer "
-        "than about ten they say little. p: how often chance alone gives as large a difference (approximate "
-        "randomisation, two-sided)."
+        f"{len(report.counts)} documents (of IWSLT rows: stretches of 500 words); with fewer than about ten they say "
+        "little. p: how often chance alone gives as large a difference."
     )
     signature = re.sub(r"[|]model:[^|]*", "", report.signature)  # a card has no path of this machine
     lines = [f"## Scores on {Path(report.data).name}", "", f"Of {scores.words:,} words.", ""]

@@ -20,12 +20,11 @@ import torch
 from torch import nn
 from torch.distributed.tensor import DTensor, distribute_tensor
 
-from ..config import check
 from ..errors import ConfigError
 from ..extras import way_to_install
 from ..model import Model
 from ..t5.tagger import Tagger
-from .config import LoraConfig, OptimConfig
+from .config import LoraConfig
 
 _ADAPTER = "default"
 _SCALE = 2.0  # lora_alpha / r
@@ -97,16 +96,6 @@ def _whole(tensor: torch.Tensor) -> torch.Tensor:
 def is_sharded(accelerator: Any) -> bool:
     """Return whether each process holds a part of the weights, by FSDP."""
     return bool(accelerator.distributed_type == "FSDP")
-
-
-def check_sharded(accelerator: Any, optim: OptimConfig) -> None:
-    """Raise ConfigError for settings that FSDP cannot work with."""
-    if not is_sharded(accelerator):
-        return
-    fix = "use configs/accelerate-fsdp.yaml, or no --config_file for whole weights on each device"
-    check(accelerator.is_fsdp2, "FSDP of version 1", expected="fsdp_version: 2 in accelerate's config", fix=fix)
-    mistake = f"optim.embeddings {optim.embeddings} with FSDP"
-    check(optim.embeddings == "all", mistake, expected="all: the other needs whole matrices", fix=fix)
 
 
 def add_adapters(network: Any, config: LoraConfig) -> None:

@@ -21,10 +21,9 @@ from t5punct import config as settings
 from t5punct.cli.process import end_at_once
 from t5punct.cli.train import leave_group
 from t5punct.training.config import TrainConfig
-from t5punct.training.loop import run
 from t5punct.training.loop import train as loop
 
-_made = run._accelerator
+_made = loop._accelerator
 
 
 def _sharded(config: TrainConfig) -> Accelerator:
@@ -63,7 +62,7 @@ if __name__ == "__main__":
             overrides = list(changes)
             if "fsdp" in overrides:  # of the last runs
                 overrides.remove("fsdp")
-                run._accelerator = _sharded
+                loop._accelerator = _sharded
             is_interrupted = "interrupted" in overrides
             overrides = [override for override in overrides if override != "interrupted"]
             with _interrupted() if is_interrupted else nullcontext():

@@ -138,9 +138,6 @@ class Fate(random.Random):
     [
         ("We met Anna, she left. Then why?!", 0, "Met Anna, she left. Then why?!"),
         ("We met Anna, she left. Then why?!", 4, "We met, she left. Then why?!"),
-        ("We met Anna, she left. Then why?!", 5, "We met Anna, left. Then why?!"),
-        ("We met Anna, she left. Then why?!", 7, "We met Anna, she. Then why?!"),
-        ("We met Anna, she left. Then why?!", 8, "We met Anna, she left. Why?!"),
         ("Well, yes. We go.", 1, "Well. We go."),
     ],
 )
@@ -165,13 +162,10 @@ def test_a_chunk_never_becomes_empty_and_reads_as_it_iswritten(
     ("text", "found"),
     [
         ("So, um, we went. Uh I left.", ["um", "uh"]),
-        ("I I think that, the, the, the end.", ["i", "the", "the"]),
-        ("We went in the in the house.", ["in", "the"]),
+        ("I I went in the in the house.", ["i", "in", "the"]),
         ("I was, like, tired. You know, it was late. I mean, very late.", ["like", "you", "know", "i", "mean"]),
         ("I like it like that, you know him, and I mean it.", []),
-        ("He had had enough, and I know that that is so so good.", []),
-        ("It was very very good. No, no, no. Bye bye.", []),
-        ("We talked on and on and on, over and over and over.", []),
+        ("He had had enough. It was very very good. We talked on and on and on.", []),
         ("Is it? It is. I said I. I left.", []),  # a sentence ends between them
         ("like, this chunk begins inside a sentence", []),
         ("and it is and", []),  # the last words of a chunk are no repetition

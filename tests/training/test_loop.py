@@ -25,8 +25,7 @@ from t5punct.text.spelling_table import SpellingTable, read_table, write_table
 from t5punct.training.config import DataConfig, LossConfig, OptimConfig, QuestionConfig, TrainConfig
 from t5punct.training.data.prepare import PrepareConfig
 from t5punct.training.loop import train as loop
-from t5punct.training.loop.run import build_schedule
-from t5punct.training.loop.train import Run, build, take_step, train
+from t5punct.training.loop.train import Run, build, build_schedule, take_step, train
 
 
 def with_optim(config: TrainConfig, **changes: Any) -> TrainConfig:

@@ -7,10 +7,6 @@ a token stands at every silence between words with times of one of these lengths
 
 >>> list(join_paragraphs(["He saw", "it.", "", "So did I."]))
 ['He saw it.', 'So did I.']
->>> text_with_silences(timed_words({"words": [
-...     {"word": "so", "start": 0.1, "end": 2.0, "est_end": 0.4, "marks": ","}, {"word": "yes", "start": 0.9},
-... ]}), (280,))
-'so, <extra_id_1> yes'
 """
 
 from __future__ import annotations
@@ -82,7 +78,6 @@ _OF_RECORDINGS = {
     "start", "end", "start_time", "end_time", "startTime", "endTime", "startOffset", "begin", "offset", "offsets",
     "timestamp", "time", "words", "segments", "word", "speaker", "speaker_label", "channel", "alternatives", "tokens",
 }  # fmt: skip
-_SAVED = ("dataset_dict.json", "state.json")  # the one or the other is in a folder of `save_to_disk`
 
 
 def ending_of(path: Path) -> str:
@@ -236,7 +231,7 @@ def _parsed_lines(path: Path, corpus: CorpusConfig) -> Iterator[tuple[str | int,
 
 def is_saved(folder: Path) -> bool:
     """Return whether a folder is a data set that `datasets` has saved."""
-    return any((folder / name).is_file() for name in _SAVED)
+    return any((folder / name).is_file() for name in ("dataset_dict.json", "state.json"))
 
 
 def read_rows_of_table(path: Path | None, corpus: CorpusConfig, pauses_ms: tuple[int, ...]) -> Iterator[str]:
