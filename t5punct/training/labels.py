@@ -1,7 +1,4 @@
-"""Labels of a teacher: what a larger model predicts for every word of a data set, on disk, a dozen bytes a word.
-
-In: a folder of labels (`t5punct label`), the number of a chunk.  Out: a code for each of its words, and the loss of a
-model that learns from them (Hinton 2015).
+"""Labels of a teacher (Hinton 2015): what a larger model predicts for every word of a data set, a dozen bytes a word.
 
 A code has a byte for each class of marks, then one for each case: -log2 of the probability in sixteenths of a bit, 255
 at most.  So probabilities of 1, 1/2 and 1/1000 are 0, 16 and 159, and none is wrong by more than 2.2 %.

@@ -26,8 +26,8 @@ from t5punct.punctuator import Punctuator
 from t5punct.t5 import onnx
 from t5punct.t5.folder import ONNX_FILES
 from t5punct.training.config import DataConfig, TrainConfig
+from t5punct.training.data.corpora import CorpusConfig
 from t5punct.training.data.prepare import PrepareConfig
-from t5punct.training.data.readers import CorpusConfig
 from t5punct.training.report import compose_card, iter_use_of_network
 
 

@@ -20,8 +20,16 @@ from tiny import tiny_text
 
 from t5punct.errors import InputError
 from t5punct.t5.task import PAUSES
-from t5punct.training.data.corpora import find_sources, iter_texts, plan_pieces, read_documents, source_documents
-from t5punct.training.data.readers import CorpusConfig, is_wrapped, read_text
+from t5punct.training.data.corpora import (
+    CorpusConfig,
+    find_sources,
+    is_wrapped,
+    iter_texts,
+    plan_pieces,
+    read_documents,
+    read_text,
+    source_documents,
+)
 
 TALKS = [" ".join(f"t{talk}w{word}" for word in range(10 + talk)) + "." for talk in range(40)]
 TEXTS = ["Hello, there.\nAre you well?", "NA", None, "", "Well: so it goes.", "Yes!"]

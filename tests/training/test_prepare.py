@@ -27,6 +27,7 @@ from t5punct.t5.tokenization import TaskTokenizer
 from t5punct.text.spelling_table import read_table
 from t5punct.text.words import split
 from t5punct.training.data import prepare as module
+from t5punct.training.data.corpora import CorpusConfig
 from t5punct.training.data.prepare import (
     Chunk,
     ChunkConfig,
@@ -37,7 +38,6 @@ from t5punct.training.data.prepare import (
     cut_into_chunks,
     prepare,
 )
-from t5punct.training.data.readers import CorpusConfig
 from t5punct.training.examples.example import count_tokens
 
 disable_progress_bar()
@@ -229,8 +229,6 @@ PREPARE = {
     "corpora=[{path: .}]": r"output .*made lies in the corpus .*; expected another folder; choose another output",
     "chunks.min_words=500 chunks.max_words=600": r"no chunk to train on: .*, the longest with \d+ words; .*min_words",
     "holdout_percent=300": r"holdout_percent 300.0; expected 0 to 99; set holdout_percent",
-    "corpora=[{path: a.txt, words: -1}]": "corpora.words -1; expected 0 or more; set corpora.words",
-    "corpora=[{path: talks.txt, holdout_every: 1}]": r"no chunk to train on: 10 documents, 10 held out, .*; lower hold",
     "corpora=[{path: a.txt, document: page}]": r"corpora.document 'page'; expected one of auto, .*; check corpora",
     "corpora=[{path: a, dataset: b}]": r"path a and dataset b; expected one of them; drop one",
     "pause_ms=-5": r"pause_ms -5 and long_pause_ms None; .*",

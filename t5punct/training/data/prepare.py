@@ -26,8 +26,7 @@ from ...text.languages import is_unspaced, unspaced_error
 from ...text.spelling_table import TABLE_FILE, write_table
 from ...text.words import Word, split
 from ..lock import lock_folder
-from .corpora import Documents, find_sources, iter_texts, make_table, plan_pieces, read_documents
-from .readers import CorpusConfig
+from .corpora import CorpusConfig, Documents, find_sources, iter_texts, make_table, plan_pieces, read_documents
 from .spellings import learn_table
 
 _SPLITS = ("train", "validation")
