@@ -190,13 +190,11 @@ def rows() -> Dataset:
     return Dataset.from_dict({"id": list(range(len(TEXTS))), "said": TEXTS})
 
 
-@pytest.fixture(params=["a.csv.gz", "a.parquet", "saved", "splits"])
+@pytest.fixture(params=["a.csv.gz", "a.parquet", "splits"])
 def table(request: pytest.FixtureRequest, rows: Dataset, tmp_path: Path) -> Path:
     """The same rows as a table of each kind."""
     path = tmp_path / str(request.param)
-    if path.name == "saved":
-        rows.save_to_disk(str(path))
-    elif path.name == "splits":
+    if path.name == "splits":
         DatasetDict(train=rows, test=rows.select([0, 5])).save_to_disk(str(path))
     elif path.suffix == ".parquet":
         rows.to_parquet(str(path))

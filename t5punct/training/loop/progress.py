@@ -128,8 +128,9 @@ class RunLog:
         printed = [f"step {line['step']} of {task.total}"]
         printed += [f"{name} {value:.4g}" for name, value in line.items() if name not in left_out]
         if "words_per_second" in line:  # not that of a validation
-            time_left = timedelta(seconds=task.time_remaining or 0)
-            printed += [f"{line['words_per_second']:.0f} words/s", f"{time_left} left"]
+            printed.append(f"{line['words_per_second']:.0f} words/s")
+            if task.time_remaining is not None:
+                printed.append(f"{timedelta(seconds=task.time_remaining)} left")
         _log.info("%s", ", ".join(printed))
 
 
