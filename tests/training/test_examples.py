@@ -243,12 +243,13 @@ def test_every_process_gets_as_many_batches(lengths: list[int], n_processes: int
     assert len(several) == len(alone) - len(alone) % n_processes
     whole = list(several)
     assert whole == list(alone)[: len(several)]
-    several.set_position(epoch, min(start * n_processes, len(several)))  # as a resume has it
+    skipped = min(start * n_processes, len(several))
+    several.set_position(epoch, skipped)  # as a resume has it
     shards = [
         list(BatchSamplerShard(several, n_processes, process, even_batches=False)) for process in range(n_processes)
     ]
     assert {len(shard) for shard in shards} == {len(several) // n_processes}
-    assert list(several) == whole[len(whole) - len(several) :], "a position resumes exactly"
+    assert list(several) == whole[skipped:], "a position resumes exactly"
 
 
 @pytest.fixture(scope="module")

@@ -28,7 +28,7 @@ from t5punct.training.examples.batches import make_collator
 from t5punct.training.examples.disfluencies import NoiseConfig
 from t5punct.training.examples.example import IGNORED, ChunkExamples
 from t5punct.training.labelling import label
-from t5punct.training.labels import LABELS_FILE, Labels, codes_of, probabilities_of
+from t5punct.training.labels import LABELS_FILE, Labels, WordLabel, codes_of, probabilities_of
 from t5punct.training.loop.objective import Objective
 from t5punct.training.loop.train import train
 
@@ -137,6 +137,8 @@ def test_of_words_that_noise_has_changed_the_teacher_says_nothing(teacher: Path,
     for row in range(20):
         known = set(Labels(labels).of_chunk(row))
         assert all(code in known for code in noisy[row].teacher_codes if code)
+    word = WordLabel(b"a", "we", ",")
+    assert [word.code_of(*now) for now in (("we", ","), ("We", ","), ("we", "."))] == [b"a", b"", b""]
 
 
 def test_a_run_learns_from_labels(config: TrainConfig, teacher: Path, labels: Path) -> None:
