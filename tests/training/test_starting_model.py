@@ -1,4 +1,4 @@
-"""The model that a run starts from: some of the layers of another, other marks, a decoder that copies."""
+"""The model that a run starts from: its name, its marks, and whether it suits a text."""
 
 from __future__ import annotations
 
