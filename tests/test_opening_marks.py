@@ -35,8 +35,9 @@ from t5punct.text.marks import OPENING, Alphabet, Case
 from t5punct.text.render import Decision, RenderConfig, render_word
 from t5punct.text.words import split
 from t5punct.training.config import DataConfig, LossConfig, OptimConfig, TrainConfig
+from t5punct.training.data.chunks import ChunkConfig, chunk_of
 from t5punct.training.data.corpora import CorpusConfig
-from t5punct.training.data.prepare import ChunkConfig, PrepareConfig, chunk_of, prepare
+from t5punct.training.data.prepare import PrepareConfig, prepare
 from t5punct.training.examples.batches import load_split
 from t5punct.training.examples.disfluencies import ChunkWord, NoiseConfig, add_noise
 from t5punct.training.examples.example import ChunkExamples

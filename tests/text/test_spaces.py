@@ -8,8 +8,9 @@ from chance import PunctuatorByChance
 from t5punct.errors import InputError
 from t5punct.punctuator import PunctuatorConfig
 from t5punct.text.languages import is_unspaced
+from t5punct.training.data.chunks import ChunkConfig
 from t5punct.training.data.corpora import CorpusConfig
-from t5punct.training.data.prepare import ChunkConfig, PrepareConfig, prepare
+from t5punct.training.data.prepare import PrepareConfig, prepare
 
 WITHOUT = {
     "Chinese": "我们知道这个事情是对的吗 我不知道今天天气很好 我们去公园玩吧",

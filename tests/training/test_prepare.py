@@ -27,17 +27,9 @@ from t5punct.t5.tokenization import TaskTokenizer
 from t5punct.text.spelling_table import read_table
 from t5punct.text.words import split
 from t5punct.training.data import prepare as module
+from t5punct.training.data.chunks import Chunk, ChunkConfig, chunk_of, cut_into_chunks
 from t5punct.training.data.corpora import CorpusConfig
-from t5punct.training.data.prepare import (
-    Chunk,
-    ChunkConfig,
-    PrepareConfig,
-    PrepareReport,
-    as_text,
-    chunk_of,
-    cut_into_chunks,
-    prepare,
-)
+from t5punct.training.data.prepare import PrepareConfig, PrepareReport, as_text, prepare
 from t5punct.training.examples.example import count_tokens
 
 disable_progress_bar()

@@ -17,8 +17,9 @@ from tiny import tiny_text
 from t5punct.errors import ConfigError, InputError
 from t5punct.training.checkpoint import TrainState, read_state
 from t5punct.training.config import DataConfig, LossConfig, TrainConfig, ValidationConfig
+from t5punct.training.data.chunks import ChunkConfig
 from t5punct.training.data.corpora import CorpusConfig
-from t5punct.training.data.prepare import ChunkConfig, PrepareConfig, prepare
+from t5punct.training.data.prepare import PrepareConfig, prepare
 from t5punct.training.loop import train as loop
 from t5punct.training.loop.train import build, train
 from t5punct.training.loop.validation import Validator, deciding_score, is_stale, update_best

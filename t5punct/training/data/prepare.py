@@ -11,7 +11,7 @@ import random
 import re
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -19,13 +19,14 @@ from typing import Any
 from ... import config as settings
 from ...config import check, check_range
 from ...errors import ConfigError
-from ...t5.task import PAUSES, TaskConfig, checked_pauses, silence_tokens
+from ...t5.task import TaskConfig, checked_pauses
 from ...t5.tokenization import TaskTokenizer
 from ...text.io.files import move, partial_folder
 from ...text.languages import is_unspaced, unspaced_error
 from ...text.spelling_table import TABLE_FILE, write_table
-from ...text.words import Word, split
+from ...text.words import split
 from ..lock import lock_folder
+from .chunks import Chunk, ChunkConfig, cut_into_chunks
 from .corpora import CorpusConfig, Documents, find_sources, iter_texts, make_table, plan_pieces, read_documents
 from .spellings import learn_table
 
@@ -41,21 +42,6 @@ _SAMPLED_DOCUMENTS = 1000  # of a corpus, and a few more
 _SAMPLED_CHARACTERS = 1000  # of each, its beginning, to tell whether it has marks and capitals
 _MARK = re.compile(r"[.,?!;:…](?=\s|$)")
 _FEWEST_MARKS = 0.02  # a word; speech and prose have 0.1 to 0.2
-
-
-@dataclass(frozen=True)
-class ChunkConfig:
-    """How long the windows of a data set are."""
-
-    min_words: int = 8  # the shortest window; a shorter rest of a document is left out
-    max_words: int = 64  # the longest window
-    max_tokens: int = 512  # of source and target, the longer one; windows are made shorter for it, and no word is lost
-
-    def __post_init__(self) -> None:
-        is_possible = 1 <= self.min_words <= self.max_words
-        mistake, expected = f"windows of {self.min_words} to {self.max_words} words", "1 <= min_words <= max_words"
-        check(is_possible, mistake, expected=expected, fix="set chunks.min_words and chunks.max_words")
-        check_range(self, "chunks.", 1, "max_tokens")
 
 
 @dataclass(frozen=True)
@@ -84,16 +70,6 @@ class PrepareConfig:
     def pauses_ms(self) -> tuple[int, ...]:
         """Return the silences that have tokens, as `TaskConfig.pauses_ms`."""
         return checked_pauses(self.pause_ms, self.long_pause_ms)
-
-
-@dataclass(frozen=True, slots=True)
-class Chunk:
-    """One training example as text."""
-
-    source: str
-    target: str
-    style: str
-    n_words: int  # without silences
 
 
 @dataclass(frozen=True)
@@ -209,52 +185,6 @@ def _chunk_rows(
                 document, config.chunks, rng, style=corpus.style, cased=config.cased, n_tokens=n_tokens
             ):
                 yield asdict(chunk)
-
-
-def chunk_of(words: Sequence[Word], *, style: str, cased: bool) -> Chunk:
-    """Return the example of some words: without quotes and brackets, with marks and opening marks."""
-    source = list[str]()
-    target = list[str]()
-    for word in words:
-        core = word.core if cased else word.normal
-        source += [word.normal, *silence_tokens(word.pause)]
-        target.append(word.opening + Word(core).with_marks(word.marks) if word.has_slot else core)
-    return Chunk(" ".join(source), " ".join(target), style, len(words))
-
-
-def cut_into_chunks(
-    document: str, config: ChunkConfig, rng: random.Random, *,
-    style: str, cased: bool = True, n_tokens: Callable[[Chunk], int] | None = None,
-) -> Iterator[Chunk]:  # fmt: skip
-    """Yield windows of random length of a document; the first starts anywhere in the first `max_words` words.
-
-    Every word is used once, except those before the start and a rest shorter than `min_words` at the end.  A window
-    with more than `max_tokens` tokens is halved until it fits; the words left over start the next one.  Raises
-    ConfigError for a single word with more.
-    """
-    words = words_with_silences(document)
-    start = rng.randrange(max(1, min(config.max_words, len(words) - config.max_words)))
-    while len(words) - start >= config.min_words:
-        length = rng.randint(config.min_words, config.max_words)
-        chunk = chunk_of(words[start : start + length], style=style, cased=cased)
-        while n_tokens and n_tokens(chunk) > config.max_tokens:
-            mistake = f"the word {chunk.source[:40]!r} alone has more than {config.max_tokens} tokens"
-            expected, fix = "max_tokens above every word's tokens", "raise chunks.max_tokens or clean the text"
-            check(chunk.n_words > 1, mistake, expected=expected, fix=fix)
-            chunk = chunk_of(words[start : start + chunk.n_words // 2], style=style, cased=cased)
-        yield chunk
-        start += chunk.n_words
-
-
-def words_with_silences(document: str) -> list[Word]:
-    """Return the words that have a slot, with the silences after them."""
-    words: list[Word] = []
-    for word in split(document).words:
-        if word.text not in PAUSES and word.has_slot:
-            words.append(word)
-        elif word.text in PAUSES and words:
-            words[-1] = replace(words[-1], pause=1 + PAUSES.index(word.text))
-    return words
 
 
 def _load_tokenizer(config: PrepareConfig) -> TaskTokenizer | None:
