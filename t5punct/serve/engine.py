@@ -63,12 +63,12 @@ class _TextGroup:
 
     def __init__(self, calls: Sequence[_TextCall]) -> None:
         self.calls = calls
-        self.owners = list[_TextCall]()  # of the texts that were begun, by their numbers
+        self.owners = list[_TextCall]()  # owners[i]: the call of text i; only of texts that were begun
         self.parts = calls[0].punctuator.iter_parts(self._texts())
         self.is_long = sum(call.n_words for call in calls) > _GROUP_WORDS
 
     def _texts(self) -> Iterator[Sequence[Word]]:
-        """Yield the texts of calls that are not dropped by now, and note in `owners` whose each is."""
+        """Yield the texts of each call that is not dropped before its turn, and note the call of each text."""
         for call in self.calls:
             if not call.is_dropped:
                 self.owners += [call] * len(call.texts)

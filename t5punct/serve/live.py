@@ -104,7 +104,7 @@ class LiveStream:
     async def run(self, stopping: asyncio.Event) -> None:
         """Serve the stream to its end; once the service is stopping, the last words are committed and sent.
 
-        When the client leaves, what it has said and is not decided is dropped.
+        When the client leaves, its words that are not decided yet are dropped.
         """
         code = BROKEN
         reason = ""
@@ -115,7 +115,7 @@ class LiveStream:
         stop.add_done_callback(lambda _: inbox.end())
         try:
             done, _ = await asyncio.wait({answering, reading}, return_when=asyncio.FIRST_COMPLETED)
-            if answering not in done:
+            if answering not in done:  # the client has left, or sent what is no text: `result` raises that
                 reading.result()
                 return
             code, reason = answering.result()

@@ -61,9 +61,10 @@ class Tokens:
 
 
 class _Buffer:
-    """Rows of keys and values, with spare rows behind them, which successive `Keys` of one stream share.
+    """Rows of keys and values, with spare rows behind them, which successive `Keys` of a stream share.
 
-    Older `Keys` stay valid, since a row that was written never changes.
+    Older `Keys` stay valid, since a row that was written never changes.  Two streams that go on from the same state
+    share a buffer up to there.
     """
 
     def __init__(self, rows: torch.Tensor, n_spare: int = _SPARE_ROWS) -> None:
@@ -97,9 +98,10 @@ class Keys:
         positions = self.positions + tokens.positions
         stop = self.start + len(self)
         buffer = self.buffer
-        # the rows behind may be another stream's that went on from the same state, or this one's from an older state
-        is_occupied = buffer.n_written != stop
-        if is_occupied or stop + len(rows) > len(buffer.rows):
+        # the spare rows are taken if these keys were continued before: by another stream that went on from the same
+        # state, or by this stream, which has gone back to an older state
+        is_taken = buffer.n_written != stop
+        if is_taken or stop + len(rows) > len(buffer.rows):
             return Keys(_Buffer(torch.cat([self.rows, rows])), 0, words, positions)
         buffer.rows[stop : stop + len(rows)] = rows
         buffer.n_written += len(rows)

@@ -191,20 +191,23 @@ class Streams:
     def _commit_due(self, steps: Sequence[Step], due: Mapping[int, bool], *, ends_sentence: bool = True) -> list[Step]:
         """Decode the newest windows of some streams, and commit what is final; return the steps of all streams.
 
-        due: by the index of a stream, whether all its waiting words become final, as a silence or the end follows.
-        ends_sentence: whether such a silence or end also ends the sentence.
+        due: the streams to decode, by their indices; True if a silence or the end follows, which makes all waiting
+        words final.  ends_sentence: whether such a silence or end also ends the sentence.
         """
         steps = [*steps]
         states = [steps[index].state for index in due]
-        if isinstance(self._decider, DelayDecider):
+        if isinstance(self._decider, DelayDecider):  # its encoder reads each word once, and remembers it in the state
             states = self._decider.read(states)
         looks = list[Look]()
         for state, commits_all in zip(states, due.values(), strict=True):
             start = min(self._policy.window_start(state), state.n_committed)
             n_candidates = state.n_waiting if commits_all else self._policy.n_candidates(state)
             window = Window(start, state.n_seen, state.n_committed, state.n_committed + n_candidates)
-            words = state.words[start - state.start :]
-            looks.append(Look(state, View(window, words, commits_all and ends_sentence, n_settled=state.n_committed)))
+            view = View(
+                window, state.words[start - state.start :],
+                is_last=commits_all and ends_sentence, n_settled=state.n_committed,
+            )  # fmt: skip
+            looks.append(Look(state, view))
         for (index, commits_all), look, votes in zip(due.items(), looks, self._decider.votes(looks), strict=True):
             n_final = len(votes) if commits_all else self._policy.n_final(look.state, votes)
             state, committed = self._commit(look.state, votes[:n_final])

@@ -100,7 +100,7 @@ def test_the_held_out_loss_is_the_mean_over_target_tokens(config: TrainConfig, t
     assert run.validator is not None
     with torch.no_grad():
         losses = run.objective(batch_of(run.model, load_from_disk(str(tiny_data))["validation"]))
-    line = run.validator.line(run.model, 7)
+    line = run.validator.measure(run.model, 7)
     assert list(line) == ["step", "validation_loss", "validation_tag_loss"]
     assert line["step"] == 7
     assert line["validation_loss"] == pytest.approx(float(losses.text), abs=1e-4)

@@ -350,7 +350,8 @@ def text_with_silences(items: Sequence[Item], pauses_ms: Sequence[int]) -> str:
 def _read_json(path: Path, corpus: CorpusConfig, pauses_ms: tuple[int, ...]) -> Iterator[str]:
     """Yield the documents of json lines, of an array of rows, or of one recording."""
     first_lines = list(islice((line for line in lines_of_file(path) if line.strip()), 2))
-    first = _parsed("".join(first_lines[:1]))
+    first = _parsed(first_lines[0]) if first_lines else None
+    # one line with an object is a row, or a whole recording; recordings have `text`, too, but no column of the user's
     has_column = isinstance(first, dict) and corpus.column != "text" and corpus.column in first
     if has_column or (isinstance(first, dict) and len(first_lines) > 1):
         yield from _read_jsonl(path, corpus, pauses_ms)

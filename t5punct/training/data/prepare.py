@@ -120,7 +120,7 @@ def prepare(config: PrepareConfig) -> PrepareReport:
             for name in _SPLITS:
                 arguments = {
                     "config": config, "documents": tuple(documents), "split_name": name,
-                    "workers": list(range(config.workers)),  # a list: `datasets` gives each process a part of it
+                    "worker_numbers": list(range(config.workers)),  # a list: `datasets` gives each process a part
                 }  # fmt: skip
                 n_processes = config.workers if config.workers > 1 else None
                 rows = make_table(_chunk_rows, _COLUMNS, arguments, cache, split=name, num_proc=n_processes)
@@ -165,9 +165,12 @@ def check_text(documents: Documents, *, cased: bool) -> list[str]:
 
 
 def _chunk_rows(
-    config: PrepareConfig, documents: Sequence[Documents], split_name: str, workers: Sequence[int]
+    config: PrepareConfig, documents: Sequence[Documents], split_name: str, worker_numbers: Sequence[int]
 ) -> Iterator[dict[str, Any]]:
-    """Yield the chunks of a split, corpus after corpus, that are made by the `workers` of these numbers."""
+    """Yield the chunks of a split, corpus after corpus, which this process makes.
+
+    worker_numbers: the workers that it stands for; worker `i % config.workers` makes the chunks of document i.
+    """
     tokenizer = _load_tokenizer(config)
 
     def n_tokens(chunk: Chunk) -> int:
@@ -176,9 +179,10 @@ def _chunk_rows(
         source = tokenizer.source(chunk.source.split(), chunk.style).ids
         return max(len(source), len(tokenizer.encode_target(chunk.target)))
 
-    for corpus, each in zip(config.corpora, documents, strict=True):
-        for number, document in enumerate(iter_texts(each, plan_pieces(each, split_name, config.seed))):
-            if number % config.workers not in workers:
+    for corpus, documents_of_corpus in zip(config.corpora, documents, strict=True):
+        pieces = plan_pieces(documents_of_corpus, split_name, config.seed)
+        for number, document in enumerate(iter_texts(documents_of_corpus, pieces)):
+            if number % config.workers not in worker_numbers:
                 continue
             rng = random.Random(f"{config.seed} {corpus.title} {split_name} {number}")
             for chunk in cut_into_chunks(

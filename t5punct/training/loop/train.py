@@ -317,16 +317,20 @@ def take_step(run: Run, batch: Any) -> Losses | None:
 
 
 def validate(run: Run, progress: RunLog) -> bool:
-    """Measure the model, and return whether it is the best so far.  The first process measures, for all."""
+    """Measure the model, log its scores, and note the best; return whether this is the best so far.
+
+    The first process measures, and tells the others.
+    """
     from accelerate.utils import broadcast_object_list
 
     assert run.validator is not None  # noqa: S101  (made where steps are validated)
     model = run.plain(run.model, run.objective, to_use=True)
-    scores = run.validator.line(model, run.state.step) if run.accelerator.is_main_process else None
+    scores = run.validator.measure(model, run.state.step) if run.accelerator.is_main_process else None
     (scores,) = broadcast_object_list([scores])
     line = {"step": run.state.step, "words": run.state.words, **scores}
     progress.record(line)
     run.state = update_best(run.state, line, deciding_score(run.config))
+    # `_is_over` ends the run after this step
     if is_stale(run.state, run.config.validation.patience) and run.accelerator.is_main_process:
         best = f"{run.state.score} {run.state.best} of step {run.state.best_step}"
         _log.info("stopped at step %s: nothing better than %s", run.state.step, best)

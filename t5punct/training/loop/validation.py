@@ -49,7 +49,7 @@ class Validator:
         fix = "name a file, prepare with a holdout or set validation.every_steps=0"
         check(can_score, f"validation by {score} without a text for it", expected=expected, fix=fix)
 
-    def line(self, model: Model, step: int) -> dict[str, float]:
+    def measure(self, model: Model, step: int) -> dict[str, float]:
         """Return a line for the log: the step, losses in nats and F1 in percent.  Leaves the model in training mode."""
         line: dict[str, float] = {"step": step}
         model.network.eval()
