@@ -32,7 +32,7 @@ def watched(config: TrainConfig, monkeypatch: pytest.MonkeyPatch) -> TrainConfig
     """Nine steps, each with a validation that finds a given loss."""
     losses = {1: 5.0, 2: 3.0, 3: 4.0, 4: 3.5, 5: 3.6, 6: 1.0}
     monkeypatch.setattr(
-        Validator, "line", lambda _self, _model, step: {"step": step, "validation_loss": losses.get(step, 9.0)}
+        Validator, "measure", lambda _self, _model, step: {"step": step, "validation_loss": losses.get(step, 9.0)}
     )
     validation = ValidationConfig(every_steps=1, patience=3)
     return replace(config, optim=replace(config.optim, max_steps=9), validation=validation, checkpoint_every_steps=2)
