@@ -146,9 +146,7 @@ def _walk(
             element_channel = str(number) if group.endswith(".channels") else channel
             if any_key and type(element) is str:
                 yield Place(element_path, element, f"{group}[]", Cue(0, stream=element_channel))
-            yield from _walk(
-                element, element_path, f"{group}[]", outer, element_channel, element_path, any_key=any_key
-            )
+            yield from _walk(element, element_path, f"{group}[]", outer, element_channel, element_path, any_key=any_key)
     if not isinstance(value, dict):
         return
     channel = _member_as_str(value, _CHANNEL_KEYS).removeprefix("ch_") or channel  # AWS's is `ch_0`
@@ -236,35 +234,24 @@ class Group:
         """Read the words of places of one path.  A mark's item is left out if unknown, or if no word is before it."""
         places = _in_ms(places)
         token_lists = _lists_of_tokens(places)
-        places_of_lines = list[list[Place]]()
+        lines = list[list[Place]]()
         for place in places:
             are_tokens = place.item[:-1] in token_lists
-            line = places_of_lines[-1] if places_of_lines else []
-            if line and _is_same_line(line[0], place, alphabet or ALL_MARKS, are_tokens=are_tokens):
-                line.append(place)
+            if lines and _is_same_line(lines[-1][0], place, alphabet or ALL_MARKS, are_tokens=are_tokens):
+                lines[-1].append(place)
             elif place.type != MARK_TYPE:
-                places_of_lines.append([place])
-        lines = [
+                lines.append([place])
+        read_lines = [
             _read_line(line, number, alphabet, are_tokens=line[0].item[:-1] in token_lists)
-            for number, line in enumerate(places_of_lines)
+            for number, line in enumerate(lines)
         ]
-        words = [word for line in lines for word in line.words]
-        return cls(lines, words, [_letters(word.word) for word in words])
+        words = [word for line in read_lines for word in line.words]
+        return cls(read_lines, words, [_letters(word.word) for word in words])
 
     @property
     def n_letters(self) -> int:
         """How many letters and digits its words have."""
         return sum(map(str.isalnum, "".join(self.letters)))
-
-    @property
-    def is_text(self) -> bool:
-        """Whether its strings may hold several words."""
-        return self.lines[0].places[0].is_text
-
-    @property
-    def n_pieces(self) -> int:
-        """How many words it has, and one more for each further place of a line, which cuts a word or its marks off."""
-        return len(self.words) + sum(len(line.starts) for line in self.lines)
 
     @property
     def n_timed(self) -> int:
@@ -279,12 +266,11 @@ class Group:
 
 def _in_ms(places: Sequence[Place]) -> Sequence[Place]:
     """Correct times in ms that `_times` took for seconds: whole numbers that would give a word over ten seconds."""
-    timed = [(place.cue.start_ms, place.cue.end_ms, place.text) for place in places if place.text.strip()]
-    spans = [(start_ms, end_ms, text) for start_ms, end_ms, text in timed if start_ms is not None and end_ms is not None]
-    n_ms = sum(end_ms - start_ms for start_ms, end_ms, _ in spans)
-    n_words = sum(len(text.split()) for _, _, text in spans)
-    has_fractions = any(start_ms % _SECOND_MS or end_ms % _SECOND_MS for start_ms, end_ms, _ in spans)
-    if has_fractions or n_ms <= _LONG_WORD_MS * n_words:
+    timed = [place for place in places if place.cue.has_times and place.text.strip()]
+    times = [(place.cue.start_ms or 0, place.cue.end_ms or 0) for place in timed]
+    n_words = sum(len(place.text.split()) for place in timed)
+    has_fractions = any(start_ms % _SECOND_MS or end_ms % _SECOND_MS for start_ms, end_ms in times)
+    if has_fractions or sum(end_ms - start_ms for start_ms, end_ms in times) <= _LONG_WORD_MS * n_words:
         return places
     corrected = list[Place]()
     for place in places:
@@ -358,9 +344,12 @@ def align(source: Group, group: Group) -> list[tuple[int, int]]:
     best = list[tuple[int, int]]()  # the most pairs so far
     for fields in _ORDERS:
         ours, theirs = _in_order(source, fields), _in_order(group, fields)
-        steps = Levenshtein.opcodes([source.letters[index] for index in ours], [group.letters[index] for index in theirs])
+        our_letters, their_letters = (
+            [source.letters[index] for index in ours],
+            [group.letters[index] for index in theirs],
+        )
         pairs = list[tuple[int, int]]()
-        for block in steps.as_matching_blocks():
+        for block in Levenshtein.opcodes(our_letters, their_letters).as_matching_blocks():
             pairs += zip(ours[block.a :][: block.size], theirs[block.b :][: block.size], strict=True)
         if len(pairs) > len(best):
             best = pairs

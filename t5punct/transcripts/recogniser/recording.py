@@ -4,8 +4,9 @@ In: json in which the words of a recording stand, mostly several times: in one t
 Out: the words once, those of one group of strings, with their times; and the json with marks and capitals wherever
 these words stand, as every other group is aligned with it.
 
+>>> from ...text.render import AnnotatedWord
 >>> recording = RecogniserJson.read('{"text": "so what", "words": [{"word": "so", "end": 0.4}, {"word": "what"}]}')
->>> words = [item for item in recording.items if isinstance(item, SpokenWord)]
+>>> words = [item for item in recording.items if not isinstance(item, Kept)]
 >>> new = [AnnotatedWord("so", "So", "", "capitalised", 1, 1), AnnotatedWord("what", "what?", "?", "lower", 1, 1)]
 >>> "".join(recording.pieces(map(WrittenWord, words, new)))
 '{"text": "So what?", "words": [{"word": "So", "end": 0.4}, {"word": "what?"}]}'
@@ -25,19 +26,8 @@ from rapidfuzz.distance import Levenshtein
 
 from ...errors import InputError
 from ...text.marks import DASH_APART, Alphabet, Case
-from ...text.render import AnnotatedWord
 from ...text.words import APOSTROPHES, Word, opening_apart
-from ..items import (
-    BESIDE_MS,
-    Item,
-    Kept,
-    SpokenWord,
-    WrittenItem,
-    WrittenWord,
-    iter_pieces,
-    leave_out_removed,
-    speaker_label,
-)
+from ..items import BESIDE_MS, Item, Kept, WrittenItem, WrittenWord, iter_pieces, leave_out_removed, speaker_label
 from .groups import ELEMENT_TYPES, GUESSES, MARK_TYPE, TYPE, Group, Line, Path, align, find_places, says_nothing
 from .values import Number, parse_json, written_json
 
@@ -82,8 +72,7 @@ class RecogniserJson:
             )
         most_letters = max(group.n_letters for group in groups)
         complete = [group for group in groups if group.n_letters >= _COMPLETE * most_letters]
-        # a text is better than a list of words; of equals, that with fewer pieces, then with more times, then more lines
-        source = max(complete, key=lambda group: (group.is_text, -group.n_pieces, group.n_timed, len(group.lines)))
+        source = max(complete, key=_quality)
         timed = max(groups, key=lambda group: (group.n_timed, group.letters == source.letters))
         return cls(text, groups, source, [*_items(source, timed)])
 
@@ -105,14 +94,18 @@ class RecogniserJson:
                 end = begin + len(line.words)
                 spoken = [index for index in range(begin, end) if group.letters[index]]
                 if sum(new[index] is not None for index in spoken) > len(spoken) / 2:  # else it says something else
-                    if group.has_mark_items and line.places[0].type:
-                        _write_mark_items(line, new[begin:end], values, new_items)
-                    else:
-                        _write_strings(line, new[begin:end], values)
+                    has_mark_items = group.has_mark_items and bool(line.places[0].type)
+                    _write_line(line, new[begin:end], values, new_items if has_mark_items else None)
                 begin = end
         _replace_items(new_items, values, self.text)
         for text, value in documents:
             yield written_json(text, value)
+
+
+def _quality(group: Group) -> tuple[bool, int, int, int]:
+    """Return what makes a group the source: a text, few words that are cut, times, and many lines, in this order."""
+    n_cuts = sum(len(line.starts) for line in group.lines)
+    return group.lines[0].places[0].is_text, -len(group.words) - n_cuts, group.n_timed, len(group.lines)
 
 
 def _items(source: Group, timed: Group) -> Iterator[Item]:
@@ -148,32 +141,28 @@ def _items(source: Group, timed: Group) -> Iterator[Item]:
             yield replace(item, cue=cue, start_ms=word.start_ms, end_ms=word.end_ms)
 
 
-def _write_strings(line: Line, new: Sequence[WrittenWord | None], values: Sequence[Any]) -> None:
-    """Change a line's strings in json values: its words are written as `new`; None: the word stays."""
-    for place, string in zip(line.places, _rewrite(line, new, line.starts), strict=True):
-        if place is line.places[0] or string.split() != place.text.split():  # a piece that stays keeps its white space
-            _set_member(values, place.path, string)
-
-
-def _write_mark_items(
-    line: Line, new: Sequence[WrittenWord | None], values: Sequence[Any], new_items: dict[Path, list[Any]]
+def _write_line(
+    line: Line, new: Sequence[WrittenWord | None], values: Sequence[Any], new_items: dict[Path, list[Any]] | None
 ) -> None:
-    """Do the same where marks are items of their own, as in AWS's list: `so` `.` `what` becomes `so` `what` `?`.
+    """Change a line's strings in json values: its words are written as `new`; None: the word stays.
 
-    The items to be added or removed are put into `new_items`, for `_replace_items`.
+    Where marks are items of their own, as in AWS's list, `so` `.` `what` becomes `so` `what` `?`: the items to be added
+    or removed are put into `new_items`, for `_replace_items`.  None: marks have no items here.
     """
     first, *others = line.places
-    starts = line.starts or [len(first.text)]  # what is new behind a single word is its marks
-    string, *marks = _rewrite(line, new, starts)
+    starts = line.starts
+    if new_items is not None and not others:
+        starts = [len(first.text)]  # what is new behind a single word is its marks
+    string, *pieces = _rewrite(line, new, starts)
     _set_member(values, first.path, string)
-    if not others and marks[0].strip():
+    if new_items is not None and not others and pieces[0].strip():
         item = _member(values, first.item)
-        new_items[first.item] = [item, _mark_item(item, first.path[-1], marks[0].strip())]
-    for place, mark in zip(others, marks, strict=False):  # a single word has a mark, but no other place
-        if not mark.strip():
+        new_items[first.item] = [item, _mark_item(item, first.path[-1], pieces[0].strip())]
+    for place, piece in zip(others, pieces, strict=False):  # a single word may have a mark, but has no other place
+        if new_items is not None and not piece.strip():
             new_items[place.item] = []
-        elif mark.split() != place.text.split():
-            _set_member(values, place.path, mark.strip())
+        elif piece.split() != place.text.split():  # a piece that stays keeps its white space
+            _set_member(values, place.path, piece if new_items is None else piece.strip())
 
 
 def _member(values: Sequence[Any], path: Path) -> Any:
@@ -227,17 +216,22 @@ def _spell_as(word: Word, source_word: WrittenWord) -> str:
     old_text, old_opening = opening_apart(read.text)
     read = replace(read, text=old_text)
     closed = read.closing_as(text)
+    if opening != old_opening:
+        word = word.with_opening(opening)
+    if closed.n_closers > read.n_closers:
+        word = word.with_quotes_behind()
+
+    # the source's word as it is written: opening quotes, letters, what is behind the core, marks and closing quotes
     start = old_text.find(closed.core)
     stop = start + len(closed.core)
     letters = closed.spelled or text[start:stop]
-    behind = text[start + len(letters) :].removeprefix(old_text[stop : closed.n_stem])
-    marks = behind.replace(old_text[closed.n_stem :], "", 1)  # marks stand before or behind closing quotes
+    marks = text[start + len(letters) :].removeprefix(old_text[stop : closed.n_stem])
+    marks = marks.replace(old_text[closed.n_stem :], "", 1)  # they stand before or behind closing quotes
 
-    word = word if opening == old_opening else word.with_opening(opening)
-    word = word.with_quotes_behind() if closed.n_closers > read.n_closers else word
     core = word.core
-    keeps_letters = not closed.spelled and annotated.case == Case.VERBATIM.value and letters == closed.core
-    letters = core if keeps_letters else core.replace(core.strip(APOSTROPHES), letters.strip(APOSTROPHES), 1)
+    if annotated.case == Case.VERBATIM.value and letters == closed.core and not closed.spelled:
+        letters = core
+    letters = core.replace(core.strip(APOSTROPHES), letters.strip(APOSTROPHES), 1)
     if core.endswith(".") and not letters.endswith("."):  # the place has `U.S.` where the source has `U.S`
         letters += "."
         marks = marks.removeprefix(".")
