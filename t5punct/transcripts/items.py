@@ -171,10 +171,6 @@ class WrittenWord:
         """What its file has for the word, with what follows it."""
         return self.spoken.with_text(self.annotated.text)
 
-    @property
-    def is_removed(self) -> bool:
-        return self.annotated.is_removed
-
 
 WrittenItem = Kept | WrittenWord
 
@@ -213,6 +209,18 @@ def texts_together(written: Iterable[WrittenItem]) -> Iterator[WrittenItem]:
     return chain.from_iterable(texts)
 
 
+def shown_items(written: Iterable[WrittenItem]) -> list[tuple[WrittenItem, list[Kept]]]:
+    """Return the items that readers see in other formats, each with what stands behind it and is not seen."""
+    shown = list[tuple[WrittenItem, list[Kept]]]()
+    for item in written:
+        if isinstance(item, WrittenWord) or item.shown:
+            shown.append((item, []))
+        elif shown:
+            _, hidden = shown[-1]
+            hidden.append(item)
+    return shown
+
+
 def seconds(start_ms: int | None, end_ms: int | None) -> dict[str, float]:
     """Return the members of a word's json that are its times in seconds; a time that is None has no member."""
     return {name: ms / 1000 for name, ms in (("start", start_ms), ("end", end_ms)) if ms is not None}
@@ -227,7 +235,7 @@ def leave_out_removed(written: Iterable[WrittenItem]) -> list[WrittenItem]:
     """Return the items without the words that are to be removed; what stood behind one goes to the item before it."""
     remaining = list[WrittenItem]()
     for item in written:
-        if isinstance(item, Kept) or not item.is_removed:
+        if isinstance(item, Kept) or not item.annotated.is_removed:
             remaining.append(item)
             continue
         before = remaining.pop() if remaining else Kept("")

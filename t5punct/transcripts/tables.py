@@ -60,7 +60,7 @@ _dumps = json.JSONEncoder(ensure_ascii=False).encode
 class TableRow:
     """A line of a table.
 
-    begin, end: where its words stand in the line.  cue: number, times and speaker.  is_segment: it has words; else it is
+    begin, end: where its words stand in the line.  cue: number, times and speaker.  is_segment: has words; else it is
     one word.  source: recording and channel of a CTM; no sentence goes on from one to another.  delimiter: of a csv's
     cell without quotes.  markup: the pattern of quotes in a csv's quoted cell.
     """
@@ -451,7 +451,7 @@ def write_json(written: Sequence[WrittenItem], source: str) -> Iterator[str]:
     removed = [
         _dumps({"word": item.annotated.word, **seconds(item.spoken.start_ms, item.spoken.end_ms)})
         for item in _words(written)
-        if item.is_removed
+        if item.annotated.is_removed
     ]
     yield f'], "removed": [{", ".join(removed)}]}}\n' if removed else "]}\n"
 
