@@ -72,16 +72,12 @@ def speaker_label(speaker: str, cue: Cue | None = None) -> Kept:
 
 
 class WordMarkup(Protocol):
-    """What a file has inside a word, or between it and its marks: tags (`Markup`), or rows of a table (`MarkRows`).
-
-    raw: the word and its marks as the file has them.
-    """
+    """What a file has inside a word, or between it and its marks: tags (`Markup`), or rows of a table (`MarkRows`)."""
 
     @property
-    def raw(self) -> str: ...
+    def raw(self) -> str: ...  # the word and its marks as the file has them
 
-    def rewrite(self, text: str) -> str:
-        """Return the word with its markup, written as `text`."""
+    def rewrite(self, text: str) -> str: ...  # the same, written as `text`
 
 
 @dataclass(frozen=True, slots=True)

@@ -259,13 +259,10 @@ def _sentences(tokens: Iterable[_Token], config: ResegmentConfig) -> Iterator[_C
     """Yield sentences, which end at their marks, before another speaker's turn, and at a long silence."""
     sentence = _Cue()
     for token in tokens:
-        if sentence and not _goes_on(sentence, token, config):
+        if sentence and (ends_sentence(sentence[-1].marks) or not _goes_on(sentence, token, config)):
             yield sentence
             sentence = []
         sentence.append(token)
-        if ends_sentence(token.marks):
-            yield sentence
-            sentence = []
     if sentence:
         yield sentence
 
@@ -278,12 +275,7 @@ def _parts(sentence: _Cue, config: ResegmentConfig) -> Iterator[_Cue]:
     begin = 0
     while begin < len(sentence):
         end = begin + 1
-        n_chars = len(sentence[begin].text)
-        while end < len(sentence):
-            n_chars += 1 + len(sentence[end].text)
-            duration_ms = sentence[end].end_ms - sentence[begin].start_ms
-            if n_chars > config.max_chars or duration_ms > config.max_duration_ms:
-                break
+        while end < len(sentence) and _fits(sentence[begin : end + 1], config):
             end += 1
         if end < len(sentence):  # words are left for another part
             marked = [index for index in range((begin + end) // 2, end) if sentence[index].marks]

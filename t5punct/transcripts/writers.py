@@ -141,7 +141,7 @@ def running_text(written: Iterable[WrittenItem]) -> list[WrittenItem]:
     """Return what is shown of a transcript, with a space between items; each speaker and each text begins a line."""
     shown = shown_items(written)
     text = list[WrittenItem]()
-    for (item, hidden), following in zip(shown, [*(item for item, _ in shown[1:]), None], strict=True):
+    for (item, hidden), following in zip(shown, [*(item for item, _ in shown[1:]), None], strict=False):
         between = [*hidden, following] if isinstance(following, Kept) else hidden
         breaks = any(kept.role is Role.SPEAKER or (kept.breaks and kept.role is not Role.DIRECTION) for kept in between)
         is_before_speaker = isinstance(following, Kept) and following.role is Role.SPEAKER

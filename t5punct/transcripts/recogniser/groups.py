@@ -258,11 +258,6 @@ class Group:
         """How many lines have a start or an end."""
         return sum((line.cue.start_ms, line.cue.end_ms) != (None, None) for line in self.lines)
 
-    @property
-    def has_mark_items(self) -> bool:
-        """Whether marks are items of their own; then a word without a mark has no such item behind it."""
-        return any(place.type in (WORD_TYPE, MARK_TYPE) for line in self.lines for place in line.places)
-
 
 def _in_ms(places: Sequence[Place]) -> Sequence[Place]:
     """Correct times in ms that `_times` took for seconds: whole numbers that would give a word over ten seconds."""

@@ -28,7 +28,19 @@ from ...errors import InputError
 from ...text.marks import DASH_APART, Alphabet, Case
 from ...text.words import APOSTROPHES, Word, opening_apart
 from ..items import BESIDE_MS, Item, Kept, WrittenItem, WrittenWord, iter_pieces, leave_out_removed, speaker_label
-from .groups import ELEMENT_TYPES, GUESSES, MARK_TYPE, TYPE, Group, Line, Path, align, find_places, says_nothing
+from .groups import (
+    ELEMENT_TYPES,
+    GUESSES,
+    MARK_TYPE,
+    TYPE,
+    WORD_TYPE,
+    Group,
+    Line,
+    Path,
+    align,
+    find_places,
+    says_nothing,
+)
 from .values import Number, parse_json, written_json
 
 _COMPLETE = 0.99  # a complete group has this share of the letters of the longest group
@@ -89,13 +101,15 @@ class RecogniserJson:
             elif self.source and group.n_letters >= _REPEATS * self.source.n_letters:
                 for ours, theirs in align(self.source, group):
                     new[theirs] = source_words[ours]
+            # if marks are items of their own, a word without a mark has no such item behind it
+            types = {place.type for line in group.lines for place in line.places}
+            items_of_group = new_items if types & {WORD_TYPE, MARK_TYPE} else None
             begin = 0
             for line in group.lines:
                 end = begin + len(line.words)
                 spoken = [index for index in range(begin, end) if group.letters[index]]
                 if sum(new[index] is not None for index in spoken) > len(spoken) / 2:  # else it says something else
-                    has_mark_items = group.has_mark_items and bool(line.places[0].type)
-                    _write_line(line, new[begin:end], values, new_items if has_mark_items else None)
+                    _write_line(line, new[begin:end], values, items_of_group if line.places[0].type else None)
                 begin = end
         _replace_items(new_items, values, self.text)
         for text, value in documents:
