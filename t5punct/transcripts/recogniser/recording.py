@@ -224,8 +224,10 @@ def _spell_as(word: Word, source_word: WrittenWord) -> str:
     """
     read = source_word.spoken.word
     annotated = source_word.annotated
-    if annotated.is_removed or not read.has_slot:
-        return "" if annotated.is_removed else word.text
+    if annotated.is_removed or (word.text == read.text and word.n_closers == read.n_closers):  # nearly always
+        return annotated.text
+    if not read.has_slot:
+        return word.text
     text, opening = opening_apart(annotated.text)
     old_text, old_opening = opening_apart(read.text)
     read = replace(read, text=old_text)
