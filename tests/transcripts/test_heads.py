@@ -212,10 +212,6 @@ def events(*rows: str) -> str:
 
 
 ASS = {  # events: start, end, style, name, text
-    "a sign between two events": (
-        ["0:00:01.00,0:00:02.00,Default,,we went to the", "0:00:01.50,0:00:03.00,Signs,,the bank",
-         "0:00:02.00,0:00:03.00,Default,,new shop", "0:00:09.00,0:00:10.00,Signs,,of england"],
-        ["we went to the new shop", "the bank of england"]),
     "a sign of the same style": (
         ["0:00:01.00,0:00:02.00,Default,Ann,we went to the", "0:00:01.50,0:00:03.00,Default,sign,bank",
          "0:00:02.10,0:00:03.00,Default,Ann,new shop"], ["we went to the new shop", "bank"]),

@@ -247,57 +247,6 @@ def test_pieces_quotes_and_places_of_marks_get_their_marks(said: str, pieces: st
     assert written(new_text, new.split("|")) == new_text
 
 
-def aws(words: list[tuple[str, str]], **options: Any) -> str:
-    """Json as AWS Transcribe writes it, of words and the marks behind them."""
-    items: list[dict[str, Any]] = []
-    for number, (word, mark) in enumerate(words):
-        guess = [{"confidence": "0.99", "content": word}, {"confidence": "0.1", "content": "other"}]
-        times = {"start_time": str(number), "end_time": f"{number}.5"}
-        items.append({"id": len(items), "type": "pronunciation", "alternatives": guess, **times})
-        if mark:
-            guess = [{"confidence": "0.0", "content": mark}]
-            items.append({"id": len(items), "type": "punctuation", "alternatives": guess})
-    text = " ".join(word + mark for word, mark in words)
-    segment = {"id": 0, "transcript": text, "items": [item["id"] for item in items]}
-    results = {"transcripts": [{"transcript": text}], "items": items, "audio_segments": [segment]}
-    return json.dumps({"jobName": "talk", "results": results, "status": "COMPLETED"}, **options)
-
-
-HEARD = [("hello", ","), ("world", ""), ("how", "."), ("are", ""), ("you", "?")]
-
-
-def test_marks_have_items_of_their_own_and_none_stays_that_is_gone() -> None:
-    text = aws(HEARD, indent=2)
-    assert [(word.word.text, word.word.marks, word.start_ms) for word in words_of(text)] == [
-        ("hello", ",", 0), ("world", "", 1000), ("how", ".", 2000), ("are", "", 3000), ("you", "?", 4000),
-    ]  # fmt: skip
-    assert written(text) == text
-    new = written(text, ["Hello", "world.", "How", "are -", "you!"])
-    results = json.loads(new)["results"]
-    assert results["transcripts"][0]["transcript"] == "Hello world. How are - you!"
-    assert [(item["type"], item["alternatives"][0]["content"]) for item in results["items"]] == [
-        ("pronunciation", "Hello"), ("pronunciation", "world"), ("punctuation", "."), ("pronunciation", "How"),
-        ("pronunciation", "are"), ("punctuation", "-"), ("pronunciation", "you"), ("punctuation", "!"),
-    ]  # fmt: skip
-    listed = [item["id"] for item in results["items"]]
-    assert results["audio_segments"][0]["items"] == listed, "segments list the items that there are"
-    assert len({*listed}) == len(listed)
-    assert all("start_time" not in item for item in results["items"] if item["type"] == "punctuation")
-    bare = aws([(word, "") for word, _ in HEARD], indent=2)
-    assert written(text, [word for word, _ in HEARD]).count("\n") == bare.count("\n"), "same layout"
-    assert written(bare, [word + mark for word, mark in HEARD]).count("\n") == text.count("\n")
-
-
-@pytest.mark.parametrize(("word", "new", "contents"), [
-    ("etc.", "Etc.,", ["Etc.", ","]),  # whose full stop is its own
-    ('"so."', '"So?"', ['"So?"']),  # a mark inside quotes stays there
-])  # fmt: skip
-def test_what_is_part_of_the_word_gets_no_item(word: str, new: str, contents: list[str]) -> None:
-    text = json.dumps({"items": [{"type": "pronunciation", "content": word}]})
-    assert written(text) == text
-    assert [item["content"] for item in json.loads(written(text, [new]))["items"]] == contents
-
-
 def test_where_the_case_stays_each_place_keeps_its_own_letters() -> None:
     text = json.dumps({"text": "nasa is", "words": [{"word": "NASA"}, {"word": "is"}]})
     new, _ = chance.decided(text, "json", lambda: Decision(",", Case.VERBATIM, 1.0, 1.0))

@@ -54,17 +54,14 @@ DAMAGED: dict[str, Callable[[str], str]] = {  # of the second cue's times and nu
     "no empty line before the number": lambda text: text.replace("\n\n2\n", "\n2\n\n"),
     "the number twice": lambda text: text.replace("2\n00:00:03", "2\n2\n00:00:03"),
     **{arrow: partial(re.sub, "(?<=3,000) -->", f" {arrow}") for arrow in ("->", "–", "--〉")},
+    "negative times": lambda text: text.replace("00:00:03,000", "-00:00:00,500"),
     "no time at all": lambda text: text.replace("00:00:03,000 --> 00:00:04,000", "-->"),
 }
 
 
-def test_headers_are_no_words_odd_times_times_and_other_formats_refused() -> None:
+def test_headers_are_no_words_and_other_formats_are_refused() -> None:
     for header in ("word", "Token", "text", "word\tstart"):
         assert [word.raw for word in spoken(reading(f"{header}\nso\nfine\n", "tsv").items)] == ["so", "fine"]
-    for times in ("-00:00:00,500 --> 00:00:04,000", "00:00:05 --> 00:00:06", "00:00:05,0 --> :06"):
-        text = f"1\n{times}\nhow are\n\n2\n00:00:07,000 --> 00:00:08,000\nyou\n"
-        assert [word.raw for word in spoken(reading(text, "srt").items)] == ["how", "are", "you"]
-        assert times in punctuated(text, "srt", seed=1)
     for name in ".xlsx .ods .rttm .lab .pptx .epub .tex .cap .idx .yaml .YML.gz".split():
         with pytest.raises(InputError, match=f"^talk{name}, whose name says that it is .*; expected one of text, lin"):
             format_of(f"talk{name}")
@@ -126,13 +123,10 @@ def test_json_keeps_its_values_keys_and_numbers_as_they_are_written(text: str) -
     assert (text[0], new.count("\r\n"), new.isascii()) == (new[0], text.count("\r\n"), text.isascii())
 
 
-MAN = "so The Man In The Red Coat what"  # too many words for a name
 LABELLED = [
     (">> so\n>> ANN LEE: what [inaudible] now", "text", ["so", "what now"]),
     ("Speaker 1: so\nSPEAKER_02: what", "text", ["so", "what"]), ("so\nwhat", "lines", ["so", "what"]),
-    ("THE MAN IN THE RED COAT: so\nThe Man In The Red Coat: what", "text", [MAN]),
     ("JOHN & ANN 2: so\nNARRATOR (V.O.): what", "text", ["so", "what"]),
-    ("0:00\nhow are\n0:04\nyou (00:12) at 10:30", "text", ["how are you at 10:30"]),
     ("[00:01.123 --> 00:07.000]  how\n[00:07] are you", "text", ["how are you"]),
     (SRT.format(a="10:30"), "srt", ["how are you", "fine & well 10:30"]), ("10:30", "text", ["10:30"]),
     ("a 1 0 1 so\na 1 1 1 [noise] 0.9\na 1 2 1 <unk>\na 1 3 1 what", "ctm", ["so what"]),

@@ -97,10 +97,9 @@ def test_a_sign_between_two_events_has_a_line_and_a_cue_of_its_own(actor: str) -
     )
 
 
-@pytest.mark.parametrize("n_words", [1, 3])
-def test_two_channels_of_a_call_share_no_cue(n_words: int) -> None:
+def test_two_channels_of_a_call_share_no_cue() -> None:
     """AWS has one text of both channels, and items that say in which each was said."""
-    said = [("ch_0", "so we"), ("ch_1", "yes right"), ("ch_0", "know it")] * n_words
+    said = [("ch_0", "so we"), ("ch_1", "yes right"), ("ch_0", "know it")] * 3
     items = [
         {"type": "pronunciation", "alternatives": [{"content": word}], "channel_label": channel,
          "start_time": f"{number}.{place}", "end_time": f"{number}.{place + 4}"}
