@@ -63,12 +63,15 @@ class Kept:
         return "" if self.role is Role.LAYOUT else (self.bare or self.text).strip()
 
 
-def speaker_label(speaker: str, cue: Cue | None = None) -> Kept:
-    """Make a label where a file names a speaker elsewhere, as in a column: other formats show it, the file does not."""
+def speaker_label(speaker: str, cue: Cue | None = None, *, breaks: bool = True) -> Kept:
+    """Make a label where a file names a speaker elsewhere, as in a column: other formats show it, the file does not.
+
+    Of a speaker without a name nothing is shown.
+    """
     if not speaker:
-        return Kept("", breaks=True)
+        return Kept("", breaks, cue=cue)
     name = f"Speaker {speaker}" if len(speaker) == 1 or speaker.isdecimal() else speaker
-    return Kept("", breaks=True, role=Role.SPEAKER, bare=f"{name}: ", cue=cue)
+    return Kept("", breaks, Role.SPEAKER, f"{name}: ", cue)
 
 
 class WordMarkup(Protocol):
@@ -112,7 +115,12 @@ class Echo(Kept):
 
 
 Item = Kept | SpokenWord
-BESIDE_MS = 500  # after so short a gap a stream's sentence goes on, even if another stream began between
+_BESIDE_MS = 500
+
+
+def goes_on_beside(end_ms: int | None, start_ms: int | None) -> bool:
+    """Return whether a stream's sentence goes on even if another stream began between: after so short a gap it does."""
+    return end_ms is not None and start_ms is not None and start_ms - end_ms <= _BESIDE_MS
 
 
 def without_spaces(text: str) -> str:

@@ -20,9 +20,8 @@ from itertools import chain, groupby
 
 from ..errors import InputError
 from ..text.marks import Alphabet
-from .heads import labels_of
+from .heads import OPENING_CHARS, labels_of
 from .items import (
-    BESIDE_MS,
     Cue,
     Echo,
     Item,
@@ -30,6 +29,7 @@ from .items import (
     SpokenWord,
     WrittenItem,
     WrittenWord,
+    goes_on_beside,
     shown_items,
     speaker_label,
 )
@@ -46,7 +46,6 @@ _OTHER_ARROW = re.compile(
 _TIME_CHARS = "0123456789:.,;+- \tOolI"  # characters of times, and letters that are taken for digits
 _SHORT_MS = 50  # a cue that is shown no longer is there for software, not for readers
 _GAP_MS = 50  # the most between cues of which one rolls up the other's lines
-_OPENING_CHARS = 300  # of a line, in which a label may stand
 _INLINE_TIME = re.compile(rf"<{_TIME}>")  # in WebVTT: when the word behind it begins
 _TEAMS_TIME = re.compile(r"\s*\d+:\d:\d\.\d+\s*-->")  # as Teams first wrote it; the next line says who speaks
 _NOTE = re.compile(r"(?:NOTE|STYLE|REGION)\b")
@@ -80,16 +79,14 @@ def read_ass(lines: Iterable[str], alphabet: Alphabet | None = None) -> Iterator
         times = [re.fullmatch(_TIME, values.get(name, "")) for name in ("start", "end")]
         start_ms, end_ms = (_ms(*match.groups()) if match else None for match in times)
         stream = f"{style},{name}"
-        last_end_ms = ends_ms.get(stream)
-        is_near = last_end_ms is not None and start_ms is not None and start_ms - last_end_ms <= BESIDE_MS
         another_spoke = last_streams.get(style, stream) != stream
+        breaks = another_spoke and not goes_on_beside(ends_ms.get(stream), start_ms)
         ends_ms[stream] = end_ms
         last_streams[style] = stream
         cue = Cue(number, start_ms, end_ms, name, stream)
-        label = speaker_label(name if name != speaker else "", cue)
-        speaker = name
         yield Kept(line[: len(line) - len(fields[-1])])
-        yield replace(label, breaks=another_spoke and not is_near, cue=cue)
+        yield speaker_label(name if name != speaker else "", cue, breaks=breaks)
+        speaker = name
         items = list[Item]()
         for piece in _LINE_BREAK.split(fields[-1]):  # the breaks are pieces, too
             if _LINE_BREAK.fullmatch(piece):
@@ -113,7 +110,7 @@ def _read_cues(lines: Iterable[str], alphabet: Alphabet | None = None, *, is_vtt
     line_before = ""
     speaker = ""
     unread = [*lines]
-    labels = labels_of(remove_tags(line[:_OPENING_CHARS], TAGS).text for line in unread)
+    labels = labels_of(remove_tags(line[:OPENING_CHARS], TAGS).text for line in unread)
     is_teams = any(_TEAMS_TIME.match(line) for line in unread)  # below the times, a line says who speaks
     unread.reverse()  # lines are taken off the end, so that no line is held twice
     while unread:

@@ -15,7 +15,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from io import StringIO
-from itertools import accumulate, pairwise
+from itertools import pairwise
 from sys import intern
 from typing import Any
 
@@ -203,13 +203,13 @@ def _member_as_str(members: Mapping[str, Any], keys: Sequence[str]) -> str:
 class Line:
     """Places that are read as one text: a string of words, or a word, its other pieces and its marks.
 
-    A word may be cut into pieces (Whisper's ` 1` `,000`), and its marks may be strings of their own.  starts: the index
-    in the text at which each place but the first begins.  cue: from the first place's start to the end of the last
-    place that is no mark.  items: the words of the text, and what stands between them.
+    A word may be cut into pieces (Whisper's ` 1` `,000`), and its marks may be strings of their own.  texts: what each
+    place adds to the text.  cue: from the first place's start to the end of the last place that is no mark.  items: the
+    words of the text, and what stands between them.
     """
 
     places: Sequence[Place]
-    starts: Sequence[int]
+    texts: Sequence[str]
     cue: Cue
     items: Sequence[Item]
 
@@ -319,7 +319,7 @@ def _read_line(places: Sequence[Place], number: int, alphabet: Alphabet | None, 
     items = list[Item]()
     for line in StringIO("".join(texts), newline="\n"):
         items += read_line(line, alphabet=alphabet, cue=cue, labels=first.is_text and not others)
-    return Line(places, [*accumulate(map(len, texts[:-1]))], cue, set_cue_times(items, cue))
+    return Line(places, texts, cue, set_cue_times(items, cue))
 
 
 def _letters(word: Word) -> str:

@@ -18,7 +18,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
-from itertools import count, pairwise
+from itertools import accumulate, count, pairwise
 from operator import getitem
 from typing import Any
 
@@ -27,7 +27,7 @@ from rapidfuzz.distance import Levenshtein
 from ...errors import InputError
 from ...text.marks import DASH_APART, Alphabet, Case
 from ...text.words import APOSTROPHES, Word, opening_apart
-from ..items import BESIDE_MS, Item, Kept, WrittenItem, WrittenWord, iter_pieces, leave_out_removed, speaker_label
+from ..items import Item, Kept, WrittenItem, WrittenWord, goes_on_beside, iter_pieces, leave_out_removed, speaker_label
 from .groups import (
     ELEMENT_TYPES,
     GUESSES,
@@ -118,7 +118,7 @@ class RecogniserJson:
 
 def _quality(group: Group) -> tuple[bool, int, int, int]:
     """Return what makes a group the source: a text, few words that are cut, times, and many lines, in this order."""
-    n_cuts = sum(len(line.starts) for line in group.lines)
+    n_cuts = sum(len(line.places) - 1 for line in group.lines)
     return group.lines[0].places[0].is_text, -len(group.words) - n_cuts, group.n_timed, len(group.lines)
 
 
@@ -148,9 +148,8 @@ def _items(source: Group, timed: Group) -> Iterator[Item]:
             cue = replace(cue, stream=channel)
             if (channel, speaker) != before:
                 last_speaker, end_ms = last_of_channels.get(channel, ("", None))
-                is_near = end_ms is not None and word.start_ms is not None and word.start_ms - end_ms <= BESIDE_MS
-                label = speaker_label(speaker if speaker != before[1] else "", cue)
-                yield replace(label, breaks=speaker != last_speaker or not is_near, cue=cue)
+                breaks = speaker != last_speaker or not goes_on_beside(end_ms, word.start_ms)
+                yield speaker_label(speaker if speaker != before[1] else "", cue, breaks=breaks)
             last_of_channels[channel] = speaker, word.end_ms
             yield replace(item, cue=cue, start_ms=word.start_ms, end_ms=word.end_ms)
 
@@ -164,10 +163,10 @@ def _write_line(
     or removed are put into `new_items`, for `_replace_items`.  None: marks have no items here.
     """
     first, *others = line.places
-    starts = line.starts
+    texts = line.texts
     if new_items is not None and not others:
-        starts = [len(first.text)]  # what is new behind a single word is its marks
-    string, *pieces = _rewrite(line, new, starts)
+        texts = [*texts, ""]  # what is new behind a single word is its marks
+    string, *pieces = _rewrite(line.items, new, texts)
     _set_member(values, first.path, string)
     if new_items is not None and not others and pieces[0].strip():
         item = _member(values, first.item)
@@ -187,15 +186,15 @@ def _set_member(values: Sequence[Any], path: Path, string: str) -> None:
     _member(values, path[:-1])[path[-1]] = string
 
 
-def _rewrite(line: Line, new: Sequence[WrittenWord | None], starts: Sequence[int]) -> list[str]:
-    """Return the strings of a line with its words written anew.
+def _rewrite(items: Sequence[Item], new: Sequence[WrittenWord | None], texts: Sequence[str]) -> list[str]:
+    """Return strings anew, `texts`, of whose items the words are written as `new`; None: the word stays.
 
-    starts: where the second of the old strings begins in the line's text, and so on.  Each piece of a word keeps its
-    letters, unless a user spells the word with others.  Marks replace marks, or stand behind the last piece.
+    Each piece of a word keeps its letters, unless a user spells the word with others.  Marks replace marks, or stand
+    behind the last piece.
     """
     written = list[WrittenItem]()
     source_words = iter(new)
-    for item in line.items:
+    for item in items:
         source_word = None if isinstance(item, Kept) else next(source_words)
         if isinstance(item, Kept):
             written.append(item)
@@ -205,13 +204,12 @@ def _rewrite(line: Line, new: Sequence[WrittenWord | None], starts: Sequence[int
             text = _spell_as(item.word, source_word)
             written.append(WrittenWord(item, replace(source_word.annotated, text=text)))
     text = "".join(iter_pieces(leave_out_removed(written)))
-    if not starts:
+    if len(texts) == 1:
         return [text]
     # a piece begins where it began in the old text, before what is inserted there
-    old = "".join(item.text if isinstance(item, Kept) else item.raw + item.after for item in line.items)
-    steps = Levenshtein.opcodes([char.lower() for char in old], [char.lower() for char in text])
+    steps = Levenshtein.opcodes([char.lower() for char in "".join(texts)], [char.lower() for char in text])
     new_starts = [0]
-    for start in starts:
+    for start in accumulate(map(len, texts[:-1])):
         step = next(step for step in steps if start <= step.src_end)
         new_starts.append(min(step.dest_start + start - step.src_start, step.dest_end))  # the new part may be shorter
     return [text[begin:end] for begin, end in pairwise([*new_starts, len(text)])]
