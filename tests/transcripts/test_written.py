@@ -57,19 +57,6 @@ def test_who_speaks_is_written_where_it_changes(
     assert converted(source, name, config) == expected
 
 
-def test_new_cues_of_two_channels_stand_in_order_of_time() -> None:
-    """Deepgram lists one channel after the other."""
-    said = [[("so", 0), ("what.", 1), ("good.", 5)], [("yes", 2), ("we", 3), ("know.", 4)]]
-    channels = [
-        {"alternatives": [{"transcript": " ".join(word for word, _ in words),
-                           "words": [{"word": word, "start": start, "end": start + 1} for word, start in words]}]}
-        for words in said
-    ]  # fmt: skip
-    config = WriterConfig("srt", resegment=ResegmentConfig(min_chars=0))
-    new = converted(json.dumps({"results": {"channels": channels}}), "json", config)
-    assert [block.split("\n")[2] for block in new.strip().split("\n\n")] == ["so what.", "yes we know.", "good."]
-
-
 @pytest.mark.parametrize("text", [{}, {"text": "so what. yes"}, {"results": [{"text": "so what."}, {"text": "yes"}]}])
 def test_words_with_times_beside_a_text_without_get_new_cues(text: dict[str, object]) -> None:
     """As OpenAI's service, Vosk, Deepgram and others write them."""
