@@ -228,6 +228,7 @@ def test_words_have_recognisers_times(source: str, expected: list[tuple[str, int
     ("'quote me'", " '|quo|te| me|'", "'Quote|me'.", " '|Quo|te| me|'."),
     ("o'clock dogs'", "o|'|clock| dogs", "O'clock|dogs'.", "O|'|clock| dogs."),
     ('he ("so.") we', ' he| ("|so|.|"|)| we', 'He|("So?")|we', ' He| ("|So|?|"|)| we'),
+    ('he said "so"', 'he|said|("so"', 'He|said|"So?"', 'He|said|("So?"'),
     ("the U.S we", "the|U.S.|we", "The|U.S,|we", "The|U.S.,|we"),
     # tokens that nobody says are no pieces
     ("so what", "[_BEG_]|so| what|[_TT_50]", "So|what?", "[_BEG_]|So| what?|[_TT_50]"),
