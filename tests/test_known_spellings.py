@@ -53,6 +53,9 @@ def test_names_are_written_so_wherever_they_stand_if_there_is_a_table(small: Pun
     written = bare(small.punctuate(text))
     assert written[0] == "iPhone" and {*WRITTEN.split()} <= {*written}
     assert [word.lower() for word in written] == text.split()
+    # a recogniser writes `O'neil`; capitals elsewhere in a word are meant
+    with_name = Punctuator(replace(small.model, spellings=SpellingTable(("O'Neil",))))
+    assert bare(with_name.punctuate("we saw O'neil and oNeil and o'NEIL"))[2::2] == ["O'Neil", "oNeil", "o'NEIL"]
     bare_model = Punctuator(replace(small.model, spellings=SpellingTable()))
     assert "iphone" in bare(bare_model.punctuate("we have an iphone here"))
 

@@ -218,7 +218,8 @@ def _written(
     if config.case and not is_kept:
         core = word.core
         case = decision.case
-        if spellings.forms and case_of(core) is not Case.VERBATIM:  # mixed case of the input stays
+        is_mixed = case_of(core) is Case.VERBATIM and core[1:] != core[1:].lower()
+        if spellings.forms and not is_mixed:  # mixed case of the input stays; `O'neil` has a capital at its begin
             cased = apply_case(core, case)
             form = spellings.spell(cased)
             if form != cased:

@@ -27,6 +27,8 @@ LABELS = [
     ("dan", "al"), ("Łukasz", "żaneta"),
     ("it.me@example.com", "priya.k@example.com"), ("👩 Anna", "👨🏽‍🦱 ben"), ("Anna/Ben", "ben/tom"),
     ("Marie ", "Paul "), ("Marie\u00a0", "l'animateur\u202f"), ("l’animateur ", "JEAN-LUC\u00a0"),
+    ("**Maria**", "_Tom_"), ("{Maria}", "«Tom»"), ("Anna | Acme", "@tom"), ("2nd participant", "+49 151 1234567"),
+    ("maria [on phone]", "MAN #2"), ('Anna "Annie" Smith', "Anna Smith – CEO"),
 ]  # fmt: skip
 HEADS = {  # files whose lines open with what nobody says, and what is said
     "utterance ids": ("utt-0001 so what\nutt-0002 yes we know\n", ["so what yes we know"]),
@@ -98,6 +100,10 @@ HEADS = {  # files whose lines open with what nobody says, and what is said
     "a chat": (
         "12/05/2024, 10:02 - Ann: so what\n12/05/2024, 10:03 - tom: yes\n", ["so what", "yes"]),
     "a chat of Discord's": ("ann — Today at 10:02\nso what\ntom — 12/05/2024 10:03 AM\nyes\n", ["so what", "yes"]),
+    "labels in brackets of tags, and in Markdown's stars": (
+        "<Ann Lee>: so\n<Ann Lee>: what\n**Tom Fox:** yes\n**Tom Fox:** we know\n", ["so what", "yes we know"]),
+    "counted lines with times": ("1 00:01:02 Ann: so\n2 00:01:04 Ann: what\n3 00:01:06 tom: yes\n4 0:01:09 tom: we\n",
+        ["so what", "yes we"]),
     "brackets around who speaks": ("(tom) so what\n(ann lee) yes\n(tom) we\n", ["so what", "yes", "we"]),
     "IRC": ("<Anna> so what\n<tom> yes\n<tom> we know\n", ["so what", "yes we know"]),
     "capitals throughout": ("SO WHAT\nYES\nWE KNOW\n", ["SO WHAT YES WE KNOW"]),

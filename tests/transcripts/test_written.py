@@ -57,6 +57,26 @@ def test_who_speaks_is_written_where_it_changes(
     assert converted(source, name, config) == expected
 
 
+@pytest.mark.parametrize("source", [
+    # ElevenLabs, Google, and a service that has names beside numbers
+    {"words": [{"text": "so", "speaker_id": "A"}, {"text": "what.", "speaker_id": "A"},
+               {"text": "yes", "speaker_id": 1}]},
+    {"words": [{"word": "so", "speakerTag": "A"}, {"word": "what.", "speakerTag": "A"},
+               {"word": "yes", "speakerTag": 1}]},
+    {"sentences": [{"speaker_id": 7, "speaker_name": "Speaker A", "text": "so what."},
+                   {"speaker_id": 8, "speaker_name": "Speaker 1", "text": "yes"}]},
+    # the speaker of an object holds for all in it: words, or Azure's guesses
+    {"turns": [{"speaker": "A", "words": [{"word": "so"}, {"word": "what."}]},
+               {"speaker": 1, "words": [{"word": "yes"}]}]},
+    {"recognizedPhrases": [{"speaker": "A", "nBest": [{"lexical": "so what", "text": "so what."}]},
+                           {"speaker": 1, "nBest": [{"lexical": "yes", "text": "yes"}]}]},
+])  # fmt: skip
+def test_json_may_say_in_many_ways_who_speaks(source: dict[str, object]) -> None:
+    text = json.dumps(source)
+    assert converted(text, "json", WriterConfig("text")) == "Speaker A: so what.\nSpeaker 1: yes\n"
+    assert converted(text, "json", WriterConfig()) == text
+
+
 @pytest.mark.parametrize("text", [{}, {"text": "so what. yes"}, {"results": [{"text": "so what."}, {"text": "yes"}]}])
 def test_words_with_times_beside_a_text_without_get_new_cues(text: dict[str, object]) -> None:
     """As OpenAI's service, Vosk, Deepgram and others write them."""

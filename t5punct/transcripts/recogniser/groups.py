@@ -32,7 +32,10 @@ _TEXT_KEYS = ("text", "transcript", _CAPTION)  # their strings may hold several 
 _WORD_KEYS = ("punctuated_word", "word", "content")  # their strings hold one word; an object's first one counts
 _START_KEYS = ("start", "start_time", "startTime", "startOffset", "ts")
 _END_KEYS = ("end", "end_time", "endTime", "endOffset", "end_ts")
-_SPEAKER_KEYS = ("speaker", "speaker_label")
+_SPEAKER_KEYS = (  # a name before a number
+    "speaker_name", "speakerName", "speaker", "speaker_label", "speakerLabel", "speaker_id", "speakerId", "speakerTag",
+    "speaker_tag",
+)  # fmt: skip
 _CHANNEL_KEYS = ("channel", "channel_label", "channelTag", "channel_tag")
 TYPE, MARK_TYPE, WORD_TYPE = "type", "punctuation", "pronunciation"  # of AWS's items
 # rev.ai's elements: the key of their text, and their types, in AWS's words; spaces are marks there, too
@@ -126,30 +129,33 @@ def _walk_all(values: Sequence[Any], *, any_key: bool = False) -> list[list[Plac
     """Return the places in json texts by their paths; each of several texts has streams of its own."""
     groups = dict[str, list[Place]]()
     for number, value in enumerate(values):
-        for place in _walk(value, (number,), "" if len(values) == 1 else "[]", {}, "", (), any_key=any_key):
+        for place in _walk(value, (number,), "" if len(values) == 1 else "[]", {}, Cue(0), (), any_key=any_key):
             stream = place.cue.stream if len(values) == 1 else f"{number}:{place.cue.stream}"
             groups.setdefault(place.group, []).append(replace(place, cue=replace(place.cue, stream=stream)))
     return [*groups.values()]
 
 
 def _walk(
-    value: Any, path: Path, group: str, outer: Mapping[str, Any], channel: str, item: Path, *, any_key: bool
+    value: Any, path: Path, group: str, outer: Mapping[str, Any], around: Cue, item: Path, *, any_key: bool
 ) -> Iterator[Place]:
     """Yield the places in a value.
 
-    path, group, item: of the value, as in `Place`.  outer: the object whose times and speaker hold where the value has
-    none of its own.  channel: of the list or object around it.  any_key: whether any key may hold words.
+    path, group, item: of the value, as in `Place`.  outer: the object whose times hold where the value has none of its
+    own.  around: has the speaker and the channel of the lists and objects around the value.  any_key: whether any key
+    may hold words.
     """
     if isinstance(value, list):
         for number, element in enumerate(value):
             element_path = (*path, number)
-            element_channel = str(number) if group.endswith(".channels") else channel
+            cue = replace(around, stream=str(number)) if group.endswith(".channels") else around
             if any_key and type(element) is str:
-                yield Place(element_path, element, f"{group}[]", Cue(0, stream=element_channel))
-            yield from _walk(element, element_path, f"{group}[]", outer, element_channel, element_path, any_key=any_key)
+                yield Place(element_path, element, f"{group}[]", cue)
+            yield from _walk(element, element_path, f"{group}[]", outer, cue, element_path, any_key=any_key)
     if not isinstance(value, dict):
         return
-    channel = _member_as_str(value, _CHANNEL_KEYS).removeprefix("ch_") or channel  # AWS's is `ch_0`
+    channel = _member_as_str(value, _CHANNEL_KEYS).removeprefix("ch_")  # AWS's is `ch_0`
+    speaker = _member_as_str(value, _SPEAKER_KEYS)
+    cue = replace(around, speaker=speaker or around.speaker, stream=channel or around.stream)
     members = {**outer, **value}
     word_key = next((name for name in _WORD_KEYS if type(value.get(name)) is str), None)
     if type(value.get(_ELEMENT)) is str and value.get(TYPE) in (*ELEMENT_TYPES,):
@@ -160,18 +166,19 @@ def _walk(
             continue
         if type(member) is str:
             if any_key or key in _TEXT_KEYS or key == word_key:
-                cue = Cue(0, *_times(members), _member_as_str(members, _SPEAKER_KEYS), channel)
+                start_ms, end_ms = _times(members)
                 kind = members[TYPE] if item and type(members.get(TYPE)) is str else ""
                 kind = ELEMENT_TYPES.get(kind, kind) if _ELEMENT in members else kind
-                yield Place(member_path, member, member_group, cue, item, kind)
+                timed = replace(cue, start_ms=start_ms, end_ms=end_ms)
+                yield Place(member_path, member, member_group, timed, item, kind)
         elif key == GUESSES and isinstance(member, list):
             for guess in member[:1]:  # the best one; AWS's have the times of the value
-                yield from _walk(guess, (*member_path, 0), f"{member_group}[]", value, channel, item, any_key=any_key)
+                yield from _walk(guess, (*member_path, 0), f"{member_group}[]", value, cue, item, any_key=any_key)
         else:
             if key == "words" and not any(text in value for text in _TEXT_KEYS):
                 member_group += "'"  # a group apart from the lists beside a text: Google's last list repeats all words
             outer_of_parts = value if key in _PART_LISTS else {}
-            yield from _walk(member, member_path, member_group, outer_of_parts, channel, (), any_key=any_key)
+            yield from _walk(member, member_path, member_group, outer_of_parts, cue, (), any_key=any_key)
 
 
 def _times(members: Mapping[str, Any]) -> tuple[int | None, int | None]:
