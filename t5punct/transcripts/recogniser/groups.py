@@ -1,12 +1,6 @@
 """Where words stand in the json of a recogniser, and how they are read.
 
 In: the values of json texts.  Out: `Place`s, the strings that hold words, and `Group`s, all places of one path.
-
->>> [places] = find_places([{"words": [{"word": "so", "end": "0.4"}, {"word": "what"}, {"word": "?"}]}])
->>> [(place.text, place.group, place.cue.end_ms) for place in places]
-[('so', ".words'[].word", 400), ('what', ".words'[].word", None), ('?', ".words'[].word", None)]
->>> [[word.raw for word in line.words] for line in Group.of(places).lines]
-[['so'], ['what?']]
 """
 
 from __future__ import annotations

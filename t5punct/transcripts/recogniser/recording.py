@@ -18,7 +18,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
-from itertools import accumulate, count, pairwise
+from itertools import accumulate, count, islice, pairwise
 from operator import getitem
 from typing import Any
 
@@ -104,13 +104,13 @@ class RecogniserJson:
             # if marks are items of their own, a word without a mark has no such item behind it
             types = {place.type for line in group.lines for place in line.places}
             items_of_group = new_items if types & {WORD_TYPE, MARK_TYPE} else None
-            begin = 0
+            words_of_group = zip(new, group.letters, strict=True)
             for line in group.lines:
-                end = begin + len(line.words)
-                spoken = [index for index in range(begin, end) if group.letters[index]]
-                if sum(new[index] is not None for index in spoken) > len(spoken) / 2:  # else it says something else
-                    _write_line(line, new[begin:end], values, items_of_group if line.places[0].type else None)
-                begin = end
+                words_of_line = [*islice(words_of_group, len(line.words))]
+                are_known = [word is not None for word, letters in words_of_line if letters]
+                if sum(are_known) > len(are_known) / 2:  # else it says something else
+                    new_words = [word for word, _ in words_of_line]
+                    _write_line(line, new_words, values, items_of_group if line.places[0].type else None)
         _replace_items(new_items, values, self.text)
         for text, value in documents:
             yield written_json(text, value)

@@ -1,13 +1,7 @@
-r"""Json as values: parsed, and written as it was laid out.
+"""Json as values: parsed, and written as it was laid out.
 
 In: json.  Out: its value, with each number as the file writes it; and the json of a changed value, with the order of
 keys, the numbers and the indentation of the old json.  Other white space and escapes are those of `json.dumps`.
-
->>> source = '{"n": 1.50,\n\n"text": "so"}'
->>> [(_, value)] = parse_json(source)
->>> value["text"] = "So."
->>> written_json(source, value)
-'{"n": 1.50, "text": "So."}'
 """
 
 from __future__ import annotations
