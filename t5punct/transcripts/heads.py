@@ -97,7 +97,7 @@ _FEWEST_COUNTED = 3  # lines are counted: two, `1 thing` and `2 things`, may be 
 # NIST's STM: file, channel, speaker, begin, end, and maybe labels
 _STM = re.compile(r"\S+\s+\S+\s+(\S+)\s+(\d+(?:\.\d+)?)\s+(\d+(?:\.\d+)?)\s+(?:<[^<>\s]*>\s*)?")
 _STM_COMMENT = ";;"
-_OPENING_CHARS = 300  # of a line, in which its head stands
+OPENING_CHARS = 300  # of a line, in which its head stands
 # `_CLAUSE_WORDS` show that words before a colon are no label: `the question is this:`.  Some small words stand in names
 _IN_NAMES = (
     "the of and for der die das den de le la les du des el los las il di della do da o van een het en et y "
@@ -142,7 +142,7 @@ class Heads:
     @classmethod
     def of(cls, lines: Sequence[str]) -> Heads:
         """Find the kinds of heads, then the labels, which stand behind the heads: `utt-01 maria:`."""
-        openings = [line[:_OPENING_CHARS] for line in lines if not line.isspace()]
+        openings = [line[:OPENING_CHARS] for line in lines if not line.isspace()]
         n_times = sum(_ANY_TIME.match(line) is not None for line in openings)
         list_numbers = map(int, _first_groups(map(_LIST_NUMBER.match, openings)))
         heads = cls(
@@ -195,7 +195,7 @@ def labels_of(lines: Iterable[str]) -> frozenset[str]:
     Words before a colon are a label if they come back, or if most lines have such words.  Labels without a colon, such
     as `(tom)`, must be many, as they look like `(loudly)`.
     """
-    openings = [line[:_OPENING_CHARS] for line in lines]
+    openings = [line[:OPENING_CHARS] for line in lines]
     n_lines = sum(any(map(str.isalpha, line)) for line in openings)
     before_colons = [match[0] for match in map(_ANY_LABEL.match, openings) if match]
     counts = Counter(speaker_of(label) for label in before_colons if not _is_clause(label))

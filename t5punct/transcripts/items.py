@@ -63,25 +63,24 @@ class Kept:
         return "" if self.role is Role.LAYOUT else (self.bare or self.text).strip()
 
 
-def speaker_label(speaker: str, cue: Cue | None = None) -> Kept:
-    """Make a label where a file names a speaker elsewhere, as in a column: other formats show it, the file does not."""
+def speaker_label(speaker: str, cue: Cue | None = None, *, breaks: bool = True) -> Kept:
+    """Make a label where a file names a speaker elsewhere, as in a column: other formats show it, the file does not.
+
+    Of a speaker without a name nothing is shown.
+    """
     if not speaker:
-        return Kept("", breaks=True)
+        return Kept("", breaks, cue=cue)
     name = f"Speaker {speaker}" if len(speaker) == 1 or speaker.isdecimal() else speaker
-    return Kept("", breaks=True, role=Role.SPEAKER, bare=f"{name}: ", cue=cue)
+    return Kept("", breaks, Role.SPEAKER, f"{name}: ", cue)
 
 
 class WordMarkup(Protocol):
-    """What a file has inside a word, or between it and its marks: tags (`Markup`), or rows of a table (`MarkRows`).
-
-    raw: the word and its marks as the file has them.
-    """
+    """What a file has inside a word, or between it and its marks: tags (`Markup`), or rows of a table (`MarkRows`)."""
 
     @property
-    def raw(self) -> str: ...
+    def raw(self) -> str: ...  # the word and its marks as the file has them
 
-    def rewrite(self, text: str) -> str:
-        """Return the word with its markup, written as `text`."""
+    def rewrite(self, text: str) -> str: ...  # the same, written as `text`
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +115,12 @@ class Echo(Kept):
 
 
 Item = Kept | SpokenWord
-BESIDE_MS = 500  # after so short a gap a stream's sentence goes on, even if another stream began between
+_BESIDE_MS = 500
+
+
+def goes_on_beside(end_ms: int | None, start_ms: int | None) -> bool:
+    """Return whether a stream's sentence goes on even if another stream began between: after so short a gap it does."""
+    return end_ms is not None and start_ms is not None and start_ms - end_ms <= _BESIDE_MS
 
 
 def without_spaces(text: str) -> str:
@@ -171,10 +175,6 @@ class WrittenWord:
         """What its file has for the word, with what follows it."""
         return self.spoken.with_text(self.annotated.text)
 
-    @property
-    def is_removed(self) -> bool:
-        return self.annotated.is_removed
-
 
 WrittenItem = Kept | WrittenWord
 
@@ -213,6 +213,18 @@ def texts_together(written: Iterable[WrittenItem]) -> Iterator[WrittenItem]:
     return chain.from_iterable(texts)
 
 
+def shown_items(written: Iterable[WrittenItem]) -> list[tuple[WrittenItem, list[Kept]]]:
+    """Return the items that readers see in other formats, each with what stands behind it and is not seen."""
+    shown = list[tuple[WrittenItem, list[Kept]]]()
+    for item in written:
+        if isinstance(item, WrittenWord) or item.shown:
+            shown.append((item, []))
+        elif shown:
+            _, hidden = shown[-1]
+            hidden.append(item)
+    return shown
+
+
 def seconds(start_ms: int | None, end_ms: int | None) -> dict[str, float]:
     """Return the members of a word's json that are its times in seconds; a time that is None has no member."""
     return {name: ms / 1000 for name, ms in (("start", start_ms), ("end", end_ms)) if ms is not None}
@@ -227,7 +239,7 @@ def leave_out_removed(written: Iterable[WrittenItem]) -> list[WrittenItem]:
     """Return the items without the words that are to be removed; what stood behind one goes to the item before it."""
     remaining = list[WrittenItem]()
     for item in written:
-        if isinstance(item, Kept) or not item.is_removed:
+        if isinstance(item, Kept) or not item.annotated.is_removed:
             remaining.append(item)
             continue
         before = remaining.pop() if remaining else Kept("")

@@ -86,8 +86,7 @@ def sentence_cues(written: Iterable[WrittenItem], config: ResegmentConfig) -> li
         for part in _parts(sentence, config):
             before = cues[-1] if cues else []
             is_short = min(len(_join(before)), len(_join(part))) < config.min_chars
-            is_next = bool(before) and not part[0].begins_turn and _follows_closely(before[-1], part[0], config)
-            if is_short and is_next and _fits(before + part, config):
+            if is_short and _goes_on(before, part[0], config) and _fits(before + part, config):
                 cues[-1] = before + part
             else:
                 cues.append(part)
@@ -103,8 +102,9 @@ def _recut_brief(cues: Sequence[_Cue], config: ResegmentConfig) -> list[_Cue]:
     recut = list[_Cue]()
     for cue in cues:
         before = recut.pop() if recut else []
-        is_next = bool(before) and not cue[0].begins_turn and _follows_closely(before[-1], cue[0], config)
-        if is_next and (_is_brief(before, cue[0].start_ms, config) or _is_brief(cue, None, config)):
+        if _goes_on(before, cue[0], config) and (
+            _is_brief(before, cue[0].start_ms, config) or _is_brief(cue, None, config)
+        ):
             recut += _cut_in_two(before + cue, config) or [before, cue]
         else:
             recut += [before, cue] if before else [cue]
@@ -259,13 +259,10 @@ def _sentences(tokens: Iterable[_Token], config: ResegmentConfig) -> Iterator[_C
     """Yield sentences, which end at their marks, before another speaker's turn, and at a long silence."""
     sentence = _Cue()
     for token in tokens:
-        if sentence and (token.begins_turn or not _follows_closely(sentence[-1], token, config)):
+        if sentence and (ends_sentence(sentence[-1].marks) or not _goes_on(sentence, token, config)):
             yield sentence
             sentence = []
         sentence.append(token)
-        if ends_sentence(token.marks):
-            yield sentence
-            sentence = []
     if sentence:
         yield sentence
 
@@ -278,12 +275,7 @@ def _parts(sentence: _Cue, config: ResegmentConfig) -> Iterator[_Cue]:
     begin = 0
     while begin < len(sentence):
         end = begin + 1
-        n_chars = len(sentence[begin].text)
-        while end < len(sentence):
-            n_chars += 1 + len(sentence[end].text)
-            duration_ms = sentence[end].end_ms - sentence[begin].start_ms
-            if n_chars > config.max_chars or duration_ms > config.max_duration_ms:
-                break
+        while end < len(sentence) and _fits(sentence[begin : end + 1], config):
             end += 1
         if end < len(sentence):  # words are left for another part
             marked = [index for index in range((begin + end) // 2, end) if sentence[index].marks]
@@ -292,9 +284,14 @@ def _parts(sentence: _Cue, config: ResegmentConfig) -> Iterator[_Cue]:
         begin = end
 
 
-def _follows_closely(before: _Token, token: _Token, config: ResegmentConfig) -> bool:
-    """Return whether a token follows without a long silence.  If times go back, it does not: a new channel begins."""
-    return token.start_ms >= before.start_ms and token.start_ms - before.end_ms <= config.max_gap_ms
+def _goes_on(tokens: _Cue, token: _Token, config: ResegmentConfig) -> bool:
+    """Return whether a token goes on what others begin: without another speaker's turn or a long silence.
+
+    If times go back, it does not: a new channel begins.
+    """
+    if not tokens or token.begins_turn or token.start_ms < tokens[-1].start_ms:
+        return False
+    return token.start_ms - tokens[-1].end_ms <= config.max_gap_ms
 
 
 def _fits(tokens: _Cue, config: ResegmentConfig) -> bool:

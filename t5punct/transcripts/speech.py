@@ -118,18 +118,14 @@ def read_line(
     dashes: a dash that opens the line is another speaker, as in subtitles.  known_labels: those of the file, which are
     not certain by themselves.
     """
-    bare = remove_tags(line, markup) if markup is not None and markup.search(line) else None
-    text = line if bare is None else bare.text
-
-    def in_line(index: int) -> int:  # of a character of `text`
-        return index if bare is None else bare.starts[index]
-
+    bare = remove_tags(line, markup)
+    text = bare.text
     label = label_of(text, known_labels) if labels else None
     if label is None and dashes:
         label = _DASH.match(text)
     begin = 0  # of what is not yielded yet
     if label:
-        begin = in_line(label.end())
+        begin = bare.starts[label.end()]
         yield Kept(line[:begin], True, Role.SPEAKER, label[0], cue)
     opens_line = not label  # whether the next words are the line's first: there `1.` is an item of a list
     # known words in brackets are a direction anywhere.  At the begin of speech any words in brackets are one: behind a
@@ -141,8 +137,8 @@ def read_line(
         opening = opening if is_loud else None
     others = _DIRECTION.finditer(text, opening.end() if opening else begin_of_speech)
     for match in chain([opening] if opening else [], others):
-        start = in_line(match.start())
-        stop = in_line(match.end())
+        start = bare.starts[match.start()]
+        stop = bare.starts[match.end()]
         yield from _words(line[begin:start], alphabet, cue, markup, opens_line)
         role = Role.LAYOUT if match["time"] else Role.DIRECTION
         # `[inaudible]` stands for words, so it is part of a sentence
@@ -157,14 +153,14 @@ def _words(
     raw: str, alphabet: Alphabet | None, cue: Cue | None, markup: re.Pattern[str] | None, opens_line: bool
 ) -> Iterator[Item]:
     """Yield the words of a part of a line; white space and tags before the first word are kept."""
-    if markup is None or not markup.search(raw):
+    bare = remove_tags(raw, markup)
+    if bare.text is raw:
         lead = lead_of(raw)
         if lead:
             yield Kept(lead)
         for word in words_of(raw, alphabet, opens_line=opens_line):
             yield SpokenWord(word, word.space, cue=cue)
         return
-    bare = remove_tags(raw, markup)
     words = list(words_of(bare.text, alphabet, opens_line=opens_line))
     starts = list[int]()  # where each word begins in the text without tags
     next_start = len(lead_of(bare.text))
@@ -250,11 +246,13 @@ class Markup:
         return "".join(map("".join, zip(new_marks, tags, chars, strict=True)))
 
 
-def remove_tags(raw: str, pattern: re.Pattern[str]) -> BareText:
+def remove_tags(raw: str, pattern: re.Pattern[str] | None) -> BareText:
     """Remove the tags from a text, and replace entities with their characters: HTML's (`&amp;`), or `""` of a csv.
 
-    pattern: has the groups `tag` and `entity`.
+    pattern: has the groups `tag` and `entity`; None: there are none.
     """
+    if pattern is None or not pattern.search(raw):
+        return BareText(raw, raw, range(len(raw) + 1), range(1, len(raw) + 1))
     pieces = list[str]()
     starts = array("q")  # a line may have millions of characters, too many for a list of int
     ends = array("q")

@@ -20,8 +20,19 @@ from itertools import chain, groupby
 
 from ..errors import InputError
 from ..text.marks import Alphabet
-from .heads import labels_of
-from .items import BESIDE_MS, Cue, Echo, Item, Kept, SpokenWord, WrittenItem, speaker_label
+from .heads import OPENING_CHARS, labels_of
+from .items import (
+    Cue,
+    Echo,
+    Item,
+    Kept,
+    SpokenWord,
+    WrittenItem,
+    WrittenWord,
+    goes_on_beside,
+    shown_items,
+    speaker_label,
+)
 from .speech import OVERRIDES, TAGS, read_line, remove_tags, set_cue_times
 
 _TIME = r"(?:(\d{1,9}):)?(\d{1,2}):(\d{1,2})(?:(?:[.,]|:(?=\d{3}))(\d{1,3}))?"  # some write `00:00:01:500`
@@ -35,7 +46,6 @@ _OTHER_ARROW = re.compile(
 _TIME_CHARS = "0123456789:.,;+- \tOolI"  # characters of times, and letters that are taken for digits
 _SHORT_MS = 50  # a cue that is shown no longer is there for software, not for readers
 _GAP_MS = 50  # the most between cues of which one rolls up the other's lines
-_OPENING_CHARS = 300  # of a line, in which a label may stand
 _INLINE_TIME = re.compile(rf"<{_TIME}>")  # in WebVTT: when the word behind it begins
 _TEAMS_TIME = re.compile(r"\s*\d+:\d:\d\.\d+\s*-->")  # as Teams first wrote it; the next line says who speaks
 _NOTE = re.compile(r"(?:NOTE|STYLE|REGION)\b")
@@ -69,16 +79,14 @@ def read_ass(lines: Iterable[str], alphabet: Alphabet | None = None) -> Iterator
         times = [re.fullmatch(_TIME, values.get(name, "")) for name in ("start", "end")]
         start_ms, end_ms = (_ms(*match.groups()) if match else None for match in times)
         stream = f"{style},{name}"
-        last_end_ms = ends_ms.get(stream)
-        is_near = last_end_ms is not None and start_ms is not None and start_ms - last_end_ms <= BESIDE_MS
         another_spoke = last_streams.get(style, stream) != stream
+        breaks = another_spoke and not goes_on_beside(ends_ms.get(stream), start_ms)
         ends_ms[stream] = end_ms
         last_streams[style] = stream
         cue = Cue(number, start_ms, end_ms, name, stream)
-        label = speaker_label(name if name != speaker else "", cue)
-        speaker = name
         yield Kept(line[: len(line) - len(fields[-1])])
-        yield replace(label, breaks=another_spoke and not is_near, cue=cue)
+        yield speaker_label(name if name != speaker else "", cue, breaks=breaks)
+        speaker = name
         items = list[Item]()
         for piece in _LINE_BREAK.split(fields[-1]):  # the breaks are pieces, too
             if _LINE_BREAK.fullmatch(piece):
@@ -102,7 +110,7 @@ def _read_cues(lines: Iterable[str], alphabet: Alphabet | None = None, *, is_vtt
     line_before = ""
     speaker = ""
     unread = [*lines]
-    labels = labels_of(remove_tags(line[:_OPENING_CHARS], TAGS).text for line in unread)
+    labels = labels_of(remove_tags(line[:OPENING_CHARS], TAGS).text for line in unread)
     is_teams = any(_TEAMS_TIME.match(line) for line in unread)  # below the times, a line says who speaks
     unread.reverse()  # lines are taken off the end, so that no line is held twice
     while unread:
@@ -284,42 +292,25 @@ def own_cues(written: Iterable[WrittenItem], name: str) -> list[WrittenCue]:
 
     name: of its file, for messages.  Raises InputError for words in no cue, or in one without times.
     """
-    cues = list[WrittenCue]()
-    for cue, group in groupby(_visible_pieces(written), key=lambda piece: piece[0] and replace(piece[0], speaker="")):
-        pieces = list(group)
-        words = [text.strip() for _, text, is_word in pieces if is_word]
-        if cue is not None and cue.start_ms is not None and cue.end_ms is not None:
-            cues.append(WrittenCue(cue.start_ms, cue.end_ms, "".join(text for _, text, _ in pieces).strip()))
-        elif words:  # a stage direction without times is left out
+    pieces = list[tuple[Cue | None, str]]()
+    for item, hidden in shown_items(written):
+        # a label of json has only its bare text
+        text = item.text or item.bare if isinstance(item, Kept) else item.spoken.after
+        ends_line = any("\n" in part or "\\N" in part for part in (text, *(kept.text or kept.bare for kept in hidden)))
+        cue = item.cue if isinstance(item, Kept) else item.spoken.cue
+        shown = item.shown if isinstance(item, Kept) else item.annotated.text
+        if isinstance(item, WrittenWord) and (cue is None or not cue.has_times):
             raise InputError(
-                f"words in no cue with times in {name}, the first of them {words[0]!r}",
+                f"words in no cue with times in {name}, the first of them {shown!r}",
                 expected="subtitles, or segments with times",
                 fix="make cues with --resegment if words have times, or write another format",
             )
+        pieces.append((cue, shown + ("\n" if ends_line else " ")))
+    cues = list[WrittenCue]()
+    for cue, group in groupby(pieces, key=lambda piece: piece[0] and replace(piece[0], speaker="")):
+        if cue and cue.start_ms is not None and cue.end_ms is not None:  # without times a direction is left out
+            cues.append(WrittenCue(cue.start_ms, cue.end_ms, "".join(text for _, text in group).strip()))
     return cues
-
-
-def _visible_pieces(written: Iterable[WrittenItem]) -> Iterator[tuple[Cue | None, str, bool]]:
-    """Yield words, labels and directions: the cue, the text with a space or a line's end behind it, is it a word."""
-    waiting: tuple[Cue | None, str, bool] | None = None  # for what stands behind it
-    ends_line = False  # whether a line ended since
-    for item in written:
-        # a label of json has only its bare text
-        text = item.text or item.bare if isinstance(item, Kept) else item.spoken.after
-        has_end = "\n" in text or "\\N" in text
-        if isinstance(item, Kept) and not item.shown:
-            ends_line = ends_line or has_end
-            continue
-        if waiting:
-            cue, shown, is_word = waiting
-            yield cue, shown + ("\n" if ends_line else " "), is_word
-        ends_line = has_end
-        if isinstance(item, Kept):
-            waiting = (item.cue, item.shown, False)
-        else:
-            waiting = (item.spoken.cue, item.annotated.text, True)
-    if waiting:
-        yield waiting
 
 
 def write_srt(cues: Sequence[WrittenCue]) -> str:

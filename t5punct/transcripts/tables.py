@@ -17,6 +17,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import PurePath
 
 from ..errors import InputError
@@ -59,18 +60,19 @@ _dumps = json.JSONEncoder(ensure_ascii=False).encode
 class TableRow:
     """A line of a table.
 
-    begin, end: where the words stand in the line.  cue: of a segment; None: the row is one word.  source: recording and
-    channel; no sentence goes on from one to another.
+    begin, end: where its words stand in the line.  cue: number, times and speaker.  is_segment: has words; else it is
+    one word.  source: recording and channel of a CTM; no sentence goes on from one to another.  delimiter: of a csv's
+    cell without quotes.  markup: the pattern of quotes in a csv's quoted cell.
     """
 
     line: str
     begin: int
     end: int
-    start_ms: int | None = None
-    end_ms: int | None = None
-    cue: Cue | None = None
+    cue: Cue
+    is_segment: bool = False
     source: tuple[str, ...] = ()
-    speaker: str = ""
+    delimiter: str = ""
+    markup: re.Pattern[str] | None = None
 
     @property
     def text(self) -> str:
@@ -116,7 +118,7 @@ class MarkRows:
 
 def read_ctm(lines: Iterable[str], alphabet: Alphabet | None = None) -> Iterator[Item]:
     """Read NIST's CTM: lines of file, channel, start, duration (in seconds), word and more; `;;` opens a comment."""
-    return _items_of_rows(map(_ctm_row, lines), alphabet, in_field=True)
+    return _items_of_rows(map(_ctm_row, lines), alphabet)
 
 
 def are_ctm(lines: Iterable[str]) -> bool:
@@ -141,7 +143,7 @@ def _ctm_row(line: str) -> TableRow | str:
     if start_ms is None or duration_ms is None:
         return line
     source = (fields[0][0], fields[1][0])
-    return TableRow(line, *fields[4].span(), start_ms, start_ms + duration_ms, source=source)
+    return TableRow(line, *fields[4].span(), Cue(0, start_ms, start_ms + duration_ms), source=source)
 
 
 def read_table(lines: Iterable[str], alphabet: Alphabet | None = None) -> Iterator[Item]:
@@ -152,7 +154,7 @@ def read_table(lines: Iterable[str], alphabet: Alphabet | None = None) -> Iterat
     has a decimal point.  Without a header, one column has words or segments, and all others have numbers: times stand
     behind words, and before segments, as in Audacity's labels.  Raises InputError if the column of words is not clear.
     """
-    return _items_of_rows(_rows([(line, list(_CELL.finditer(line))) for line in lines]), alphabet, in_field=False)
+    return _items_of_rows(_rows([(line, list(_CELL.finditer(line))) for line in lines]), alphabet)
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,23 +171,7 @@ def read_csv(lines: Iterable[str], alphabet: Alphabet | None = None) -> Iterator
     # a cell: in quotes, where "" is a quote, or up to the next delimiter; it may be empty
     cell = re.compile(rf'(?:(?<=^)|(?<={delimiter}))(?:"(?:[^"]|"")*"|[^"{delimiter}\r\n][^{delimiter}\r\n]*|)')
     cells = [(line, [*cell.finditer(line.rstrip("\r\n"))]) for line in lines]
-    speaker = ""
-    for number, row in enumerate(_rows(cells)):
-        if isinstance(row, str):
-            yield Kept(row)
-            continue
-        is_quoted = row.line[: row.begin].endswith('"')
-        edge = [] if is_quoted else [CellEdge("", delimiter=delimiter)]
-        cue = row.cue or Cue(number, row.start_ms, row.end_ms, row.speaker)
-        yield Kept(row.line[: row.begin])
-        yield from edge
-        if row.speaker != speaker:
-            speaker = row.speaker
-            yield speaker_label(speaker, cue)
-        markup = DOUBLED_QUOTES if is_quoted else None
-        yield from set_cue_times(read_line(row.text, alphabet=alphabet, cue=cue, markup=markup), cue)
-        yield from edge
-        yield Kept(row.line[row.end :])
+    return _items_of_rows(_rows(cells, delimiter), alphabet)
 
 
 def write_cells(written: Iterable[WrittenItem]) -> Iterator[str]:
@@ -301,8 +287,8 @@ def _without_marks(cell: str) -> str:
     return cell.rstrip(ALL_MARKS.characters + " ")
 
 
-def _rows(lines: Sequence[tuple[str, Sequence[re.Match[str]]]]) -> Iterator[TableRow | str]:
-    """Yield the rows of lines and their cells; a line without words is yielded as it is."""
+def _rows(lines: Sequence[tuple[str, Sequence[re.Match[str]]]], delimiter: str = "") -> Iterator[TableRow | str]:
+    """Yield the rows of lines and their cells; a line without words is yielded as it is.  delimiter: of a csv."""
     columns = _find_columns([[_plain(cell) for cell in cells] for _, cells in lines if cells])
     for number, (line, cells) in enumerate(lines):
         is_header = columns.has_header and not number
@@ -311,13 +297,13 @@ def _rows(lines: Sequence[tuple[str, Sequence[re.Match[str]]]]) -> Iterator[Tabl
             continue
         start_ms = _parse_ms(_cell_of(cells, columns.start), columns.unit_ms)
         end_ms = _parse_ms(_cell_of(cells, columns.end), columns.unit_ms)
-        speaker = _cell_of(cells, columns.speaker)
+        cue = Cue(number, start_ms, end_ms, _cell_of(cells, columns.speaker))
         cell = cells[columns.text]
         quoted = _QUOTED.fullmatch(cell[0])
-        text_begin, text_end = quoted.span(1) if quoted else (0, len(cell[0]))  # in the cell
-        cue = Cue(number, start_ms, end_ms, speaker) if columns.is_segment else None
-        begin = cell.start()
-        yield TableRow(line, begin + text_begin, begin + text_end, start_ms, end_ms, cue, speaker=speaker)
+        begin, end = (cell.start() + index for index in (quoted.span(1) if quoted else (0, len(cell[0]))))
+        markup = DOUBLED_QUOTES if quoted and delimiter else None
+        is_segment = columns.is_segment or bool(delimiter)
+        yield TableRow(line, begin, end, cue, is_segment, delimiter="" if quoted else delimiter, markup=markup)
 
 
 def _cell_of(cells: Sequence[re.Match[str]], column: int | None) -> str:
@@ -329,7 +315,7 @@ def _plain(cell: re.Match[str]) -> str:
     return cell[0].strip().strip('"')
 
 
-def _items_of_rows(rows: Iterable[TableRow | str], alphabet: Alphabet | None, *, in_field: bool) -> Iterator[Item]:
+def _items_of_rows(rows: Iterable[TableRow | str], alphabet: Alphabet | None) -> Iterator[Item]:
     """Yield the items of rows; a row of a mark alone belongs to the word of the row before it."""
     held = list[Item]()  # the items of the row before, held back as rows of marks may follow
     source_before: tuple[str, ...] | None = None
@@ -345,19 +331,21 @@ def _items_of_rows(rows: Iterable[TableRow | str], alphabet: Alphabet | None, *,
             continue
         yield from held
         is_new_source = source_before is not None and row.source != source_before
-        held = [Kept("", breaks=is_new_source), *_row_items(row, alphabet, in_field)]
-        if row.speaker != speaker:
-            speaker = row.speaker
-            held.insert(0, speaker_label(speaker, row.cue))
+        held = [Kept("", breaks=is_new_source), *_row_items(row, alphabet)]
+        if row.cue.speaker != speaker:
+            speaker = row.cue.speaker
+            held.insert(0, speaker_label(speaker, row.cue if row.is_segment else None))
         source_before = row.source
     yield from held
 
 
-def _row_items(row: TableRow, alphabet: Alphabet | None, in_field: bool) -> Iterator[Item]:
+def _row_items(row: TableRow, alphabet: Alphabet | None) -> Iterator[Item]:
     """Yield the items of a row: the words of a segment, or one word, or a sound such as `[noise]` in its place."""
-    if row.cue:
+    if row.is_segment:
+        edge = [CellEdge("", delimiter=row.delimiter)] if row.delimiter else []
+        speech = read_line(row.text, alphabet=alphabet, cue=row.cue, markup=row.markup)
         yield Kept(row.line[: row.begin])
-        yield from set_cue_times(read_line(row.text, alphabet=alphabet, cue=row.cue), row.cue)
+        yield from chain(edge, set_cue_times(speech, row.cue), edge)
         yield Kept(row.line[row.end :])
         return
     begin = row.end - len(row.text.lstrip())
@@ -369,7 +357,7 @@ def _row_items(row: TableRow, alphabet: Alphabet | None, in_field: bool) -> Iter
         yield Kept(text[len(sound) :] + row.line[row.end :])
         return
     for word in words_of(text, alphabet, opens_line=False):
-        yield SpokenWord(word, word.space, start_ms=row.start_ms, end_ms=row.end_ms, in_field=in_field)
+        yield SpokenWord(word, word.space, start_ms=row.cue.start_ms, end_ms=row.cue.end_ms, in_field=bool(row.source))
     yield Kept(row.line[row.end :])
 
 
@@ -377,7 +365,7 @@ def _with_mark(held: Sequence[Item], row: TableRow, alphabet: Alphabet) -> list[
     """Append the row of a mark to the items of a word's row, `held`; None: it is no mark, or is behind no word."""
     mark = row.text.strip()
     words = [(place, item) for place, item in enumerate(held) if isinstance(item, SpokenWord)]
-    if not _is_marks(mark, alphabet) or not words or row.cue:
+    if not _is_marks(mark, alphabet) or not words or row.is_segment:
         return None
     place, spoken = words[-1]
     begin = row.begin + row.text.index(mark)
@@ -463,7 +451,7 @@ def write_json(written: Sequence[WrittenItem], source: str) -> Iterator[str]:
     removed = [
         _dumps({"word": item.annotated.word, **seconds(item.spoken.start_ms, item.spoken.end_ms)})
         for item in _words(written)
-        if item.is_removed
+        if item.annotated.is_removed
     ]
     yield f'], "removed": [{", ".join(removed)}]}}\n' if removed else "]}\n"
 

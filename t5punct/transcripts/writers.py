@@ -14,7 +14,7 @@ from ..errors import ConfigError, InputError
 from ..text.marks import ends_sentence
 from ..text.spelling import precedes_name
 from .formats import FORMATS, OTHER_SUFFIXES, OUTPUTS, Transcript
-from .items import Kept, Role, SpokenWord, WrittenItem, WrittenWord, leave_out_removed, texts_together
+from .items import Kept, Role, SpokenWord, WrittenItem, WrittenWord, leave_out_removed, shown_items, texts_together
 from .resegment import ResegmentConfig, sentence_cues
 from .subtitles import own_cues
 
@@ -139,20 +139,14 @@ class ParagraphConfig:
 
 def running_text(written: Iterable[WrittenItem]) -> list[WrittenItem]:
     """Return what is shown of a transcript, with a space between items; each speaker and each text begins a line."""
+    shown = shown_items(written)
     text = list[WrittenItem]()
-    held: WrittenWord | Kept | None = None  # the last item that is shown, until it is known what follows it
-    breaks = False
-    for item in written:
-        if isinstance(item, Kept):
-            breaks = breaks or item.role is Role.SPEAKER or (item.breaks and item.role is not Role.DIRECTION)
-            if not item.shown:
-                continue
-        if held is not None:
-            may_end_line = isinstance(held, WrittenWord) or (isinstance(item, Kept) and item.role is Role.SPEAKER)
-            text.append(_with_space(held, "\n" if breaks and may_end_line else " "))
-        held, breaks = item, False
-    if held is not None:
-        text.append(_with_space(held, "\n"))
+    for (item, hidden), following in zip(shown, [*(item for item, _ in shown[1:]), None], strict=False):
+        between = [*hidden, following] if isinstance(following, Kept) else hidden
+        breaks = any(kept.role is Role.SPEAKER or (kept.breaks and kept.role is not Role.DIRECTION) for kept in between)
+        is_before_speaker = isinstance(following, Kept) and following.role is Role.SPEAKER
+        ends_line = breaks and (isinstance(item, WrittenWord) or is_before_speaker)
+        text.append(_with_space(item, "\n" if ends_line or following is None else " "))
     return text
 
 

@@ -1,4 +1,4 @@
-"""Recognisers' json by chance: four layouts with odd words, in every spelling of json, and garbage."""
+"""Recognisers' json by chance: three layouts with odd words, in every spelling of json, and garbage."""
 
 import json
 from collections.abc import Callable
@@ -24,15 +24,6 @@ _SPOKEN = (*_WORDS, *_WORDS, *_TOKENS)
 def _timed(words: Words, begin: float = 0.0, **more: Any) -> list[dict[str, Any]]:
     times = ((word, begin + n / 2) for n, word in enumerate(words))
     return [{"word": word, "start": start, "end": start + 0.4, **more} for word, start in times]
-
-
-def whisper(parts: list[Words]) -> Any:
-    segments = [
-        {"id": n, "start": 5.0 * n, "end": 5.0 * n + 4, "text": " " + " ".join(words), "tokens": [50364, 400],
-         "words": [{**word, "word": f" {word['word']}", "probability": 0.9} for word in _timed(words, 5.0 * n)]}
-        for n, words in enumerate(parts)
-    ]  # fmt: skip
-    return {"text": "".join(segment["text"] for segment in segments), "segments": segments, "language": "en"}
 
 
 def _pieces(words: Words) -> list[str]:
@@ -84,7 +75,7 @@ def aws(parts: list[Words]) -> Any:
     }
 
 
-LAYOUTS: tuple[Callable[[list[Words]], Any], ...] = (whisper, whisper_cpp, deepgram, aws)
+LAYOUTS: tuple[Callable[[list[Words]], Any], ...] = (whisper_cpp, deepgram, aws)
 _KEYS = (
     *("text", "word", "words", "segments", "transcript", "items", "type", "content", "alternatives", "start"),
     *("channel", "id", "n"),

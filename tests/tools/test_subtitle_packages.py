@@ -1,13 +1,12 @@
 """Subtitles that other packages write are punctuated, and read back by them: words, times, styles, settings are equal.
 
-srt is left out: its last release is of March 2023, and pysubs2 and pycaption read and write SubRip as well.
+srt is left out: its last release is of March 2023, and pysubs2 reads and writes SubRip as well.
 """
 
 import re
 from collections.abc import Callable
 from typing import Any
 
-import pycaption
 import pysubs2
 import pytest
 import webvtt
@@ -93,35 +92,9 @@ def _by_webvtt() -> Package:
     return "vtt", written, read
 
 
-def _by_pycaption(format: str) -> Package:
-    writer = {"srt": pycaption.SRTWriter, "vtt": pycaption.WebVTTWriter}[format]
-    reader = {"srt": pycaption.SRTReader, "vtt": pycaption.WebVTTReader}[format]
-
-    def nodes(lines: list[Line]) -> list[pycaption.CaptionNode]:
-        node, caption_nodes = pycaption.CaptionNode, list[pycaption.CaptionNode]()
-        for line in lines:
-            caption_nodes += [node.create_break()] * bool(caption_nodes)
-            style = {"italics": True}
-            caption_nodes += [
-                node.create_style(True, style), node.create_text(" ".join(line)), node.create_style(False, style),
-            ]  # fmt: skip
-        return caption_nodes
-
-    def written(cues: list[Cue]) -> str:
-        captions = [pycaption.Caption(1000 * start, 1000 * end, nodes(lines)) for start, end, lines in cues]
-        return str(writer().write(pycaption.CaptionSet({"en-US": pycaption.CaptionList(captions)})))
-
-    def read(text: str) -> Any:
-        captions = reader().read(text).get_captions("en-US")
-        return [(caption.start, caption.end, letters(caption.get_text()), len(caption.nodes)) for caption in captions]
-
-    return format, written, read
-
-
 PACKAGES = {
     "pysubs2, srt": _by_pysubs2("srt"), "pysubs2, vtt": _by_pysubs2("vtt"), "pysubs2, ass": _by_pysubs2("ass"),
-    "pysubs2, ssa": _by_pysubs2("ssa"), "webvtt-py, vtt": _by_webvtt(), "pycaption, srt": _by_pycaption("srt"),
-    "pycaption, vtt": _by_pycaption("vtt"),
+    "pysubs2, ssa": _by_pysubs2("ssa"), "webvtt-py, vtt": _by_webvtt(),
 }  # fmt: skip
 
 

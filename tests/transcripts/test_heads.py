@@ -24,7 +24,7 @@ LINES = "{a}: yesterday i went to the\n{a}: new shop\n{b}: which one\n{b}: do yo
 LABELS = [
     ("Ann Lee", "Tom"), ("interviewer", "maria"), ("agent", "participant 3"), ("[Maria]", "[Tom]"),
     ("Anna [00:01:02]", "Tom [00:01:09]"), ("ANNA SMITH, CEO", "TOM"), ("speaker_1", "speaker_2"),
-    ("dr smith", "the chair"), ("dan", "al"), ("Łukasz", "żaneta"), ("anna (00:02)", "tom (00:03)"),
+    ("dan", "al"), ("Łukasz", "żaneta"),
     ("it.me@example.com", "priya.k@example.com"), ("👩 Anna", "👨🏽‍🦱 ben"), ("Anna/Ben", "ben/tom"),
     ("Marie ", "Paul "), ("Marie\u00a0", "l'animateur\u202f"), ("l’animateur ", "JEAN-LUC\u00a0"),
     ("**Maria**", "_Tom_"), ("{Maria}", "«Tom»"), ("Anna | Acme", "@tom"), ("2nd participant", "+49 151 1234567"),
@@ -42,15 +42,12 @@ HEADS = {  # files whose lines open with what nobody says, and what is said
         "00:00:01;12 - 00:00:04;02\nSpeaker 1\nso what\n\n00:00:04;10 - 00:00:06;20\nSpeaker 2\nyes\n",
         ["so what", "yes"],
     ),
-    "an edit list": ("001  00:00:01:12 00:00:04:02 so what\n002  00:00:04:10 00:00:06:20 yes\n", ["so what yes"]),
     "times before lines": ("0:01 so what\n0:05 at 10:30 we\n0:09 know\n", ["so what at 10:30 we know"]),
-    "times with hours": ("so\n00:01:02 what 00:01:05\n", ["so what 00:01:05"]),
     "a time that is said": ("10:30 is when\nwe meet\nor not\n", ["10:30 is when we meet or not"]),
     "Zoom's captions": ("[Ann Lee] 10:02:11\nso what\n\n[Tom] 10:02:15\nyes\n", ["so what", "yes"]),
     "MAXQDA and f4": (
         "#00:00:04-5# B1: so\n#00:00:06-1# I: what #00:00:07-1#\n#00:00:08-2#\nal: yes\n\nal: we #00:01:07-10# know\n",
         ["so", "what", "yes we know"]),
-    "seconds with commas": ("0,5 1,2 so what\n1,2 2,45 yes\n", ["so what yes"]),
     "Markdown": (
         "# talk of may\n\nso what\n\n| name | role |\n| --- | :---: |\n| ann | boss |\n\nyes we\n"
         "```python\nx = 1  # we\n```\n  ~~~\nso\n  ~~~\nknow\n",
@@ -74,7 +71,6 @@ HEADS = {  # files whose lines open with what nobody says, and what is said
         '<div class="a b"><P>so <b>what</b><br/>yes</P>\n<p>we <a href="x.html">kn<i>ow</i></a> &amp; so</p></div>\n',
         ["so what yes", "we know &amp; so"],
     ),
-    "numbers that are said": ("3 people came\n4 people went\n", ["3 people came 4 people went"]),
     "counted lines of two pages": ("1 so what\n2 yes\n3 people\n1 know\n2 it\n", ["so what yes people know it"]),
     "a court's": (
         "THE COURT: so\nBY MR. SMITH:\nQ. so what\nA. yes\nand so\nwe\nknow\nand so\non\nQ. when\n",
@@ -82,9 +78,7 @@ HEADS = {  # files whose lines open with what nobody says, and what is said
     ),
     "a list": ("what we do\n1. so what\n2. yes\n", ["what we do", "so what", "yes"]),
     "a list with hyphens": ("what we do\n\n- so what\n  we know\n- yes\n", ["what we do", "so what we know", "yes"]),
-    "a list in a list": ("- so\n  - what\n  - yes\n", ["so", "what", "yes"]),
     "a dash that opens a line": ("so what\n- we know\nyes\n", ["so what - we know yes"]),
-    "a number that is said": ("so what\n2. we know\n", ["so what 2 we know"]),
     "LJSpeech": ("LJ001-0001|so what\nLJ001-0002|yes\n", ["so what yes"]),
     "a label that comes once among others": (
         "maria: so\nmaria: what\nguest 2: yes\nANN LEE, CEO: we\nknow\n", ["so what", "yes", "we know"]),
@@ -92,31 +86,20 @@ HEADS = {  # files whose lines open with what nobody says, and what is said
         "ANN LEE, DIRECTOR OF RESEARCH AND DESIGN: so what\nTom Fox (Head of Sales Team Europe): yes\n"
         "ANN LEE, DIRECTOR OF RESEARCH AND DESIGN: we\nTom Fox (Head of Sales Team Europe): know\n",
         ["so what", "yes", "we", "know"]),
-    "labels of many words with an address, and with an apostrophe": (
-        "Ann Lee Head of Sales Team Europe (ann@lee.com): so what\nTom Fox Head of Dad’s Best Team: yes\n" * 2,
-        ["so what", "yes"] * 2),
     "a clause of many words that comes back": (
         "Ann wants Tom to know something new: so\nyes\nAnn wants Tom to know something new: what\nyes\nyes\n",
         ["Ann wants Tom to know something new so yes Ann wants Tom to know something new what yes yes"]),
-    "a label and its time in a line": ("anna smith   0:03\nso what\n\ntom   1:00:10\nyes\n", ["so what", "yes"]),
     "a label and its time behind one space": ("Speaker 1 00:03\nso what\n\nTom 1:00:10\nyes\n", ["so what", "yes"]),
-    "a label and its time behind a bar": ("Anna | 00:02\nso what\n\ntom | 12:02\nyes\n", ["so what", "yes"]),
     "labels and times that come back": (
         "ann 00:12\nso\n\nTom 9:58\nwhat\n\nTom 12:08\nyes\n\nann 00:12:12.3\nwe\n", ["so", "what yes", "we"]),
     "times at the ends of lines": (
         "we meet at 10:30\nso\ncome at 12:30\nyes\nLunch 12:30\nwe know\n",
         ["we meet at 10:30 so come at 12:30 yes Lunch 12:30 we know"]),
     "faster-whisper": ("[0.00s -> 2.50s] so what\n[2.50s -> 4.00s] yes\n", ["so what yes"]),
-    "seconds": ("0.00-2.50: so what\n2.50-4.00: yes\n", ["so what yes"]),
     "numbers with points that are said": ("1.5 2.5 so what\nyes\nwe\nknow\n", ["1.5 2.5 so what yes we know"]),
     "a chat": (
         "12/05/2024, 10:02 - Ann: so what\n12/05/2024, 10:03 - tom: yes\n", ["so what", "yes"]),
-    "a chat of WhatsApp's in brackets": (
-        "[12/5/24, 10:02:11 AM] Ann: so what\n[12/5/24, 1:03:11\u202fPM] tom: yes\n", ["so what", "yes"]),
     "a chat of Discord's": ("ann — Today at 10:02\nso what\ntom — 12/05/2024 10:03 AM\nyes\n", ["so what", "yes"]),
-    "a chat of Slack's": ("Ann Lee  10:02 AM\nso what\n\ntom  10:03 AM\nyes\n", ["so what", "yes"]),
-    "a log": ("2024-05-01 10:02:11 ann: so what\n2024-05-01 10:03:11 tom: yes\n", ["so what", "yes"]),
-    "YouTube's SubViewer": ("0:00:01.000,0:00:02.000\nso what\n\n0:00:02.000,0:00:03.000\nyes\n", ["so what yes"]),
     "labels in brackets of tags, and in Markdown's stars": (
         "<Ann Lee>: so\n<Ann Lee>: what\n**Tom Fox:** yes\n**Tom Fox:** we know\n", ["so what", "yes we know"]),
     "counted lines with times": ("1 00:01:02 Ann: so\n2 00:01:04 Ann: what\n3 00:01:06 tom: yes\n4 0:01:09 tom: we\n",
@@ -129,14 +112,8 @@ HEADS = {  # files whose lines open with what nobody says, and what is said
         "10:02:11 From Ann Lee to Everyone:\n\tso what\n10:02:15 From tom to me (Direct Message) : yes\n",
         ["so what", "yes"],
     ),
-    "a way that is said": ("from here to there: so\nyes\nwe\n", ["from here to there so yes we"]),
     "sclite": ("so what (ann-0001)\nyes (ann-0002)\nwe know (tom-0001)\n", ["so what yes", "we know"]),
     "a bracket that opens a line": ("so\n(and this is it) yes\nwe\nknow\n", ["so (and this is it) yes we know"]),
-    "names of things": ("r2d2 is here\nand so\n", ["r2d2 is here and so"]),
-    "a clause twice": (
-        "the question is this: so what\nand yes\nthe question is this: we\nknow\n",
-        ["the question is this so what and yes the question is this we know"],
-    ),
     "a clause twice without a small word": (
         "one last important thing: so\nwe\nknow\none last important thing: yes\n",
         ["one last important thing so we know one last important thing yes"],
@@ -148,18 +125,12 @@ HEADS = {  # files whose lines open with what nobody says, and what is said
     "French, where a space stands before the colon": (
         "Intervenant 1 : so\nMarie\u00a0: yes\n(Paul) : what\nMarie\u00a0: we\n(Paul) : know\n>> Marie\u202f: it\n",
         ["so", "yes", "what", "we", "know", "it"]),
-    "a clause before a space and a colon": (
-        "voici la question : so\nwe\nvoici la question : what\nsix : know\n",
-        ["voici la question so we voici la question what six know"]),
     "directions behind labels": (
         "JOHN: (WHISPERING) so\nMaria: (in German) yes we\nJOHN: (what is it, so loud?)\n>> (sighs loudly) know\n",
         ["so", "yes we", "know"]),
     "directions before labels": (
         "(DOOR SLAMS) tom: so\n[TÜR ZU] ann: yes\n(SIGHS) Jane Doe: we\ntom: know\nann: it\n",
         ["so", "yes", "we", "know", "it"]),
-    "directions in capitals": ("(DOOR SLAMS) so what\n(EINE TÜR KNALLT.)\nyes\n", ["so what", "yes"]),
-    "brackets behind a word": ("JOHN: so (what is) yes\n", ["so (what is) yes"]),
-    "a colon once": ("remember this: so what\nand yes\n", ["remember this so what and yes"]),
 }  # fmt: skip
 
 
@@ -221,12 +192,9 @@ def test_a_table_with_tabs_is_read_as_one_whatever_its_name(text: str, format: s
 @pytest.mark.parametrize(("text", "name", "message"), [
     ("ann\t12 may\tso what\ntom\t13 may\tyes\n", "talk.txt", "columns ann, 12 may, so what: it is not clear which of"),
     ("@UTF8\n@Begin\n*MOT:\tso what ?\n@End\n", "talk.txt", "talk.txt holds CHAT, whose codes stand inside words; exp"),
-    ('File type = "ooTextFile"\nObject class = "TextGrid"\n', "talk.txt", "talk.txt holds a TextGrid of Praat; exp"),
-    ('<?xml version="1.0"?>\n<tt xmlns="http://foo.com"><body>so</body></tt>\n', "talk.txt", "talk.txt holds XML; exp"),
     ("<tt>\n<body>so</body></tt>\n", "-", "standard input holds XML; expected text; export its words, as text or SRT"),
     ("{25}{100}so|what\n{110}{150}yes\n", "talk.txt", "talk.txt holds MicroDVD, whose times are frames; exp"),
     ("TITLE: CUT\n\n001  AX  V  C  00:00:00:00 00:00:05:00\n", "cut.txt", "cut.txt holds an edit list (EDL); expected"),
-    ("so", "talk.docx", "document with layout (.docx); expected one of text, lines, srt"),
     ("so", "talk.pdf", "; save its text as .txt in the program that opens it"),
     ("*MOT:\tso what ?\n", "talk.cha", "talk.cha, whose name says that it is a transcript with times (.cha)"),
 ])  # fmt: skip
@@ -250,10 +218,6 @@ def events(*rows: str) -> str:
 
 
 ASS = {  # events: start, end, style, name, text
-    "a sign between two events": (
-        ["0:00:01.00,0:00:02.00,Default,,we went to the", "0:00:01.50,0:00:03.00,Signs,,the bank",
-         "0:00:02.00,0:00:03.00,Default,,new shop", "0:00:09.00,0:00:10.00,Signs,,of england"],
-        ["we went to the new shop", "the bank of england"]),
     "a sign of the same style": (
         ["0:00:01.00,0:00:02.00,Default,Ann,we went to the", "0:00:01.50,0:00:03.00,Default,sign,bank",
          "0:00:02.10,0:00:03.00,Default,Ann,new shop"], ["we went to the new shop", "bank"]),

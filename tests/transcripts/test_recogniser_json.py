@@ -144,9 +144,6 @@ def test_names_and_phrases_that_are_listed_have_no_marks() -> None:
         "words": [{"text": word, "start": 100 * n} for n, word in enumerate(["john", "smith", "is", "here"])],
         "entities": [{"entity_type": "person_name", "text": "john smith", "start": 0, "end": 190}],
         "auto_highlights_result": {"results": [{"text": "smith", "count": 1}]},
-        "named_entities": [{"text": "john smith"}],
-        "detected_entities": {"items": [{"text": "smith"}]},
-        "namedEntities": [{"text": "smith"}],
         "search": {"terms": [{"text": "smith is"}]},
         "topics": [{"text": "john smith is here"}],
     }  # fmt: skip
@@ -186,9 +183,8 @@ def test_json_of_something_else_or_nested_deeper_than_any_recogniser_nests_is_re
             said(json.dumps(value))
     with pytest.raises(InputError, match=r"no words in the file, whose fields are id, txet; expected .*`text`"):
         RecogniserJson.read('[{"id": 1, "txet": "so what"}, {"id": 2, "txet": "yes"}]')
-    for n in (520, 200_000):
-        with pytest.raises(InputError, match=r"is no json \((brackets 100 deep|maximum recursion)"):
-            RecogniserJson.read("[" * n + '{"text": "so"}' + "]" * n)
+    with pytest.raises(InputError, match=r"is no json \((brackets 100 deep|maximum recursion)"):
+        RecogniserJson.read("[" * 520 + '{"text": "so"}' + "]" * 520)
 
 
 @pytest.mark.parametrize(
@@ -207,13 +203,6 @@ def test_json_of_something_else_or_nested_deeper_than_any_recogniser_nests_is_re
         ('{"results": [{"alternatives": [{"transcript": "so we", "words": [{"startOffset": "0.100s",'
          ' "endOffset": "0.400s", "word": "so"}, {"startOffset": "1s", "word": "we"}]}]}]}',
          [("so", 100, 400), ("we", 1000, None)]),
-        # Google's words once more, with speakers
-        ('{"results": [{"alternatives": [{"transcript": "so we", "words": [{"startTime": "1s", "word": "so"},'
-         ' {"startTime": "2s", "word": "we"}]}]}, {"alternatives": [{"words": [{"startTime": "1s", "word": "so",'
-         ' "speakerTag": 1}, {"startTime": "2s", "word": "we", "speakerTag": 2}]}]}]}',
-         [("so", 1000, None), ("we", 2000, None)]),
-        # a time that is said
-        ('{"words": [{"word": "at"}, {"word": "10:30"}]}', [("at", None, None), ("10:30", None, None)]),
         # a word in pieces
         ('{"text": "so 1,000", "words": [{"word": " so", "start": 0, "end": 0.5}, {"word": " 1", "start": 1,'
          ' "end": 1.5}, {"word": ",000", "start": 1.5, "end": 2.5}]}', [("so", 0, 500), ("1,000", 1000, 2500)]),
@@ -227,26 +216,19 @@ def test_words_have_recognisers_times(source: str, expected: list[tuple[str, int
 @pytest.mark.parametrize(("said", "pieces", "new", "expected"), [
     # words in pieces, as tokens of Whisper, a space before which says that a word begins
     ("it costs 1,000 u.s.", " it| costs| 1|,000| u|.s.", "It|costs|1,000.|U.S.", " It| costs| 1|,000.| U|.S."),
-    ("so 1,000", " so| 1|,|000", "So|1,000,", " So| 1|,|000,"),
-    ("so 10:30 we", " so| 10|:|30| we", "So|10:30,|we", " So| 10|:|30,| we"),
     ("by 50% we", " by| 50|%| we", "By|50%.|We", " By| 50|%.| We"),
-    ("so http://a.b/c?d we", " so| http|://|a|.b|/c|?|d| we", "So|http://a.b/c?d,|we",
-     " So| http|://|a|.b|/c|?|d,| we"),
     ("the U.S. at a.b.com", " the| U|.|S|.| at| a|.b|.|com", "The|U.S.,|at|a.b.com?",
      " The| U|.|S|.,| at| a|.b|.|com?"),
     ("in İstanbul", " in| İs|tan|bul", "In|İstanbul.", " In| İs|tan|bul."),  # whose lower case is longer
     # nothing is forced where no space says what is a word, or words are cut in other places
     ("so 1,000 ab c it", "so|1|000|a|bc|it", "So|1,000.|Ab|C,|It", "So|1|000|a|bc|It"),
-    ("in İstanbul so-. we", "in|İs|tan|bul|so|-|.|we", "In|İstanbul.|So-|We", "In|İs|tan|bul|so|-|.|We"),
     # quotes and brackets belong to each place
     ('he said "hello"', "he|said|hello", 'He|said|"Hello",', "He|said|Hello,"),
     ("he said hello.", 'he|said|("hello.")', "He|said -|hello!", 'He|said -|("hello!")'),
-    ('a "b" c', ' a| "|b|"| c', 'A|"B",|c.', ' A| "|B|",| c.'),
-    ('he "hello"', 'he| "|hel|lo|"', 'He|"Hello",', 'He| "|Hel|lo|",'),
     ("'quote me'", " '|quo|te| me|'", "'Quote|me'.", " '|Quo|te| me|'."),
-    ("quote me", " '|quo|te| me|'", "Quote|me.", " '|Quo|te| me|'."),
     ("o'clock dogs'", "o|'|clock| dogs", "O'clock|dogs'.", "O|'|clock| dogs."),
     ('he ("so.") we', ' he| ("|so|.|"|)| we', 'He|("So?")|we', ' He| ("|So|?|"|)| we'),
+    ('he said "so"', 'he|said|("so"', 'He|said|"So?"', 'He|said|("So?"'),
     ("the U.S we", "the|U.S.|we", "The|U.S,|we", "The|U.S.,|we"),
     # tokens that nobody says are no pieces
     ("so what", "[_BEG_]|so| what|[_TT_50]", "So|what?", "[_BEG_]|So| what?|[_TT_50]"),
@@ -264,77 +246,6 @@ def test_pieces_quotes_and_places_of_marks_get_their_marks(said: str, pieces: st
         "text": new.replace("|", " "), "words": [{"word": piece} for piece in expected.split("|")]
     }  # fmt: skip
     assert written(new_text, new.split("|")) == new_text
-
-
-@pytest.mark.parametrize(("texts", "new", "expected"), [
-    ([" so what", "yes"], ["So", "what.", "Yes."], [" So what.", "Yes."]),  # though the first begins with a space
-    (["JOHN: so what", "."], ["So", "what?", "."], ["JOHN: So what?", "."]),
-])  # fmt: skip
-def test_segments_of_several_words_are_no_pieces_of_one(texts: list[str], new: list[str], expected: list[str]) -> None:
-    source = json.dumps({"segments": [{"text": text} for text in texts]})
-    assert [segment["text"] for segment in json.loads(written(source, new))["segments"]] == expected
-
-
-def aws(words: list[tuple[str, str]], **options: Any) -> str:
-    """Json as AWS Transcribe writes it, of words and the marks behind them."""
-    items: list[dict[str, Any]] = []
-    for number, (word, mark) in enumerate(words):
-        guess = [{"confidence": "0.99", "content": word}, {"confidence": "0.1", "content": "other"}]
-        times = {"start_time": str(number), "end_time": f"{number}.5"}
-        items.append({"id": len(items), "type": "pronunciation", "alternatives": guess, **times})
-        if mark:
-            guess = [{"confidence": "0.0", "content": mark}]
-            items.append({"id": len(items), "type": "punctuation", "alternatives": guess})
-    text = " ".join(word + mark for word, mark in words)
-    segment = {"id": 0, "transcript": text, "items": [item["id"] for item in items]}
-    results = {"transcripts": [{"transcript": text}], "items": items, "audio_segments": [segment]}
-    return json.dumps({"jobName": "talk", "results": results, "status": "COMPLETED"}, **options)
-
-
-HEARD = [("hello", ","), ("world", ""), ("how", "."), ("are", ""), ("you", "?")]
-
-
-def test_marks_have_items_of_their_own_and_none_stays_that_is_gone() -> None:
-    text = aws(HEARD, indent=2)
-    assert [(word.word.text, word.word.marks, word.start_ms) for word in words_of(text)] == [
-        ("hello", ",", 0), ("world", "", 1000), ("how", ".", 2000), ("are", "", 3000), ("you", "?", 4000),
-    ]  # fmt: skip
-    assert written(text) == text
-    new = written(text, ["Hello", "world.", "How", "are -", "you!"])
-    results = json.loads(new)["results"]
-    assert results["transcripts"][0]["transcript"] == "Hello world. How are - you!"
-    assert [(item["type"], item["alternatives"][0]["content"]) for item in results["items"]] == [
-        ("pronunciation", "Hello"), ("pronunciation", "world"), ("punctuation", "."), ("pronunciation", "How"),
-        ("pronunciation", "are"), ("punctuation", "-"), ("pronunciation", "you"), ("punctuation", "!"),
-    ]  # fmt: skip
-    listed = [item["id"] for item in results["items"]]
-    assert results["audio_segments"][0]["items"] == listed, "segments list the items that there are"
-    assert len({*listed}) == len(listed)
-    assert all("start_time" not in item for item in results["items"] if item["type"] == "punctuation")
-    bare = aws([(word, "") for word, _ in HEARD], indent=2)
-    assert written(text, [word for word, _ in HEARD]).count("\n") == bare.count("\n"), "same layout"
-    assert written(bare, [word + mark for word, mark in HEARD]).count("\n") == text.count("\n")
-
-
-def test_without_ids_the_items_change_and_nothing_else() -> None:
-    """Take the items of marks away, and the input is back."""
-    text = json.dumps({"items": [{"type": "punctuation", "content": "-"}, *({"type": "pronunciation", "content": word}
-        for word in ("so", "what"))]})  # fmt: skip
-    new = written(text, ["so,", "what?"])
-    assert new == text.replace('"so"}', '"so"}, {"type": "punctuation", "content": ","}').replace(
-        '"what"}', '"what"}, {"type": "punctuation", "content": "?"}'
-    )
-    assert written(new, ["so", "what"]) == text
-
-
-@pytest.mark.parametrize(("word", "new", "contents"), [
-    ("etc.", "Etc.,", ["Etc.", ","]),  # whose full stop is its own
-    ('"so."', '"So?"', ['"So?"']),  # a mark inside quotes stays there
-])  # fmt: skip
-def test_what_is_part_of_the_word_gets_no_item(word: str, new: str, contents: list[str]) -> None:
-    text = json.dumps({"items": [{"type": "pronunciation", "content": word}]})
-    assert written(text) == text
-    assert [item["content"] for item in json.loads(written(text, [new]))["items"]] == contents
 
 
 def test_where_the_case_stays_each_place_keeps_its_own_letters() -> None:
@@ -378,15 +289,14 @@ def test_an_item_of_a_mark_that_is_none_stays_and_parts_nothing(content: str, tr
     assert [item["content"] for item in new["items"]] == ["Hola", content, ".", "cómo", "va", "?"]
 
 
-@pytest.mark.parametrize("alphabet", [None, Alphabet()])
 @pytest.mark.parametrize("mark", ["。", "؟", '?"', ".)"])
-def test_an_item_of_a_mark_keeps_closing_quotes_and_unknown_marks(mark: str, alphabet: Alphabet | None) -> None:
+def test_an_item_of_a_mark_keeps_closing_quotes_and_unknown_marks(mark: str) -> None:
     """Then the item says what the text does."""
     items = [_item("so"), {"type": "punctuation", "content": mark}, _item("what")]
     text = json.dumps({"transcript": f"so{mark} what", "items": items}, ensure_ascii=False)
     assert written(text) == text
     for seed in range(9):
-        new = json.loads(by_chance(text, seed, alphabet)[0])
+        new = json.loads(by_chance(text, seed, Alphabet())[0])
         assert new["items"][0]["content"].lower() == "so"
         assert "".join(item["content"] for item in new["items"]).replace(" ", "") == new["transcript"].replace(" ", "")
 
@@ -415,7 +325,6 @@ UNKNOWN = [
     {"kind": "asr", "tokens": [{"t": "so", "id": "a1", "lang": "en"}, {"t": "what", "id": "a2", "lang": "en"},
                                {"t": "yes", "id": "a3", "lang": "en"}]},
     {"data": [["so", "what"], ["yes"]], "codes": ["x1", "x2", "x3"]},
-    {"rows": [["so", 0.5], ["what", 0.75], ["yes", 1.5]]},
 ]  # fmt: skip
 
 

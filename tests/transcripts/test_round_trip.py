@@ -40,7 +40,6 @@ FILES = {
 }
 ODD = {
     "byte order mark": lambda text: "\ufeff" + text, "windows line ends": lambda text: text.replace("\n", "\r\n"),
-    "no last line end": lambda text: text.rstrip("\n"), "spaces at line ends": lambda text: text.replace("\n", " \n"),
     "right to left": lambda text: text.replace("you", "שלום \u200fעולם"),
     "empty lines": lambda text: text.replace("\n\n", "\n\n\n\n"),
     "overlapping and empty cues": lambda text: text.replace("00:00:02,500", "00:00:09,500").replace("\nand you", ""),
@@ -53,20 +52,16 @@ DAMAGED: dict[str, Callable[[str], str]] = {  # of the second cue's times and nu
     "a letter in times": lambda text: text.replace("00:00:03,000", "00:00:0l,000"),
     "an empty line behind the number": lambda text: text.replace("2\n00:00:03", "2\n\n00:00:03"),
     "no empty line before the number": lambda text: text.replace("\n\n2\n", "\n2\n\n"),
-    "half of the times": lambda text: text.replace("--> 00:00:04,000", "-->"),
     "the number twice": lambda text: text.replace("2\n00:00:03", "2\n2\n00:00:03"),
     **{arrow: partial(re.sub, "(?<=3,000) -->", f" {arrow}") for arrow in ("->", "–", "--〉")},
+    "negative times": lambda text: text.replace("00:00:03,000", "-00:00:00,500"),
     "no time at all": lambda text: text.replace("00:00:03,000 --> 00:00:04,000", "-->"),
 }
 
 
-def test_headers_are_no_words_odd_times_times_and_other_formats_refused() -> None:
+def test_headers_are_no_words_and_other_formats_are_refused() -> None:
     for header in ("word", "Token", "text", "word\tstart"):
         assert [word.raw for word in spoken(reading(f"{header}\nso\nfine\n", "tsv").items)] == ["so", "fine"]
-    for times in ("-00:00:00,500 --> 00:00:04,000", "00:00:05 --> 00:00:06", "00:00:05,0 --> :06"):
-        text = f"1\n{times}\nhow are\n\n2\n00:00:07,000 --> 00:00:08,000\nyou\n"
-        assert [word.raw for word in spoken(reading(text, "srt").items)] == ["how", "are", "you"]
-        assert times in punctuated(text, "srt", seed=1)
     for name in ".xlsx .ods .rttm .lab .pptx .epub .tex .cap .idx .yaml .YML.gz".split():
         with pytest.raises(InputError, match=f"^talk{name}, whose name says that it is .*; expected one of text, lin"):
             format_of(f"talk{name}")
@@ -100,8 +95,6 @@ def test_a_large_file_comes_back_as_it_was_and_is_held_once(name: str, tmp_path:
     ('"<i>hello.</i>"', '"Hello?"', '"<i>Hello?</i>"'), ('"<i>hello</i>"', '"Hello".', '"<i>Hello</i>".'),
     ('<i>"hello"</i>', '"Hello."', '<i>"Hello."</i>'), ("<i>hello</i>,", "Hello,", "<i>Hello</i>,"),
     ("<i>hello,</i>", "Hello -", "<i>Hello -</i>"), ("(<b>hello</b>).", "(Hello)", "(<b>Hello</b>)"),
-    ("<i>hello,&#39;</i>", "Hello' -", "<i>Hello&#39; -</i>"), ("hello,&quot;", 'Hello?" -', "Hello?&quot; -"),
-    ("hello.&rlm;", "Hello\u200f -", "Hello&rlm; -"),
     ("hello.&#39;&quot;", "Hello?'\" -", "Hello?&#39;&quot; -"),
 ])  # fmt: skip
 def test_a_closing_quote_stays_where_it_stood_among_the_tags(text: str, new: str, expected: str) -> None:
@@ -130,19 +123,12 @@ def test_json_keeps_its_values_keys_and_numbers_as_they_are_written(text: str) -
     assert (text[0], new.count("\r\n"), new.isascii()) == (new[0], text.count("\r\n"), text.isascii())
 
 
-MAN = "so The Man In The Red Coat what"  # too many words for a name
 LABELLED = [
-    ("JOHN: so [Music] what\n", "text", ["so", "what"]),
     (">> so\n>> ANN LEE: what [inaudible] now", "text", ["so", "what now"]),
     ("Speaker 1: so\nSPEAKER_02: what", "text", ["so", "what"]), ("so\nwhat", "lines", ["so", "what"]),
-    ("THE MAN IN THE RED COAT: so\nThe Man In The Red Coat: what", "text", [MAN]),
     ("JOHN & ANN 2: so\nNARRATOR (V.O.): what", "text", ["so", "what"]),
-    ("[00:05] Jane Doe (00:05): so\nQ: what", "text", ["so", "what"]),
-    ("0:00\nhow are\n0:04\nyou (00:12) at 10:30", "text", ["how are you at 10:30"]),
-    ("0:00\nhow are\n0:04\nyou", "lines", ["how are", "you"]),
     ("[00:01.123 --> 00:07.000]  how\n[00:07] are you", "text", ["how are you"]),
     (SRT.format(a="10:30"), "srt", ["how are you", "fine & well 10:30"]), ("10:30", "text", ["10:30"]),
-    (SRT.format(a="Jane Doe: so"), "srt", ["how are you", "fine & well", "so"]),
     ("a 1 0 1 so\na 1 1 1 [noise] 0.9\na 1 2 1 <unk>\na 1 3 1 what", "ctm", ["so what"]),
     (SRT.format(a="<i>MARY: so</i>"), "srt", ["how are you", "fine & well", "so"]),
     (SRT.format(a="<v>so"), "srt", ["how are you", "fine & well so"]), (FILES["ctm"], "ctm", ["how are", "you"]),
@@ -169,7 +155,6 @@ def test_a_file_without_words_is_told(format: str, text: str, warns: bool, caplo
     *((name, FILES[name]) for name in ("srt", "vtt", "ass")), ("srt", "\ufeff" + FILES["srt"]),
     ("json", '{"text": "how are you"}'), ("json", '[\n\n[\n{\n"start-ms":\n1, "word": "how"}]]'),
     ("json", '{"is_final": true, "text": "how"}\n'), ("srt", "\n\n" + FILES["srt"]),
-    ("srt", FILES["srt"].replace("\n", "\r\n")), ("srt", "00:01,000\t-->\t00:02,000  X1:10\nhow\n"),
 ])  # fmt: skip
 def test_what_is_no_text_is_not_read_as_one(format: str, text: str, tmp_path: Path) -> None:
     path = tmp_path / "talk.txt"  # or a pipe, which has no name

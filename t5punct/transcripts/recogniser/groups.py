@@ -1,12 +1,6 @@
 """Where words stand in the json of a recogniser, and how they are read.
 
 In: the values of json texts.  Out: `Place`s, the strings that hold words, and `Group`s, all places of one path.
-
->>> places = find_places([{"words": [{"word": "so", "end": "0.4"}, {"word": "what"}, {"word": "?"}]}])
->>> [(place.text, place.group, place.cue.end_ms) for place in places]
-[('so', ".words'[].word", 400), ('what', ".words'[].word", None), ('?', ".words'[].word", None)]
->>> [[word.raw for word in line.words] for line in Group.of(places).lines]
-[['so'], ['what?']]
 """
 
 from __future__ import annotations
@@ -15,7 +9,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from io import StringIO
-from itertools import accumulate, pairwise, product
+from itertools import pairwise
 from sys import intern
 from typing import Any
 
@@ -53,7 +47,7 @@ Path = tuple[Any, ...]  # keys and indices that lead to a value; the first is th
 _CONTROL_TOKEN = re.compile(r"\[_\w+\]")  # of whisper.cpp: `[_BEG_]`, which nobody says
 _SECOND_MS, _LONG_WORD_MS = 1000, 10_000
 _QUOTES = "".join(char for char in OPENERS + CLOSERS if char not in APOSTROPHES)  # apostrophes stand inside words, too
-_ORDERS = (("stream", "start_ms"), ("stream",), ("start_ms",), ())  # fields of `Cue` by which words may be sorted
+_ORDERS = ((), ("stream", "start_ms"), ("stream",), ("start_ms",))  # fields of `Cue` by which words may be sorted
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,17 +73,18 @@ class Place:
         return key.rstrip(REPEATED) in _TEXT_KEYS if isinstance(key, str) else len(self.text.split()) > 1
 
 
-def find_places(values: Sequence[Any]) -> list[Place]:
-    """Find the strings that hold words, in the order of the file: by their keys, or else in lists."""
-    places = [*_walk_all(values)]
-    if not places and not says_nothing(values):
+def find_places(values: Sequence[Any]) -> list[list[Place]]:
+    """Find the strings that hold words, by their keys, or else in lists.  Return a list of places for each path."""
+    groups = _walk_all(values)
+    if not groups and not says_nothing(values):
         return _find_in_lists(values)
-    for index, (place, after) in enumerate(pairwise(places)):
-        if place.path[-1] == _CAPTION == after.path[-1]:  # YouTube shows a caption while the next one is spoken
-            start_ms, end_ms = after.cue.start_ms, place.cue.end_ms
-            if end_ms is not None and start_ms is not None and end_ms > start_ms:
-                places[index] = replace(place, cue=replace(place.cue, end_ms=start_ms))
-    return places
+    for places in groups:
+        for index, (place, after) in enumerate(pairwise(places)):
+            if place.path[-1] == _CAPTION:  # YouTube shows a caption while the next one is spoken
+                start_ms, end_ms = after.cue.start_ms, place.cue.end_ms
+                if end_ms is not None and start_ms is not None and end_ms > start_ms:
+                    places[index] = replace(place, cue=replace(place.cue, end_ms=start_ms))
+    return groups
 
 
 def says_nothing(value: object) -> bool:
@@ -102,21 +97,19 @@ def says_nothing(value: object) -> bool:
     return has_empty or any(map(says_nothing, value.values()))
 
 
-def _find_in_lists(values: Sequence[Any]) -> list[Place]:
+def _find_in_lists(values: Sequence[Any]) -> list[list[Place]]:
     """Find the words of json whose keys are unknown.
 
     If the file is one list of texts, each is a recording, so a stream, of its own.  Otherwise the words are the strings
     of one path through a list: the path with the most different words.
     """
-    by_group = dict[str, list[Place]]()
-    for place in _walk_all(values, any_key=True):
-        by_group.setdefault(place.group, []).append(place)
-    texts = by_group.get("[]", [])  # the strings of a file that is one list
+    groups = _walk_all(values, any_key=True)
+    texts = next((places for places in groups if places[0].group == "[]"), [])  # the strings of a file that is one list
     has_only_strings = bool(texts) and len(texts) == len(values[0])
     if has_only_strings and (len(texts) == 1 or any(place.is_text for place in texts)):  # else a list of single words
-        return [replace(place, cue=replace(place.cue, stream=str(place.path[-1]))) for place in texts]
-    lists_of_words = [places for group, places in by_group.items() if "[]" in group and _are_words(places)]
-    return max(lists_of_words, key=lambda places: len({place.text for place in places}), default=[])
+        return [[replace(place, cue=replace(place.cue, stream=str(place.path[-1]))) for place in texts]]
+    lists_of_words = [places for places in groups if "[]" in places[0].group and _are_words(places)]
+    return sorted(lists_of_words, key=lambda places: len({place.text for place in places}))[-1:]
 
 
 def _are_words(places: Sequence[Place]) -> bool:
@@ -126,23 +119,18 @@ def _are_words(places: Sequence[Place]) -> bool:
     return n_words > 1 and n_words >= _LEAST_WORDS * len(texts) and 2 * len({*texts}) > len(texts)
 
 
-def _walk_all(values: Sequence[Any], *, any_key: bool = False) -> Iterator[Place]:
-    """Yield the places in json texts; each of several texts has streams of its own."""
+def _walk_all(values: Sequence[Any], *, any_key: bool = False) -> list[list[Place]]:
+    """Return the places in json texts by their paths; each of several texts has streams of its own."""
+    groups = dict[str, list[Place]]()
     for number, value in enumerate(values):
-        for place in _walk(value, (number,), "" if len(values) == 1 else "[]", any_key=any_key):
+        for place in _walk(value, (number,), "" if len(values) == 1 else "[]", {}, Cue(0), (), any_key=any_key):
             stream = place.cue.stream if len(values) == 1 else f"{number}:{place.cue.stream}"
-            yield replace(place, cue=replace(place.cue, stream=stream))
+            groups.setdefault(place.group, []).append(replace(place, cue=replace(place.cue, stream=stream)))
+    return [*groups.values()]
 
 
 def _walk(
-    value: Any,
-    path: Path,
-    group: str,
-    outer: Mapping[str, Any] | None = None,
-    around: Cue | None = None,
-    item: Path = (),
-    *,
-    any_key: bool = False,
+    value: Any, path: Path, group: str, outer: Mapping[str, Any], around: Cue, item: Path, *, any_key: bool
 ) -> Iterator[Place]:
     """Yield the places in a value.
 
@@ -150,25 +138,24 @@ def _walk(
     own.  around: has the speaker and the channel of the lists and objects around the value.  any_key: whether any key
     may hold words.
     """
-    around = around or Cue(0)
     if isinstance(value, list):
         for number, element in enumerate(value):
+            element_path = (*path, number)
             cue = replace(around, stream=str(number)) if group.endswith(".channels") else around
-            own_path = (*path, number)
             if any_key and type(element) is str:
-                yield Place(own_path, element, f"{group}[]", cue)
-            yield from _walk(element, own_path, f"{group}[]", outer, cue, own_path, any_key=any_key)
+                yield Place(element_path, element, f"{group}[]", cue)
+            yield from _walk(element, element_path, f"{group}[]", outer, cue, element_path, any_key=any_key)
     if not isinstance(value, dict):
         return
     channel = _member_as_str(value, _CHANNEL_KEYS).removeprefix("ch_")  # AWS's is `ch_0`
     speaker = _member_as_str(value, _SPEAKER_KEYS)
     cue = replace(around, speaker=speaker or around.speaker, stream=channel or around.stream)
-    members = {**(outer or {}), **value}
+    members = {**outer, **value}
     word_key = next((name for name in _WORD_KEYS if type(value.get(name)) is str), None)
     if type(value.get(_ELEMENT)) is str and value.get(TYPE) in (*ELEMENT_TYPES,):
         word_key = _ELEMENT
     for name, member in value.items():
-        key, own_path, own_group = name.rstrip(REPEATED), (*path, name), intern(f"{group}.{name}")
+        key, member_path, member_group = name.rstrip(REPEATED), (*path, name), intern(f"{group}.{name}")
         if _QUOTING_KEY.match(key) or (any_key and key in (*_SPEAKER_KEYS, *_CHANNEL_KEYS, TYPE)):
             continue
         if type(member) is str:
@@ -176,16 +163,16 @@ def _walk(
                 start_ms, end_ms = _times(members)
                 kind = members[TYPE] if item and type(members.get(TYPE)) is str else ""
                 kind = ELEMENT_TYPES.get(kind, kind) if _ELEMENT in members else kind
-                own_cue = replace(cue, start_ms=start_ms, end_ms=end_ms)
-                yield Place(own_path, member, own_group, own_cue, item, kind)
+                timed = replace(cue, start_ms=start_ms, end_ms=end_ms)
+                yield Place(member_path, member, member_group, timed, item, kind)
         elif key == GUESSES and isinstance(member, list):
-            if member:  # the best guess; AWS's guesses have the times of the value
-                yield from _walk(member[0], (*own_path, 0), f"{own_group}[]", value, cue, item, any_key=any_key)
+            for guess in member[:1]:  # the best one; AWS's have the times of the value
+                yield from _walk(guess, (*member_path, 0), f"{member_group}[]", value, cue, item, any_key=any_key)
         else:
             if key == "words" and not any(text in value for text in _TEXT_KEYS):
-                own_group += "'"  # a group apart from the lists beside a text: Google's last list repeats all words
-            outer_of_parts = value if key in _PART_LISTS else None
-            yield from _walk(member, own_path, own_group, outer_of_parts, cue, any_key=any_key)
+                member_group += "'"  # a group apart from the lists beside a text: Google's last list repeats all words
+            outer_of_parts = value if key in _PART_LISTS else {}
+            yield from _walk(member, member_path, member_group, outer_of_parts, cue, (), any_key=any_key)
 
 
 def _times(members: Mapping[str, Any]) -> tuple[int | None, int | None]:
@@ -217,13 +204,13 @@ def _member_as_str(members: Mapping[str, Any], keys: Sequence[str]) -> str:
 class Line:
     """Places that are read as one text: a string of words, or a word, its other pieces and its marks.
 
-    A word may be cut into pieces (Whisper's ` 1` `,000`), and its marks may be strings of their own.  starts: the index
-    in the text at which each place but the first begins.  cue: from the first place's start to the end of the last
-    place that is no mark.  items: the words of the text, and what stands between them.
+    A word may be cut into pieces (Whisper's ` 1` `,000`), and its marks may be strings of their own.  texts: what each
+    place adds to the text.  cue: from the first place's start to the end of the last place that is no mark.  items: the
+    words of the text, and what stands between them.
     """
 
     places: Sequence[Place]
-    starts: Sequence[int]
+    texts: Sequence[str]
     cue: Cue
     items: Sequence[Item]
 
@@ -236,8 +223,7 @@ class Line:
 class Group:
     """The strings of one path, such as `.segments[].text`, as lines, and the words of all lines.
 
-    words: the cue of a word has the start of its line, the speaker, and the channel as its stream.  letters: of each
-    word, what `align` compares; empty if nobody says the word.
+    letters: of each word, what `align` compares; empty if nobody says the word.
     """
 
     lines: Sequence[Line]
@@ -249,20 +235,19 @@ class Group:
         """Read the words of places of one path.  A mark's item is left out if unknown, or if no word is before it."""
         places = _in_ms(places)
         token_lists = _lists_of_tokens(places)
-        places_of_lines = list[list[Place]]()
+        lines = list[list[Place]]()
         for place in places:
             are_tokens = place.item[:-1] in token_lists
-            line = places_of_lines[-1] if places_of_lines else []
-            if line and _is_same_line(line[0], place, alphabet or ALL_MARKS, are_tokens=are_tokens):
-                line.append(place)
+            if lines and _is_same_line(lines[-1][0], place, alphabet or ALL_MARKS, are_tokens=are_tokens):
+                lines[-1].append(place)
             elif place.type != MARK_TYPE:
-                places_of_lines.append([place])
-        lines = [
+                lines.append([place])
+        read_lines = [
             _read_line(line, number, alphabet, are_tokens=line[0].item[:-1] in token_lists)
-            for number, line in enumerate(places_of_lines)
+            for number, line in enumerate(lines)
         ]
-        words = [word for line in lines for word in line.words]
-        return cls(lines, words, [_letters(word.word) for word in words])
+        words = [word for line in read_lines for word in line.words]
+        return cls(read_lines, words, [_letters(word.word) for word in words])
 
     @property
     def n_letters(self) -> int:
@@ -270,31 +255,18 @@ class Group:
         return sum(map(str.isalnum, "".join(self.letters)))
 
     @property
-    def is_text(self) -> bool:
-        """Whether its strings may hold several words."""
-        return self.lines[0].places[0].is_text
-
-    @property
-    def n_pieces(self) -> int:
-        """How many words it has, and one more for each further place of a line, which cuts a word or its marks off."""
-        return len(self.words) + sum(len(line.starts) for line in self.lines)
-
-    @property
-    def n_timed_lines(self) -> int:
+    def n_timed(self) -> int:
+        """How many lines have a start or an end."""
         return sum((line.cue.start_ms, line.cue.end_ms) != (None, None) for line in self.lines)
 
 
 def _in_ms(places: Sequence[Place]) -> Sequence[Place]:
     """Correct times in ms that `_times` took for seconds: whole numbers that would give a word over ten seconds."""
-    n_words, n_ms = 0, 0
-    for place in places:
-        start_ms, end_ms = place.cue.start_ms, place.cue.end_ms
-        if start_ms is not None and end_ms is not None and place.text.strip():
-            if start_ms % _SECOND_MS or end_ms % _SECOND_MS:
-                return places
-            n_words += len(place.text.split())
-            n_ms += end_ms - start_ms
-    if n_ms <= _LONG_WORD_MS * n_words:
+    timed = [place for place in places if place.cue.has_times and place.text.strip()]
+    times = [(place.cue.start_ms or 0, place.cue.end_ms or 0) for place in timed]
+    n_words = sum(len(place.text.split()) for place in timed)
+    has_fractions = any(start_ms % _SECOND_MS or end_ms % _SECOND_MS for start_ms, end_ms in times)
+    if has_fractions or sum(end_ms - start_ms for start_ms, end_ms in times) <= _LONG_WORD_MS * n_words:
         return places
     corrected = list[Place]()
     for place in places:
@@ -348,7 +320,7 @@ def _read_line(places: Sequence[Place], number: int, alphabet: Alphabet | None, 
     items = list[Item]()
     for line in StringIO("".join(texts), newline="\n"):
         items += read_line(line, alphabet=alphabet, cue=cue, labels=first.is_text and not others)
-    return Line(places, [*accumulate(map(len, texts[:-1]))], cue, set_cue_times(items, cue))
+    return Line(places, texts, cue, set_cue_times(items, cue))
 
 
 def _letters(word: Word) -> str:
@@ -358,37 +330,33 @@ def _letters(word: Word) -> str:
     return word.normal.replace(".", "").strip(APOSTROPHES) or word.normal
 
 
-def align(ours: Group, theirs: Group) -> list[tuple[int, int]]:
-    """Match the words of two groups.  Return pairs of an index in `ours` and one in `theirs`.
+def align(source: Group, group: Group) -> list[tuple[int, int]]:
+    """Match the words of a group with those of the source.  Return pairs of an index in each of them.
 
     The words that match are those that a shortest edit of one list of letters into the other keeps (Levenshtein).
-    Groups may list their words by channel, by time or otherwise: pairs of `_ORDERS` are tried, equal ones first, until
-    one matches all of theirs; if none does, the one that matches most is taken.
+    Groups may list their words by channel, by time or otherwise: each of `_ORDERS` is tried until one matches all words
+    of the group; if none does, the one that matches most is taken.
     """
-    our_orders, their_orders = _orders(ours), _orders(theirs)
-    equal_orders = [(order, order) for order in our_orders if order in their_orders]
     best = list[tuple[int, int]]()  # the most pairs so far
-    for our_order, their_order in [*equal_orders, *product(our_orders, their_orders)]:
-        our_indices, their_indices = our_orders[our_order], their_orders[their_order]
-        blocks = Levenshtein.opcodes(
-            [ours.letters[index] for index in our_indices], [theirs.letters[index] for index in their_indices]
-        ).as_matching_blocks()
+    for fields in _ORDERS:
+        ours, theirs = _in_order(source, fields), _in_order(group, fields)
+        our_letters, their_letters = (
+            [source.letters[index] for index in ours],
+            [group.letters[index] for index in theirs],
+        )
         pairs = list[tuple[int, int]]()
-        for block in blocks:
-            pairs += zip(our_indices[block.a :][: block.size], their_indices[block.b :][: block.size], strict=True)
+        for block in Levenshtein.opcodes(our_letters, their_letters).as_matching_blocks():
+            pairs += zip(ours[block.a :][: block.size], theirs[block.b :][: block.size], strict=True)
         if len(pairs) > len(best):
             best = pairs
-        if len(pairs) == len(their_indices):
+        if len(pairs) == len(theirs):
             break
     return best
 
 
-def _orders(group: Group) -> dict[tuple[str, ...], list[int]]:
-    """Return the indices of a group's spoken words, sorted by each of `_ORDERS` whose fields all of them have."""
+def _in_order(group: Group, fields: Sequence[str]) -> list[int]:
+    """Return the indices of a group's spoken words, sorted by fields of their cues if all of them have these."""
     indices = [index for index, letters in enumerate(group.letters) if letters]
-    orders = dict[tuple[str, ...], list[int]]()
-    for fields in _ORDERS:
-        keys = {index: [getattr(group.words[index].cue, field) for field in fields] for index in indices}
-        if all(value not in (None, "") for key in keys.values() for value in key):
-            orders[fields] = sorted(indices, key=keys.__getitem__)
-    return orders
+    keys = {index: [getattr(group.words[index].cue, field) for field in fields] for index in indices}
+    is_known = all(value not in (None, "") for key in keys.values() for value in key)
+    return sorted(indices, key=keys.__getitem__) if is_known else indices

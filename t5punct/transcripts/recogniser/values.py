@@ -1,13 +1,7 @@
-r"""Json as values: parsed, and written as it was laid out.
+"""Json as values: parsed, and written as it was laid out.
 
 In: json.  Out: its value, with each number as the file writes it; and the json of a changed value, with the order of
 keys, the numbers and the indentation of the old json.  Other white space and escapes are those of `json.dumps`.
-
->>> source = '{"n": 1.50,\n\n"text": "so"}'
->>> [(_, value)] = parse_json(source)
->>> value["text"] = "So."
->>> written_json(source, value)
-'{"n": 1.50, "text": "So."}'
 """
 
 from __future__ import annotations
@@ -64,19 +58,16 @@ def _parse(source: str, name: str) -> Any:
     )
     try:
         value = decoder.decode(_without_margins(source))
+        problem = f"brackets {_MOST_LEVELS} deep" if _is_deeper(value, _MOST_LEVELS) else ""
     except (json.JSONDecodeError, RecursionError) as error:
-        raise _no_json_error(name, str(error)) from error
-    if _is_deeper(value, _MOST_LEVELS):
-        raise _no_json_error(name, f"brackets {_MOST_LEVELS} deep")
+        problem = str(error)
+    if problem:
+        raise InputError(
+            f"{name} is no json ({problem})",
+            expected="a complete json file",
+            fix="check it, make a list of it if each line is json, or name its --format",
+        )
     return value
-
-
-def _no_json_error(name: str, reason: str) -> InputError:
-    return InputError(
-        f"{name} is no json ({reason})",
-        expected="a complete json file",
-        fix="check it, make a list of it if each line is json, or name its --format",
-    )
 
 
 def _object_of(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
