@@ -180,7 +180,7 @@ def find(source: str | Path | None, kind: str = "model", revision: str | None = 
     named = BUNDLED if source in (None, _ALIAS) else str(source)
     if source is None or (named in bundled_names() and not (Path(source) / "config.json").is_file()):
         source = BUNDLED_MODELS / named
-    return locate(source, kind, revision, known=bundled_names() if kind == "model" else ())
+    return locate(source, kind, revision, known=bundled_names())
 
 
 def load(

@@ -179,13 +179,19 @@ class Command(TyperCommand):
 class CommandGroup(TyperGroup):
     """The commands.  The errors about what is none of them say how a file, a text or an option is written."""
 
-    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """Return the command and its arguments.  Raises ConfigError for an option, a file or a text in its place."""
-        name = args[0]
-        if name.startswith("-"):
-            command = next((word for word in args if word in self.commands), "punctuate")
+    def parse_args(self, ctx: Any, args: list[str]) -> Any:
+        """Read the options before a command.  Raises ConfigError for one of a command."""
+        name = next(iter(args), "")
+        takers = [taker for taker, command in self.commands.items() if name in _spellings(command, ctx)]
+        if takers and name not in _spellings(self, ctx):
+            command = next((word for word in args if word in self.commands), takers[0])
             fix = f"say: t5punct {command} {name} .., or see t5punct --help"
             raise ConfigError(f"{name} before a command", expected="the command first", fix=fix)
+        return super().parse_args(ctx, args)
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Return the command and its arguments.  Raises ConfigError for a file or a text in its place."""
+        name = args[0]
         is_file = Path(name).suffix or Path(name).exists()
         is_mistyped = bool(get_close_matches(name, self.commands))  # click names the right one
         is_text = len(name.split()) > 1 or (len(args) > 1 and not is_file and not is_mistyped)
@@ -194,6 +200,11 @@ class CommandGroup(TyperGroup):
             right = echo if is_text else f"t5punct punctuate {shlex.join(args)}"
             raise ConfigError(f"no command {name!r}", expected="one before a text or a file", fix=f"say: {right}")
         return super().resolve_command(ctx, args)
+
+
+def _spellings(command: Any, ctx: Any) -> set[str]:
+    """Return how the options of a command may be written, such as `-o` and `--output`."""
+    return {spelling for parameter in command.get_params(ctx) for spelling in parameter.opts if spelling[0] == "-"}
 
 
 def silence_bars() -> None:

@@ -141,6 +141,7 @@ def report(
     Settings are those of `report` in the run: file=TEXT, against=MODEL, max_words=5000.
     """
     wait_asleep()
+    from ..model import find
     from ..training.config import ReportConfig
     from ..training.report import run_config
 
@@ -148,6 +149,8 @@ def report(
     wanted = load(ReportConfig, None, overrides or (), current=asdict(config.report))
     if wanted.file is not None:
         check_source(wanted.file)
+    if wanted.against is not None:
+        find(wanted.against)
     use_threads(None)
     silence_bars()
     typer.echo(write_with_bar(run, replace(config, report=wanted)))

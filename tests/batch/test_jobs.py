@@ -165,8 +165,9 @@ def test_the_work_of_many_files_is_in_proportion_to_their_number(tree: Path, mon
     assert n_asked < 20 * 200
 
 
+@pytest.mark.parametrize("name", ["in", "in/*/*.txt", "in/**/*.txt", "*/b/*.txt"])
 def test_a_folder_that_may_not_be_read_is_an_error_and_the_others_are_done(
-    tree: Path, monkeypatch: pytest.MonkeyPatch
+    name: str, tree: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def denied(path: str | Path) -> object:
         if Path(path).name == "b":  # the tests may run as root, who may read anything
@@ -175,7 +176,7 @@ def test_a_folder_that_may_not_be_read_is_an_error_and_the_others_are_done(
 
     scandir = os.scandir
     monkeypatch.setattr(os, "scandir", denied)
-    jobs = plan_jobs(["in", "other"], OutputConfig(folder=Path("out")))
+    jobs = plan_jobs([name, "other"], OutputConfig(folder=Path("out")))
     assert [str(failure.error).partition(";")[0] for failure in jobs.failures] == ["folder in/b may not be read"]
     assert [job.source for job in jobs.jobs] == ["other/a.txt"]
 

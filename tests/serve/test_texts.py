@@ -68,8 +68,11 @@ def served(engine: Engine) -> TestClient:
 
 
 @pytest.mark.parametrize(("query", "body", "status", "says"), [
-    ("?windo=3", b"so", 422, "an unknown field windo"), ("?window=many", b"so", 422, "window"),
-    ("?window=513", b"so", 422, "less than or equal to 512"), ("?style=opera", b"so", 400, "opera"),
+    ("?windo=3", b"so", 422, "an unknown field windo"),
+    ("?window=many", b"so", 422, "the field window: 'many'; expected a whole number, 512 at most"),
+    ("?window=513", b"so", 422, "the field window: '513'; expected a whole number, 512 at most"),
+    ("?no_case=maybe", b"so", 422, "no_case: 'maybe'; expected true or false"),
+    ("?min_alignment=x", b"so", 422, "min_alignment: 'x'; expected a number"), ("?style=opera", b"so", 400, "opera"),
     ("?preset=/etc/passwd.yaml", b"so", 400, "a file"), ("?window=300&stride=2", b"so", 400, "apart"),
     ("?resegment=true", b"so", 400, "resegment"), ("?format=docx", b"so", 400, "docx"),
     ("?to=srt", b"so we know", 400, "times"), ("", b"so\xff\xfe", 400, "UTF-8"),
@@ -83,7 +86,8 @@ def served(engine: Engine) -> TestClient:
     ("", {"texts": [1]}, 422, "no list of strings"),
     ("", {"text": "so", "texts": ["so"]}, 422, "text and texts; expected one of them"),
     ("", {"texts": ["so"], "to": "srt"}, 422, "texts with another format"),
-    ("", {"texts": ["so"], "style": 3}, 422, "style"), ("", {"texts": ["so " * 30] * 2}, 413, "60 words"),
+    ("", {"texts": ["so"], "style": 3}, 422, "the field style: 3; expected text"),
+    ("", {"texts": ["so " * 30] * 2}, 413, "60 words"),
 ])  # fmt: skip
 def test_what_is_wrong_is_said(served: TestClient, query: str, body: Any, status: int, says: str) -> None:
     sent = {"content": body} if isinstance(body, bytes) else {"json": body}

@@ -182,6 +182,7 @@ def test_the_command_writes_it_anew(run: Path, text: Path, invoke: Invoke) -> No
     code, _, err = invoke("report", run, "file=none.txt")
     assert (code, err) == (2, "t5punct: no file none.txt; expected an existing text file; check the path\n")
     assert "unknown setting 'fiel'" in invoke("report", run, "fiel=x")[2]
+    assert "did you mean base?" in invoke("report", run, "against=bse")[2]
     with pytest.raises(ModelError, match=r"no train.yaml in .*; expected the folder of a training run"):
         run_config(text.parent)
 

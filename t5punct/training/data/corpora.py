@@ -19,7 +19,7 @@ from typing import Any
 
 from ...config import check
 from ...errors import InputError, T5PunctError
-from ...text.io.files import check_source, unpacked_name
+from ...text.io.files import check_source, find_files, unpacked_name
 from ...text.languages import is_unspaced
 from .readers import PREFERRED, READERS, CorpusConfig, ending_of, hub_documents, is_saved, read_text, saved_documents
 
@@ -55,8 +55,7 @@ def find_sources(corpus: CorpusConfig) -> tuple[list[Path], list[str]]:
     check(corpus.path, "a corpus without a path", expected="corpora: [{path: FILE}]", fix="name a file")
     path = Path(corpus.path)
     if path.is_dir() and not is_saved(path):
-        visible = [file for file in path.rglob("*") if "/." not in f"/{file.relative_to(path).as_posix()}"]
-        files = sorted(file for file in visible if file.is_file())
+        _, files = find_files(corpus.path)
         readable = [file for file in files if ending_of(file) in READERS]
         mistake, expected = f"folder {path} holds no text", f"files that end with {', '.join(READERS)}"
         check(readable, mistake, expected=expected, fix="name the files", kind=InputError)
@@ -65,8 +64,8 @@ def find_sources(corpus: CorpusConfig) -> tuple[list[Path], list[str]]:
             check_source(path)
         return [path], []
     else:  # a pattern
-        names = glob.glob(corpus.path, recursive=True)  # noqa: PTH207
-        files = readable = sorted(Path(name) for name in names if Path(name).is_file())
+        _, files = find_files(corpus.path)
+        readable = files
         mistake, expected = f"no file {corpus.path}", "a pattern that files fit"
         check(readable, mistake, expected=expected, fix="check the path", kind=InputError)
     # of files whose names differ only in the ending, the one in the first format of `PREFERRED`
