@@ -163,7 +163,8 @@ def _inputs(name: str, output: Path | None) -> list[tuple[str, Path]]:
     if name == STANDARD or path.is_file() or not (is_folder or glob.has_magic(name)):
         check_source(name)
         return [(name, Path("stdin.txt" if name == STANDARD else path.name))]
-    base, files = find_files(name)
+    base, all_files = find_files(name)
+    files = all_files
     if is_folder:
         files = [file for file in files if Path(unpacked_name(file)).suffix.lower() in SUFFIXES]
     outputs = None if output is None else _real(output)
@@ -173,6 +174,8 @@ def _inputs(name: str, output: Path | None) -> list[tuple[str, Path]]:
         return [(str(file), file.relative_to(base)) for file in files]
     if not is_folder:
         raise no_file_error(name, "existing files")
+    for file in all_files:
+        format_of(file)  # raises for a recording, and for what else its name says that it is
     endings = f"files that end in {', '.join(SUFFIXES)}"
     raise InputError(f"no transcript in {name}", expected=endings, fix="check the path")
 

@@ -17,6 +17,7 @@ from ..options import ModelOptions, options_of
 from ..serve.config import Limits, ServeConfig
 from . import parameters as shared
 from .parameters import load_punctuator, read_options
+from .progress import note
 
 
 @dataclass(frozen=True)
@@ -69,4 +70,4 @@ def serve(
         origins=tuple(allow_origin or ()),
     )
     load = partial(load_punctuator, options, options.config())  # config() fails for wrong values before loading
-    run(listen(config), config, load, options, lambda address: typer.echo(f"t5punct: serving at {address}", err=True))
+    run(listen(config), config, load, options, lambda address: note(f"serving at {address}"))

@@ -68,11 +68,14 @@ def test_texts_and_json_share_an_output_and_other_files_do_not(tree: Path) -> No
 
 
 def test_what_cannot_be_done_is_said_beforehand(tree: Path) -> None:
-    (tree / "empty").mkdir()
+    for name in ("empty", "sound"):
+        (tree / name).mkdir()
+    (tree / "sound/a.wav").touch()
     for inputs, output, message in (
         (["none.txt"], OutputConfig(), "no file none.txt; expected an existing text file"),
         (["none*"], OutputConfig(), r"no file none\*; expected existing files"),
         (["empty"], OutputConfig(), "no transcript in empty; expected files that end in .txt"),
+        (["sound"], OutputConfig(), "sound/a.wav, which is a recording; expected a transcript of it"),
         (["in/a.txt"], OutputConfig(Path("x"), Path("out")), "both -o and --output-dir"),
         (["in/a.txt"], OutputConfig(Path("none/x")), "no folder .*none"),
         (["in/a.txt"], OutputConfig(Path("in/a.txt")), "is an input"),

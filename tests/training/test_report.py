@@ -200,6 +200,7 @@ def test_training_ends_with_a_page(config: TrainConfig, text: Path, tmp_path: Pa
     # a text that cannot be scored is said before the training begins, or is a warning: the model is there
     assert train("report.file=none.txt", "output=other")[0] == 2
     text.write_text("\n")
-    code, _, err = train(f"report.file={text}", "resume=true", "optim.max_steps=5")
+    assert train(f"report.file={text}", "resume=true", "optim.max_steps=5", "-q")[::2] == (0, "")
+    code, _, err = train(f"report.file={text}", "resume=true", "optim.max_steps=6")
     assert code == 0
     assert f"t5punct: warning: no report of {config.output}: {text} holds no words" in " ".join(err.split())
