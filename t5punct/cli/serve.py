@@ -50,7 +50,7 @@ def serve(
     device: shared.Device = "auto",
     quiet: shared.Quiet = False,
 ) -> None:
-    """Offer all this as a service, with a page for the browser.
+    """Punctuate as a service, with a page for the browser.
 
     Texts come over HTTP, streams over WebSocket; docs/guides/serve.md tells how.
 
