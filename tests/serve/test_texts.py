@@ -2,6 +2,9 @@
 
 import io
 import json
+import re
+import shlex
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -59,6 +62,25 @@ def test_fields_of_a_query_and_of_a_form_are_the_commands_options(engine: Engine
     assert query.content == form.content == as_text
     assert [word["word"] for word in words["words"]] == ["how", "are", "you"]
     assert words["words"][2]["text"].startswith("YOU")
+
+
+def curl(served: TestClient, words: list[str]) -> str:
+    """The answer to what curl would send.  talk.srt: that of `FILES`."""
+    (address,) = [word for word in words if word.startswith("http://127.0.0.1:8008/")]
+    path = address.removeprefix("http://127.0.0.1:8008")
+    sent = dict[str, Any]()
+    for option, value in pairwise(words):
+        if option == "-d":
+            sent = {"content": value, "headers": {"content-type": "application/x-www-form-urlencoded"}}
+        elif option == "--json":
+            sent = {"content": value, "headers": {"content-type": "application/json"}}
+        elif option == "-F":
+            name, _, text = value.partition("=")
+            part = (text[1:], FILES[text[1:]].encode()) if text[0] == "@" else (None, text)
+            sent = {"files": {**sent.get("files", {}), name: part}}
+    answer = served.post(path, **sent)
+    assert answer.status_code == 200, answer.text
+    return answer.text
 
 
 @pytest.fixture
@@ -180,6 +202,20 @@ def test_the_page_needs_no_other_site_and_says_who_may_hear_the_microphone(engin
     root, pages = Path(__file__).parents[2], ("README.md", "SECURITY.md", "docs/guides/serve.md")
     assert 'aria-describedby="speak-note"' in (root / "t5punct/serve/page/page.html").read_text(encoding="utf-8")
     assert [name for name in pages if "vendor" not in (root / name).read_text(encoding="utf-8")] == []
+
+
+def test_the_requests_of_the_guide_are_answered_as_it_shows() -> None:
+    guide = (Path(__file__).parents[2] / "docs/guides/serve.md").read_text(encoding="utf-8")
+    lines = [line for block in re.findall(r"```text\n(.*?)```", guide, flags=re.DOTALL) for line in block.splitlines()]
+    answers = list[str]()
+    with client(Engine(Punctuator(precision="fp32"))) as served:
+        for line, shown in pairwise([*lines, ""]):
+            if line.startswith("curl "):
+                answers.append(curl(served, shlex.split(line.partition(" > ")[0])[1:]))
+                assert answers[-1].strip() == shown or not shown.startswith("{"), line
+    plain, file, file_as_text, words, _ = answers
+    assert plain == "How are you today?" and [*json.loads(words)] == ["source", "words"]
+    assert "-->" in file and "-->" not in file_as_text != ""
 
 
 def test_a_language_that_the_model_does_not_know_is_told_as_by_the_command(english_engine: Engine) -> None:
