@@ -28,9 +28,8 @@ from t5punct.errors import ConfigError
 from t5punct.evaluation.scores import scores_of
 from t5punct.punctuator import Punctuator
 from t5punct.training.config import TrainConfig
-from t5punct.training.data.corpora import source_documents
+from t5punct.training.data.corpora import CorpusConfig, source_documents
 from t5punct.training.data.prepare import PrepareConfig, prepare
-from t5punct.training.data.readers import CorpusConfig
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "recipes"))
 from blend import blend_models

@@ -27,10 +27,8 @@ from t5punct.evaluation.scores import scores_of
 from t5punct.model import BUNDLED
 from t5punct.punctuator import Punctuator
 from t5punct.text.words import Word
-from t5punct.training.data.chunks import words_with_silences
-from t5punct.training.data.corpora import iter_texts, plan_pieces, read_documents
-from t5punct.training.data.prepare import PrepareConfig
-from t5punct.training.data.readers import CorpusConfig
+from t5punct.training.data.corpora import CorpusConfig, iter_texts, plan_pieces, read_documents
+from t5punct.training.data.prepare import PrepareConfig, words_with_silences
 
 
 @dataclass(frozen=True)

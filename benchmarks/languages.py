@@ -18,8 +18,8 @@ from t5punct import __version__, config
 from t5punct.decoding.inputs import DecodingConfig
 from t5punct.evaluation.scores import scores_of
 from t5punct.punctuator import Punctuator
+from t5punct.training.data.corpora import CorpusConfig
 from t5punct.training.data.prepare import PrepareConfig
-from t5punct.training.data.readers import CorpusConfig
 
 SPOKEN = ("meeting", "talk")
 ENGLISH = ("spoken", "written", "timed")  # how the names of English files begin

@@ -40,9 +40,8 @@ import torch
 
 from t5punct import DecodingConfig, Punctuator, PunctuatorConfig
 from t5punct.cli.process import use_threads
-from t5punct.decoding.batching import batch_by_length
 from t5punct.decoding.generate import generate_texts
-from t5punct.decoding.inputs import WindowInput, encoder_input
+from t5punct.decoding.inputs import WindowInput, batch_by_length, encoder_input
 from t5punct.decoding.slots import SlotDecoder
 from t5punct.model import Model, load, with_precision
 from t5punct.text.words import words_of

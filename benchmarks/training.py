@@ -34,8 +34,7 @@ from t5punct import config as settings
 from t5punct.cli.process import keep_freed_memory
 from t5punct.training.config import TrainConfig, ValidationConfig
 from t5punct.training.loop.progress import RunLog
-from t5punct.training.loop.run import Run, build
-from t5punct.training.loop.train import LARGEST_NORM, take_steps
+from t5punct.training.loop.train import LARGEST_NORM, Run, build, take_steps
 
 
 @dataclass(frozen=True)
@@ -105,7 +104,7 @@ def compare_loops(config: TrainConfig, options: argparse.Namespace) -> str:
     ours, bare, speeds = build(config), build(config), []
     for _ in range(options.rounds + 1):
         batches = batches_of(bare, options.steps * config.optim.accumulation_steps)
-        speeds.append((_loop(ours, options.steps, Path(config.output)), _bare(bare, batches)))
+        speeds.append((_loop(ours, options.steps), _bare(bare, batches)))
     loop, plain, ratio = (
         statistics.median(of(*pair) for pair in speeds[1:])
         for of in (lambda loop, _: loop, lambda _, plain: plain, lambda loop, plain: loop / plain)
@@ -113,12 +112,12 @@ def compare_loops(config: TrainConfig, options: argparse.Namespace) -> str:
     return f"loop {loop:.0f} words/s, bare {plain:.0f} words/s, ratio {ratio:.3f} (median of {options.rounds} rounds)"
 
 
-def _loop(run: Run, n_steps: int, output: Path) -> float:
+def _loop(run: Run, n_steps: int) -> float:
     """Return the training loop for so many steps, as `train` runs it."""
     words, until = run.state.words, run.state.step + n_steps
     started = time.perf_counter()
     run.n_steps = until
-    with RunLog(output, run.n_steps, run.state, is_main=True, track=run.accelerator.log) as progress:
+    with RunLog(run.config, run.n_steps, run.state, run.accelerator) as progress:
         take_steps(run, progress)
     return (run.state.words - words) / (time.perf_counter() - started)
 

@@ -29,8 +29,8 @@ from from_encoder import decoder_shape, start_decoder
 
 from t5punct import model as models
 from t5punct.config import check, load
-from t5punct.decoding.batching import batch_by_length
 from t5punct.decoding.cached_decoder import output_scale
+from t5punct.decoding.inputs import batch_by_length
 from t5punct.errors import T5PunctError
 from t5punct.model import Model
 from t5punct.t5.encoder_t5 import EncoderT5, EncoderT5Config

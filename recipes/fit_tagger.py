@@ -22,14 +22,13 @@ from torch.nn.functional import cross_entropy
 
 from t5punct import model as models
 from t5punct.config import load
-from t5punct.decoding.batching import batch_by_length
+from t5punct.decoding.inputs import batch_by_length
 from t5punct.errors import T5PunctError
 from t5punct.model import Model
 from t5punct.t5.tagger import Tagger, states_at_words
 from t5punct.training.config import TrainConfig
 from t5punct.training.examples.batches import load_data, make_collator
-from t5punct.training.examples.example import ChunkExamples, Example
-from t5punct.training.examples.history import IGNORED
+from t5punct.training.examples.example import IGNORED, ChunkExamples, Example
 from t5punct.training.starting_model import make_starting_model
 
 _DECAY = 1e-4  # on standardised weights, so that a class seen only twice gets no huge ones

@@ -32,10 +32,8 @@ def load(
     merged key by key; an explicit `{}` empties one.  A list replaces a list.
     Raises ConfigError for an unknown key, a value of the wrong type, or bases in a circle.
     """
-    layers: list[_Layer] = [(current or {}, "")]
-    if path is not None:
-        layers += _read_with_bases(Path(path))
-    return _build(schema, layers + [(_read_override(override), "") for override in overrides])
+    layers = [] if path is None else _read_with_bases(Path(path))
+    return _build(schema, [(current, ""), *layers, *((_read_override(override), "") for override in overrides)])
 
 
 def load_plain(schema: type[T], path: str | Path) -> T:
@@ -120,23 +118,18 @@ def _ratio(first: str, second: str) -> float:
     return difflib.SequenceMatcher(None, first, second).ratio()
 
 
-def _read_with_bases(path: Path) -> list[_Layer]:
-    """Return the settings of a YAML file's bases, the lowest first, then its own."""
-    layers = list[_Layer]()
-    files = set[Path]()
-    while True:
-        values = _read_yaml(path)
-        layers.insert(0, (values, f" in {path}"))
-        base = values.pop("base", None) if isinstance(values, dict) else None
-        if base is None:
-            return layers
-        files.add(path.resolve())
-        base_path = path.parent / str(base)
-        is_new = base_path.resolve() not in files
-        check(
-            is_new, f"base {base} in {path}, a circle", expected="another file", fix="drop one of their `base:` lines"
-        )
-        path = base_path
+def _read_with_bases(path: Path, above: tuple[Path, ...] = ()) -> list[_Layer]:
+    """Return the settings of a YAML file's bases, the lowest first, then its own.  above: the files that name it."""
+    values = _read_yaml(path)
+    base = values.pop("base", None) if isinstance(values, dict) else None
+    layer = (values, f" in {path}")
+    if base is None:
+        return [layer]
+    base_path = path.parent / str(base)
+    above = (*above, path.resolve())
+    is_new = base_path.resolve() not in above
+    check(is_new, f"base {base} in {path}, a circle", expected="another file", fix="drop one of their `base:` lines")
+    return [*_read_with_bases(base_path, above), layer]
 
 
 def _read_yaml(path: Path, *, may_resolve: bool = True) -> Any:
@@ -168,6 +161,7 @@ def _read_override(text: str) -> Any:
 
 
 def _build(schema: type[T], layers: Sequence[_Layer]) -> T:
+    """Merge settings into a schema's defaults, and return an instance of it."""
     from omegaconf import OmegaConf
     from omegaconf.errors import ConfigKeyError, OmegaConfBaseException
 

@@ -1,6 +1,15 @@
 """Models: loaded, saved, put on a device and converted; and those that ship inside the package.
 
 In: a folder, a hub id, a bundled model's name, or nothing (`large`).  Out: a `Model`, a T5 with its tokenizer and task.
+
+A model computes in fp32, as it was saved, or faster.  `int8` has linear layers multiply in int8 (`t5/int8_linear.py`);
+it needs a CPU.  `bf16` is fast where the hardware multiplies bfloat16 (AVX512-BF16, AMX, any recent GPU), elsewhere
+slower than fp32.  `auto` takes int8 on a CPU and bf16 on a GPU, where they are fast, else fp32.  T5 overflows in fp16,
+so that is not offered.
+
+No word changes, in any precision.  In fp32 and int8 `slots` equals step-by-step decoding, and a window's result does
+not depend on what else is in its batch (up to the order of sums, some 1e-6 of a probability; where it turns a rounding
+of int8, some 1e-3).  In bf16 neither holds exactly: now and then a slot that was nearly even falls the other way.
 """
 
 from __future__ import annotations
@@ -19,9 +28,8 @@ from typing import TYPE_CHECKING, Any
 
 from . import config as settings
 from .config import check
-from .errors import ModelError, first_line
+from .errors import ConfigError, ModelError, first_line
 from .t5.folder import TAGGER_FILE, locate, remove_weights, writing_folder
-from .t5.precision import PRECISIONS, fastest_precision, find_device, multiplies_bf16
 from .t5.task import TaskConfig
 from .t5.tokenization import TaskTokenizer
 from .t5.weights import KINDS, LOADING_LOCK, convert_weights, kind_of, load_network, quiet_transformers
@@ -37,9 +45,9 @@ TASK_FILE = "t5punct.yaml"
 BUNDLED_MODELS = Path(str(resources.files("t5punct"))) / "models"  # the folder of those that ship with the package
 BUNDLED = "large"
 MODEL_LANGUAGES = {**dict.fromkeys(("large", "base", "small"), ("en",)), "multi": tuple(LANGUAGES)}
-_ALIAS = "bundled"  # another name of it, which says what it is
 _LARGEST_BLOCK_BYTES = 32 * 2**20 - 2**16  # just below 32 MiB, with what glibc adds to a block
 _FINGERPRINT = "t5punct_tokenizer"  # in config.json: which tokenizer the model was saved with
+PRECISIONS = ("fp32", "bf16", "int8", "auto")
 _log = logging.getLogger(__name__)
 
 
@@ -67,7 +75,7 @@ class Model:
     tokenizer: TaskTokenizer
     name: str
     tagger: Tagger | None = None  # guesses marks and case from the encoder's states
-    precision: str = "fp32"  # what it computes in; see `t5/precision.py`
+    precision: str = "fp32"  # what it computes in
     tuned: bool = True  # False: its folder says nothing of the task, so it may never have been trained for it
     folder: Path | None = None  # where it was loaded from
     spellings: SpellingTable = NO_SPELLINGS  # words that are written in one way
@@ -120,7 +128,7 @@ class Model:
 
 def known_languages(name: str) -> tuple[str, ...] | None:
     """Return the names of the languages that a bundled model knows; None for any other model."""
-    codes = MODEL_LANGUAGES.get(BUNDLED if name == _ALIAS else name)
+    codes = MODEL_LANGUAGES.get(name)
     return None if codes is None else tuple(LANGUAGES[code] for code in codes)
 
 
@@ -174,12 +182,12 @@ def bundled_names() -> tuple[str, ...]:
 def find(source: str | Path | None, kind: str = "model", revision: str | None = None) -> Path:
     """Return the folder of a model, or of a tokenizer (`kind`).
 
-    The bundled default (None, `bundled`), a folder of this name that holds a model, a bundled model of this name, or a
-    hub id's.
+    The bundled default (None), a folder of this name that holds a model, a bundled model of this name, or a hub id's.
     """
-    named = BUNDLED if source in (None, _ALIAS) else str(source)
-    if source is None or (named in bundled_names() and not (Path(source) / "config.json").is_file()):
-        source = BUNDLED_MODELS / named
+    if source is None:
+        source = BUNDLED_MODELS / BUNDLED
+    elif str(source) in bundled_names() and not (Path(source) / "config.json").is_file():
+        source = BUNDLED_MODELS / str(source)
     return locate(source, kind, revision, known=bundled_names())
 
 
@@ -194,8 +202,7 @@ def load(
     """Load a model; `revision`: a branch, tag or commit of a hub id.
 
     Without a device and a precision the model is in float32 on the CPU, and can be trained and saved.  With either of
-    them it only infers, and is loaded without transformers, if possible; the one that is not named is `auto`
-    (`t5/precision.py`).
+    them it only infers, and is loaded without transformers, if possible; the one that is not named is `auto`.
 
     Raises ModelError if the folder holds no usable T5, and ConfigError for a device that is not there.  `task` replaces
     the text form that the folder's `t5punct.yaml` states; a folder without one (any T5) has the default form.
@@ -235,7 +242,7 @@ def load(
         n_pieces <= n_known, f"{folder}: a tokenizer of {n_pieces} pieces for a model of {n_known}",
         expected="the tokenizer that the model was trained with", fix="copy the folder anew", kind=ModelError,
     )  # fmt: skip
-    if getattr(network.config, _FINGERPRINT, None) not in (None, _fingerprint(tokenizer)):
+    if getattr(network.config, _FINGERPRINT, None) not in (None, tokenizer_fingerprint(tokenizer)):
         _log.warning("%s: this tokenizer is not the one that the model was saved with; expect nonsense", folder)
     tagger = load_tagger(folder / TAGGER_FILE, network.config.d_model, task.slot_marks, task.opening)
     name = f"{name}@{revision}" if revision else name
@@ -244,6 +251,43 @@ def load(
     if (target.type, wanted) == ("cpu", loaded_precision):
         return model
     return with_precision(on_device(model, target), wanted)
+
+
+def find_device(name: str) -> torch.device:
+    """Return torch's device of this name; of `auto`, a GPU if there is one.  Raises ConfigError if there is none."""
+    import torch
+
+    if name == "auto":
+        name = "cuda" if torch.cuda.is_available() else "cpu"
+    try:
+        device = torch.device(name)
+        if device.type == "meta":  # torch's own device without memory
+            raise RuntimeError
+        if device.type != "cpu":
+            torch.empty(0, device=device)
+    except (RuntimeError, AssertionError, ImportError) as error:  # an unknown name, or one that this torch cannot use
+        expected = "cpu, or a GPU that torch sees"
+        raise ConfigError(f"device {name!r}", expected=expected, fix="check --device") from error
+    return device
+
+
+def fastest_precision(device: torch.device) -> str:
+    """Return the fastest precision of a device that loses nothing that can be measured."""
+    import torch
+
+    if device.type == "cpu":  # whether int8 is faster on other processors, such as ARM's, nobody measured
+        return "int8" if torch.backends.cpu.get_cpu_capability().startswith("AVX") else "fp32"
+    return "bf16" if multiplies_bf16(device) else "fp32"
+
+
+def multiplies_bf16(device: torch.device) -> bool:
+    """Return whether a device has instructions for bfloat16 (not only an emulation in software)."""
+    import torch
+
+    if device.type == "cuda":
+        return bool(torch.cuda.is_bf16_supported(including_emulation=False))
+    known: dict[str, object] = getattr(torch.cpu, "get_capabilities", dict)()  # older torch does not say
+    return device.type == "cpu" and any(known.get(name) for name in ("avx512_bf16", "amx_bf16", "bf16"))
 
 
 def on_device(model: Model, device: torch.device) -> Model:
@@ -321,12 +365,8 @@ def load_tokenizer(source: str | Path, task: TaskConfig) -> TaskTokenizer:
     return TaskTokenizer(tokenizer, task)
 
 
-def same_tokenizer(first: TaskTokenizer, second: TaskTokenizer) -> bool:
-    """Return whether two tokenizers have the same vocabulary, as far as a sample of it tells."""
-    return _fingerprint(first) == _fingerprint(second)
-
-
-def _fingerprint(tokenizer: TaskTokenizer) -> str:
+def tokenizer_fingerprint(tokenizer: TaskTokenizer) -> str:
+    """Return a hash of a sample of the vocabulary: of another tokenizer it is another one."""
     n_pieces = len(tokenizer.tokenizer)
     pieces = tokenizer.tokenizer.convert_ids_to_tokens(list(range(0, n_pieces, max(1, n_pieces // 1000))))
     return hashlib.sha256("\n".join(map(str, pieces)).encode("utf-8", "surrogatepass")).hexdigest()[:16]
@@ -352,7 +392,7 @@ def save(model: Model, folder: str | Path, *, dtype: torch.dtype | None = None, 
         else:
             network.save_pretrained(str(folder), state_dict=convert_weights(network.state_dict(), dtype))
         config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
-        config[_FINGERPRINT] = _fingerprint(model.tokenizer)
+        config[_FINGERPRINT] = tokenizer_fingerprint(model.tokenizer)
         if dtype is not None:
             config["dtype"] = str(dtype).removeprefix("torch.")
         text = json.dumps(config, indent=2, sort_keys=True) + "\n"

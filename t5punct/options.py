@@ -8,6 +8,7 @@ the service they are fields, but for those of `ModelOptions`, which hold for all
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
@@ -77,6 +78,28 @@ class ModelOptions:
         from .punctuator import PunctuatorConfig
 
         return PunctuatorConfig(decoding=DecodingConfig(**options_of(DecodingConfig, self)))
+
+
+@dataclass(frozen=True)
+class ServiceOptions(ModelOptions):
+    """The model of a service, and how much of it clients may take."""
+
+    max_body_bytes: Annotated[int, "How many bytes a request may hold."] = 16_000_000
+    max_words: Annotated[int, "How many words a request's text may hold."] = 200_000
+    max_waiting_words: Annotated[
+        int, "How many words of all requests may wait; while there are more, others are refused with status 503."
+    ] = 400_000
+    max_streams: Annotated[int, "How many streams may be open at the same time."] = 200
+    max_message_bytes: Annotated[int, "How many bytes a message of a stream may hold."] = 64_000
+    idle_s: Annotated[float, "End a stream after this many seconds without a word."] = 300.0
+    ending_s: Annotated[
+        float, "When the service is stopped: how many seconds requests that have begun may still take."
+    ] = 20.0
+
+    def __post_init__(self) -> None:
+        check_range(self, "", 1, *(name for name in names_of(ServiceOptions) if name.startswith("max_")))
+        for name, value in {"idle_s": self.idle_s, "ending_s": self.ending_s}.items():
+            check(0 < value < math.inf, f"{name} {value}", expected="seconds, more than 0", fix=f"set {name}")
 
 
 @dataclass(frozen=True)
@@ -173,18 +196,23 @@ class WindowOptions(DecodingOptions):
         return replace(super().config(render), windows=replace(preset.windows, **changes), combine=combine)
 
 
-_KEEP_MARKS = "Keep the marks the input has, and add others."
-_NO_CASE = "Leave every letter as it is."
-_DISFLUENCIES = (
-    "What becomes of fillers (um), words said twice and words taken back: keep, mark (a ~ behind each; in json a "
-    "field) or remove; no other option leaves out words.  For models that were trained for it, as all that come along "
-    "but multi were."
-)
+@dataclass(frozen=True)
+class WordOptions(DecodingOptions):
+    """The options of decoding, and what becomes of the words that are read."""
+
+    keep_marks: Annotated[bool, "Keep the marks the input has, and add others."] = False
+    no_case: Annotated[bool, "Leave every letter as it is."] = False
+    disfluencies: Annotated[
+        str,
+        "What becomes of fillers (um), words said twice and words taken back: keep, mark (a ~ behind each; in json a "
+        "field) or remove; no other option leaves out words.  For models that were trained for it, as all that come "
+        "along but multi were.",
+    ] = "keep"
 
 
 @dataclass(frozen=True)
-class TranscriptOptions(WindowOptions):
-    """The options of windows, and what is read and written."""
+class TranscriptOptions(WindowOptions, WordOptions):
+    """The options of windows and words, and what is read and written."""
 
     format: Annotated[
         str | None,
@@ -197,10 +225,7 @@ class TranscriptOptions(WindowOptions):
     ] = None
     json: Annotated[bool, "Write json, for other programs."] = False
     lines: Annotated[bool, "Each line is a text of its own, as in a chat."] = False
-    keep_marks: Annotated[bool, _KEEP_MARKS] = False
-    no_case: Annotated[bool, _NO_CASE] = False
     keep_case: Annotated[bool, "Keep the capitals that INPUT has, and add others."] = False
-    disfluencies: Annotated[str, _DISFLUENCIES] = "keep"
     terms: Annotated[str | None, "A file of your own spellings, one a line: pytorch=PyTorch, ASR, gonna=going to."] = (
         None
     )
@@ -282,7 +307,7 @@ class TranscriptOptions(WindowOptions):
 
 
 @dataclass(frozen=True)
-class StreamOptions(DecodingOptions):
+class StreamOptions(WordOptions):
     """The options of a stream.  By default a light model, as each word is waited for, and one thread for few words."""
 
     model: Annotated[str, _MODEL] = "base"
@@ -312,9 +337,6 @@ class StreamOptions(DecodingOptions):
     ] = "0.5"
     every: Annotated[int, "Policy sentence: look for ends of sentences every time this many words were heard."] = 4
     after: Annotated[int, "Policy sentence: take an end for certain when this many words follow it."] = 4
-    keep_marks: Annotated[bool, _KEEP_MARKS] = False
-    no_case: Annotated[bool, _NO_CASE] = False
-    disfluencies: Annotated[str, _DISFLUENCIES] = "keep"
 
     def stream(self) -> StreamConfig:
         """Return the policy of when slots are decided.  Raises ConfigError for values that do not agree."""
@@ -395,7 +417,7 @@ NEEDS: tuple[tuple[str, str, Callable[[Values], object]], ...] = (
     ("lookahead", "--policy fixed or delay", lambda opts: opts["policy"] in ("fixed", "delay")),
     ("l_min l_max threshold", "--policy entropy", lambda opts: opts["policy"] == "entropy"),
     ("every after", "--policy sentence", lambda opts: opts["policy"] == "sentence"),
-    ("provisional", "--json", lambda opts: opts["json"]),
+    ("provisional", "--json", lambda opts: opts.get("json", True)),  # a service sends json alone
     ("private", "--push-to-hub", lambda opts: opts["push_to_hub"]),
 )
 

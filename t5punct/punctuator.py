@@ -28,8 +28,7 @@ from .decoding.inputs import DecodingConfig, WindowInput, allow_disfluency_sign
 from .decoding.slots import SlotDecoder
 from .decoding.tagging import TagDecoder
 from .errors import InputError
-from .model import Model, load, on_device, with_precision, with_transformers
-from .t5.precision import find_device
+from .model import Model, find_device, load, on_device, with_precision, with_transformers
 from .text.io.files import source_lines_with_ends
 from .text.languages import check_spaced, is_unspaced, unspaced_error
 from .text.marks import DISFLUENT, NO_MARKS, OPENING, Case

@@ -151,9 +151,8 @@ def tiny_data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     from datasets.utils.logging import disable_progress_bar
     from tiny import tiny_text
 
-    from t5punct.training.data.chunks import ChunkConfig
     from t5punct.training.data.corpora import CorpusConfig
-    from t5punct.training.data.prepare import PrepareConfig, prepare
+    from t5punct.training.data.prepare import ChunkConfig, PrepareConfig, prepare
 
     disable_progress_bar()
     folder = tmp_path_factory.mktemp("tiny-data")

@@ -19,7 +19,7 @@ FLOORS = [  # a room, or a file beside the rooms, imports from lower floors only
 ]  # fmt: skip
 FLOOR_OF = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
 HEAVY = {"torch", "transformers", "accelerate", "numpy", "datasets"}
-LIGHT = {"errors", "config", "text", "transcripts", "windows", "decoding.align", "decoding.batching"}
+LIGHT = {"errors", "config", "text", "transcripts", "windows", "decoding.align"}
 COUNTING = {f"evaluation.{name}" for name in ("counts", "scores", "significance")}
 FORBIDDEN = {  # by the beginnings of names, beside what the floors forbid
     **dict.fromkeys(LIGHT, HEAVY),

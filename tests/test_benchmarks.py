@@ -9,7 +9,7 @@ from types import ModuleType
 import pytest
 from chance import PunctuatorByChance
 
-from t5punct.punctuator import PunctuatorConfig
+from t5punct.punctuator import Punctuator, PunctuatorConfig
 from t5punct.text.marks import Case
 from t5punct.text.render import AnnotatedWord
 from t5punct.text.words import split
@@ -52,6 +52,15 @@ class Shouting(PunctuatorByChance):
 
     def vote_on(self, place: int) -> Vote:
         return Vote({"!" if place % 3 == 0 else "": 1.0}, {Case.LOWER.value: 1.0})
+
+
+@pytest.mark.parametrize("name", ["large", "base", "small", "multi"])
+def test_no_bundled_model_writes_plain_lines_with_an_exclamation_mark(name: str) -> None:
+    punctuator = Punctuator(name)
+    odds = punctuator.model.task.mark_odds
+    assert odds["!"] <= odds["."], "it is written only where it is the likeliest end"
+    lines = loaded(ROOT / "benchmarks" / "blemishes.py").PLAIN_LINES
+    assert [line for line in punctuator.punctuate_many(lines) if "!" in line] == []
 
 
 def test_blemishes_are_counted() -> None:

@@ -13,8 +13,8 @@ import pytest
 from t5punct import config
 from t5punct.t5.task import TaskConfig
 from t5punct.training.config import TrainConfig
+from t5punct.training.data.corpora import CorpusConfig
 from t5punct.training.data.prepare import PrepareConfig
-from t5punct.training.data.readers import CorpusConfig
 
 ROOT = Path(__file__).parents[1]
 EXPORT = "t5punct export FOLDER -o FOLDER"

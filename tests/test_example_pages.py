@@ -11,7 +11,7 @@ import pytest
 import torch
 
 import t5punct
-from t5punct import Punctuator, PunctuatorConfig, StreamConfig, WriterConfig
+from t5punct import Punctuator, PunctuatorConfig, StreamConfig
 from t5punct import model as models
 from t5punct.decoding import tagging
 from t5punct.decoding.inputs import DecodingConfig
@@ -87,16 +87,6 @@ def test_a_model_is_named_or_left_out_and_settings_are_named(monkeypatch: pytest
     assert repr(Punctuator(style="chat", precision="fp32")) == repr(small)
     with pytest.raises(ConfigError, match="style 'opera'"):
         Punctuator(small.model, style="opera")
-
-
-def test_a_file_is_punctuated_in_its_own_format_or_another(tagged_model: Model, tmp_path: Path) -> None:
-    file = tmp_path / "talk.srt"
-    file.write_text("1\n00:00:01,000 --> 00:00:03,000\nwe know that\n")
-    punctuator = Punctuator(tagged_model)
-    own = punctuator.punctuate_file(file)
-    assert own.startswith("1\n00:00:01,000 --> 00:00:03,000\n") and own.lower().count("know") == 1
-    other = punctuator.punctuate_file(str(file), writer=WriterConfig("vtt"))
-    assert other.startswith("WEBVTT\n")
 
 
 def test_a_stream_takes_a_lookahead_and_a_name(tagged_model: Model, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -35,9 +35,8 @@ from t5punct.text.marks import OPENING, Alphabet, Case
 from t5punct.text.render import Decision, RenderConfig, render_word
 from t5punct.text.words import split
 from t5punct.training.config import DataConfig, LossConfig, OptimConfig, TrainConfig
-from t5punct.training.data.chunks import ChunkConfig, chunk_of
-from t5punct.training.data.prepare import PrepareConfig, prepare
-from t5punct.training.data.readers import CorpusConfig
+from t5punct.training.data.corpora import CorpusConfig
+from t5punct.training.data.prepare import ChunkConfig, PrepareConfig, chunk_of, prepare
 from t5punct.training.examples.batches import load_split
 from t5punct.training.examples.disfluencies import ChunkWord, NoiseConfig, add_noise
 from t5punct.training.examples.example import ChunkExamples
@@ -137,12 +136,6 @@ def test_of_a_text_marks_alone_change(openings_are_marks: None, text: str, seed:
         assert again.replace(".", "") == written.replace(".", ""), "the same decisions give the same text"
 
 
-@settings(max_examples=25, deadline=None)
-@given(st.lists(st.sampled_from(["we", "know", "-", "it", "inc"]), min_size=1, max_size=30), st.integers(0, 999))
-def test_a_sentence_ends_as_it_was_opened_in_windows_that_disagree(words: list[str], seed: int) -> None:
-    opened_ends(OpeningsByChance(PunctuatorConfig(WindowConfig(8)), seed).punctuate(" ".join(words)))
-
-
 class QuestionsByHalves(OpeningsByChance):
     """Every third word ends a sentence, a statement with 0.6; it would be a question where no full stop may be."""
 
@@ -165,10 +158,12 @@ def test_marks_that_may_not_be_written_make_no_other_mark_likelier() -> None:
 @settings(max_examples=60, deadline=None)
 @given(
     st.lists(st.sampled_from(["we", "know", "-", "it"]), min_size=1, max_size=30),
-    st.sampled_from(["?", "!", ".?", ",", ""]),
+    st.sampled_from(["?", "!", ".?", ",", "", None]),
     st.integers(0, 999),
 )
-def test_an_opening_mark_has_its_end_whatever_marks_may_be_written(words: list[str], marks: str, seed: int) -> None:
+def test_an_opening_mark_has_its_end_whatever_marks_may_be_written(
+    words: list[str], marks: str | None, seed: int
+) -> None:
     config = PunctuatorConfig(WindowConfig(8), decoding=DecodingConfig(marks=marks))
     written = OpeningsByChance(config, seed).punctuate(" ".join(words))
     waiting = ""
@@ -190,7 +185,6 @@ class EndsAt(PunctuatorByChance):
 
 @pytest.mark.parametrize(("text", "ends", "written"), [
     ('"how are you" "fine" he said', (2,), '"How are you?" "Fine" he said.'),  # quotes that hold a whole sentence
-    ('"how are you" "fine" he said', (2, 3), '"How are you?" "Fine?" He said.'),
     ('he asked "how are you"', (), 'He asked "how are you".'),  # a part of a sentence
     ('"war" is a book called "war"', (), '"War" is a book called "war".'),
     ("„wie geht es dir heute“ so", (4,), "„Wie geht es dir heute?“ So."),
@@ -208,14 +202,12 @@ CUE = "1\n00:00:01,000 --> 00:00:02,000\n"
 
 
 @pytest.mark.parametrize(("format", "text", "written"), [
-    ("json", r'{"text": "\"how are you\" she"}', r'{"text": "\"How are you?\" She."}'),
     ("json", r'{"text": "\"how are you\" she", "words": [{"word": "how"}, {"word": "are"}, {"word": "you"}]}',
      r'{"text": "\"How are you?\" She.", "words": [{"word": "How"}, {"word": "are"}, {"word": "you?"}]}'),
     ("csv", 'text\n"""how are you"" she"\n', 'text\n"""How are you?"" She."\n'),
     ("csv", 'word,n\n"""how",1\nare,2\n"you""",3\nshe,4\n', 'word,n\n"""How",1\nare,2\n"you?""",3\nShe.,4\n'),
-    ("srt", f"{CUE}&ldquo;how are you&rdquo; she\n", f"{CUE}&ldquo;How are you?&rdquo; She.\n"),
     ("srt", f'{CUE}"<i>how are you</i>" she\n', f'{CUE}"<i>How are you?</i>" She.\n'),
-    ("text", "»how are you« she\n", "»How are you?« She.\n"), ("text", "»how are you?« she\n", "»How are you?« She.\n"),
+    ("text", "»how are you?« she\n", "»How are you?« She.\n"),
 ])  # fmt: skip
 def test_quotes_behind_an_end_keep_what_the_file_has_around_them(format: str, text: str, written: str) -> None:
     punctuator = EndsAt(PunctuatorConfig(), 0)
@@ -223,17 +215,6 @@ def test_quotes_behind_an_end_keep_what_the_file_has_around_them(format: str, te
     transcript = transcript_of(text.splitlines(keepends=True), format)
     words = [word for text in punctuator.annotate_texts(transcript.texts) for word in text]
     assert "".join(punctuator.file_pieces(transcript, words)) == written
-
-
-def test_what_opens_a_sentence_of_the_input_is_closed_by_a_model_that_knows_no_opening_marks() -> None:
-    class Statements(PunctuatorByChance):
-        def vote_on(self, place: int) -> Vote:
-            return Vote({"." if place % 2 else "": 1.0}, {Case.LOWER.value: 1.0})
-
-    written = Statements(PunctuatorConfig(), 0).punctuate("¿cómo estás? ¡muy bien! y tú")
-    assert written == "¿Cómo estás? ¡Muy bien! Y tú."
-    for seed in range(6):
-        assert not re.search("¿ [¿¡]", OpeningsByChance(PunctuatorConfig(), seed).punctuate("¿ cómo estás hoy"))
 
 
 # -- in training

@@ -310,13 +310,6 @@ def test_a_single_text_is_no_row_of_texts(tagged_model: Model, tmp_path: Path) -
         punctuate_files(punctuator, ["talks"], tmp_path / "out", terms="PyTorch")
 
 
-def test_a_writer_that_is_a_name_is_refused_with_the_config_that_is_meant(tagged_model: Model, tmp_path: Path) -> None:
-    source = tmp_path / "talk.txt"
-    source.write_text("we know", encoding="utf-8")
-    with pytest.raises(ConfigError, match=r"writer 'text'; expected a WriterConfig\(\"text\"\); import it"):
-        Punctuator(tagged_model).punctuate_file(source, writer="text")  # type: ignore[arg-type]
-
-
 @pytest.fixture
 def calls(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """How many windows were given to the decoder at each call."""
@@ -366,6 +359,8 @@ def test_two_words_side_by_side_whose_case_is_unsure_are_one_name_or_none() -> N
     assert NamesByHalves(PunctuatorConfig(), 0).punctuate(text) == "The city hall is large England."
 
 
-def test_a_style_in_the_place_of_the_config_is_named() -> None:
+def test_a_name_in_the_place_of_a_config_is_refused(tagged_model: Model) -> None:
     with pytest.raises(ConfigError, match="a config that is 'talk'; expected a PunctuatorConfig; name settings"):
-        Punctuator("small", "talk")  # type: ignore[arg-type]
+        Punctuator(tagged_model, "talk")  # type: ignore[arg-type]
+    with pytest.raises(ConfigError, match=r"writer 'text'; expected a WriterConfig\(\"text\"\); import it"):
+        Punctuator(tagged_model).punctuate_file("talk.txt", writer="text")  # type: ignore[arg-type]

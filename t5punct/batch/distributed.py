@@ -10,6 +10,7 @@ part is done again as a part of its own.  So a file that kills every worker (by 
 from __future__ import annotations
 
 import logging
+import math
 import os
 import platform
 import traceback
@@ -17,7 +18,7 @@ import warnings
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -70,10 +71,7 @@ class Part:
         return sum(job.n_bytes for job in self.jobs)
 
     def after_death(self) -> list[Part]:
-        """Return the parts to do after the worker of this one has died: each file alone.
-
-        Empty for a single file over which `MOST_TRIES` workers have died.
-        """
+        """Return the parts to do after this one's worker has died: each file alone, or none after `MOST_TRIES`."""
         was_alone = len(self.jobs) == 1  # of several files nobody knows which one did it
         n_lost_workers = self.n_lost_workers + was_alone
         if n_lost_workers == MOST_TRIES:
@@ -163,34 +161,31 @@ class RayWork:
         """Punctuate the files.  A file's error is in the outcome; an error of the model or the cluster is raised."""
         for job in jobs:
             if not Path(job.source).is_file():
-                raise InputError(
-                    f"{job.source} is no file", expected="files, which workers can read", fix="save it first"
-                )
-        if not jobs:
-            return Outcome()
+                mistake = f"{job.source} is no file"
+                raise InputError(mistake, expected="files, which workers can read", fix="save it first")
         outcomes = dict[int, Outcome]()  # by the index of a part's first job
         n_bytes = 0
         with cluster(self._config) as n_workers:
-            template = replace(self._worker, cwd=str(Path.cwd()))
-            for part, outcome in self._outcomes(template, divide_into_parts(jobs, n_workers), n_workers):
+            for part, outcome in self._outcomes(divide_into_parts(jobs, n_workers), n_workers):
                 outcomes[part.first] = outcome
                 n_bytes += part.n_bytes
                 self.on_progress(n_bytes, sum(outcome.n_words for outcome in outcomes.values()))
         remove_leftovers(self._worker.folder)  # of workers that were killed
         return Outcome.join([outcomes[first] for first in sorted(outcomes)])
 
-    def _outcomes(self, template: PartWorker, parts: Sequence[Part], n_workers: int) -> Iterator[tuple[Part, Outcome]]:
-        """Yield parts and outcomes as they are ready; single files where a worker died.  Actors copy `template`."""
+    def _outcomes(self, parts: Sequence[Part], n_workers: int) -> Iterator[tuple[Part, Outcome]]:
+        """Yield parts and outcomes as they are ready; single files where a worker died."""
         import ray
 
         actor_class = ray.remote(num_cpus=self._config.n_cpus, num_gpus=self._config.n_gpus)(PartWorker)
+        settings = vars(self._worker) | {"cwd": str(Path.cwd())}
         waiting = deque(parts)
         idle_actors = list[Any]()
         under_way = dict[Any, tuple[Any, Part]]()  # by Ray's reference to the outcome: the actor and its part
         while waiting or under_way:
             while waiting and len(under_way) < n_workers:
                 part = waiting.popleft()
-                actor = idle_actors.pop() if idle_actors else actor_class.remote(**vars(template))
+                actor = idle_actors.pop() if idle_actors else actor_class.remote(**settings)
                 under_way[actor.run.remote(part)] = (actor, part)
             [ready], _ = ray.wait([*under_way])  # waits for one
             actor, part = under_way.pop(ready)
@@ -200,7 +195,13 @@ class RayWork:
                 parts_again = part.after_death()
                 waiting += parts_again
                 if not parts_again:
-                    yield part, Outcome(failures=(_death_of(part.jobs[0].source),))
+                    source = part.jobs[0].source
+                    error = InputError(
+                        f"{source}: its worker was ended {MOST_TRIES} times",
+                        expected="a worker that lives to the end",
+                        fix="see whether the machine has enough memory for the file",
+                    )
+                    yield part, Outcome(failures=(Failure(source, error),))
                 continue
             except ray.exceptions.RayError as stopped:
                 raise ConfigError(
@@ -214,16 +215,6 @@ class RayWork:
             yield part, outcome
 
 
-def _death_of(source: str) -> Failure:
-    """Return the failure of a file that has ended its worker `MOST_TRIES` times."""
-    error = InputError(
-        f"{source}: its worker was ended {MOST_TRIES} times",
-        expected="a worker that lives to the end",
-        fix="see whether the machine has enough memory for the file",
-    )
-    return Failure(source, error)
-
-
 @contextmanager
 def cluster(config: RayConfig) -> Iterator[int]:
     """Connect to a cluster, or start one; yield the number of workers.  Raises ConfigError if that fails."""
@@ -233,14 +224,14 @@ def cluster(config: RayConfig) -> Iterator[int]:
     if ray.is_initialized():  # a cluster that the caller has connected to
         yield n_workers_in(ray.cluster_resources(), config)
         return
-    started: dict[str, Any] = {}
+    options: dict[str, Any] = {"log_to_driver": False, "logging_level": logging.ERROR}
     if config.address == LOCAL:
         n_cpus = config.n_cpus * config.n_workers if config.n_workers else None  # None: all there are
-        started = {"include_dashboard": False, "num_cpus": n_cpus, "object_store_memory": _STORE_BYTES}
+        options |= {"include_dashboard": False, "num_cpus": n_cpus, "object_store_memory": _STORE_BYTES}
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # Ray announces its own changes
-            ray.init(config.address, log_to_driver=False, logging_level=logging.ERROR, **started)
+            ray.init(config.address, **options)
     except Exception as error:  # Ray has no class of its own for some, such as a slow start
         raise ConfigError(
             f"no Ray cluster at {config.address} ({first_line(error)})",
@@ -255,15 +246,13 @@ def cluster(config: RayConfig) -> Iterator[int]:
 
 def n_workers_in(resources: dict[str, float], config: RayConfig) -> int:
     """Return how many workers a cluster has room for.  Raises ConfigError for none, as Ray would wait for ever."""
-    shares = [resources.get("CPU", 0) // config.n_cpus]
-    if config.n_gpus:
-        shares.append(resources.get("GPU", 0) // config.n_gpus)
-    if min(shares) < 1:
-        gpus = f" and {config.n_gpus} GPU" if config.n_gpus else ""
+    n_cpus = resources.get("CPU", 0)
+    n_gpus = resources.get("GPU", 0)
+    has_room_for = int(min(n_cpus // config.n_cpus, n_gpus // config.n_gpus if config.n_gpus else math.inf))
+    if has_room_for < 1:
         raise ConfigError(
-            f"a Ray cluster of {resources.get('CPU', 0):g} processors and {resources.get('GPU', 0):g} GPUs",
-            expected=f"room for a worker of {config.n_cpus} processors{gpus}",
+            f"a Ray cluster of {n_cpus:g} processors and {n_gpus:g} GPUs",
+            expected=f"room for a worker of {config.n_cpus} processors and {config.n_gpus} GPUs",
             fix="lower threads or change --device",
         )
-    n_workers = int(min(shares))
-    return n_workers if config.n_workers is None else min(n_workers, config.n_workers)
+    return min(has_room_for, config.n_workers or has_room_for)

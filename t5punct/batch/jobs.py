@@ -27,7 +27,6 @@ from ..text.io.files import (
     find_files,
     no_file_error,
     remove_leftovers,
-    target_of,
     unpacked_name,
     writing,
 )
@@ -197,7 +196,10 @@ def _targets(jobs: Sequence[Job], places: Sequence[Path], output: OutputConfig) 
         if len(jobs) > 1 and not may_be_joined:
             mistake = f"{len(jobs)} files in one output"
             raise InputError(mistake, expected="a file for each", fix="name a folder by --output-dir")
-        return [target_of(output.file, names)] * len(jobs)
+        if output.file is None or str(output.file) in (STANDARD, "/dev/stdout"):
+            return [None] * len(jobs)
+        check_targets([output.file], names)
+        return [output.file] * len(jobs)
     below = [_rename(place, output.format) for place in places]
     if len(set(below)) < len(below):  # equal names in several inputs: use the paths below their common folder
         paths = [_real(Path(job.source).parent) / Path(job.source).name for job in jobs]

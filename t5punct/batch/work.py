@@ -22,9 +22,8 @@ from ..text.io.files import STANDARD, named_place, open_writer
 from ..text.render import REMOVE, AnnotatedWord
 from ..text.words import Word
 from ..transcripts.formats import Transcript
-from ..transcripts.items import in_file_order
 from ..transcripts.terms import Terms
-from ..transcripts.writers import WriterConfig, written_pieces
+from ..transcripts.writers import WriterConfig
 from ..windows.plan import iter_pools
 from .jobs import Failure, Freshness, Job, Outcome, OutputConfig, model_state, plan_jobs, settings_fingerprint
 
@@ -165,19 +164,16 @@ class Work:
         """Write one file, and its page for review.  Raises the error of reading it, if there was one."""
         if isinstance(file.transcript, Exception):
             raise file.transcript
-        transcript = file.transcript
-        source = file.job.source
         page = file.job.review
         config = self._config
-        if page is None:
-            put(self._punctuator.file_pieces(transcript, file.words, config, source))
-            return
-        written = transcript.with_words(in_file_order(transcript.items, file.words))
-        if config.format is None and not transcript.is_plain:  # only the page may have paragraphs
+        words = file.words if page is None else [*file.words]  # of two outputs each takes all words
+        if page is not None and config.format is None and not file.transcript.is_plain:  # only the page has paragraphs
             config = replace(config, paragraphs=None)
-        put(written_pieces(transcript, written, config, source))
-        with open_writer(page) as put_page:
-            put_page(written_pieces(transcript, written, WriterConfig("html", self._config.paragraphs), source))
+        put(self._punctuator.file_pieces(file.transcript, words, config, file.job.source))
+        if page is not None:
+            with open_writer(page) as put_page:
+                config = WriterConfig("html", self._config.paragraphs)
+                put_page(self._punctuator.file_pieces(file.transcript, words, config, file.job.source))
 
 
 def punctuate_files(

@@ -17,14 +17,14 @@ import typer
 
 from .. import __version__
 from ..errors import T5PunctError
-from ..options import StreamOptions, WindowOptions, names_of
+from ..options import ServiceOptions, StreamOptions, WindowOptions, names_of
 from .evaluate import evaluate
 from .export import export
 from .listings import models, presets
 from .parameters import Command, CommandGroup
 from .process import collect_as_usual
 from .punctuate import BatchOptions, punctuate
-from .serve import ServiceOptions, serve
+from .serve import serve
 from .stream import stream
 from .train import label, prepare, report, train
 

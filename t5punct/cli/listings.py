@@ -7,6 +7,7 @@ In: nothing, or the name of a preset.  Out: a table; of one preset, the YAML tha
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated
 
 import typer
@@ -32,9 +33,7 @@ def models(quiet: Quiet = False) -> None:
         size = sum(path.stat().st_size for path in bundled_folder(name).iterdir() if path.is_file())
         marked_name = f"{name} *" if name == BUNDLED else name
         rows.append((marked_name, _USES[name], f"{WORDS_A_SECOND[name]:,}", f"{size / 1e6:.0f}", " ".join(languages)))
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    for row in rows:
-        typer.echo("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+    _print_table(rows)
     typer.echo("* the default.  Give a name by --model, or --language de.  Speed is that of two CPU cores.")
     typer.echo("A model of your own is a folder: --model runs/mine")
 
@@ -49,21 +48,20 @@ def presets(
     if name is not None:
         typer.echo(as_yaml(load_preset(name)), nl=False)
         return
-    from rich.box import SIMPLE_HEAD
-    from rich.console import Console
-    from rich.table import Column, Table
-
-    titles = ("window", "stride", "mask\nleft", "mask\nright", "lead-in", "reads\na word")
-    numbers = [Column(title, justify="right") for title in titles]
-    names = [Column(title, no_wrap=True) for title in ("preset", "combine")]
-    table = Table(names[0], *numbers, names[1], box=SIMPLE_HEAD, padding=0)
+    rows = [["preset", "window", "stride", "mask left", "right", "lead-in", "reads", "combine"]]
     for title, preset in list_presets().items():
-        windows, combine = preset.windows, preset.combine
+        windows = preset.windows
         words = (windows.window, windows.stride_words, windows.mask_left, windows.mask_right, windows.lead_in)
-        method = f"{combine.method} > {combine.threshold}" if combine.method == "vote" else combine.method
-        table.add_row(title, *map(str, words), f"{windows.window / windows.stride_words:.1f} x", method)
-    console = Console(highlight=False)
-    console.print(table)
-    console.print(
-        f"{', '.join(FAMILIES)} take any number: mask-combine-3 has three votes a slot, realtime-2 sees 2 words on."
-    )
+        method = preset.combine.method
+        if method == "vote":
+            method = f"vote > {preset.combine.threshold}"
+        rows.append([title, *map(str, words), f"{windows.window / windows.stride_words:.1f}x", method])
+    _print_table(rows)
+    typer.echo(f"{', '.join(FAMILIES)} take any number:")
+    typer.echo("mask-combine-3 has three votes a slot, realtime-2 sees 2 words on.")
+
+
+def _print_table(rows: Sequence[Sequence[str]]) -> None:
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        typer.echo("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())

@@ -6,23 +6,16 @@ In: options.  Out: a line with the address once it is ready; it ends when it is 
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from functools import partial
 from typing import Annotated
 
 import typer
 
 from ..extras import need
-from ..options import ModelOptions, options_of
-from ..serve.config import Limits, ServeConfig
+from ..options import ServiceOptions
 from . import parameters as shared
 from .parameters import load_punctuator, read_options
 from .progress import note
-
-
-@dataclass(frozen=True)
-class ServiceOptions(Limits, ModelOptions):
-    """The model, and how much of it clients may take."""
 
 
 def serve(
@@ -59,15 +52,10 @@ def serve(
     need("serve")
     from ..serve.app import listen
     from ..serve.app import serve as run
+    from ..serve.guard import Access
 
     options = read_options(ServiceOptions, context, settings)
-    config = ServeConfig(
-        **options_of(Limits, options),
-        host=host,
-        port=port,
-        token=os.environ.get("T5PUNCT_TOKEN"),
-        hosts=tuple(allow_host or ()),
-        origins=tuple(allow_origin or ()),
-    )
+    token = os.environ.get("T5PUNCT_TOKEN")
+    access = Access(host, port, token, tuple(allow_host or ()), tuple(allow_origin or ()))
     load = partial(load_punctuator, options, options.config())  # config() fails for wrong values before loading
-    run(listen(config), config, load, options, lambda address: note(f"serving at {address}"))
+    run(listen(access), access, options, load, lambda address: note(f"serving at {address}"))

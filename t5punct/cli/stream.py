@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
     Say = Callable[[Sequence[TimedWord]], None]  # takes words as they arrive; no words: a silence
 
+_MESSAGE_WORDS = 16  # a service takes no message of any length
 _log = logging.getLogger(__name__)
 
 
@@ -111,8 +112,7 @@ def stream(
 def _local_stream(options: StreamOptions, printer: _Printer, provisional: bool) -> Iterator[Say]:
     """Punctuate in this process; yield the function that takes words."""
     from ..streaming import Committed, StreamingPunctuator
-    from ..streaming.language import LanguageWatch
-    from ..streaming.streams import committed_events, provisional_event
+    from ..streaming.streams import LanguageWatch, committed_events, provisional_event
 
     punctuator = load_punctuator(options, options.config(options.render()))
     live = StreamingPunctuator(punctuator, options.stream())
@@ -165,7 +165,14 @@ def _remote_stream(server: str, options: StreamOptions, printer: _Printer, provi
     fields = {**changed, **({"provisional": True} if provisional else {})}
     token = os.environ.get("T5PUNCT_TOKEN")
     with RemoteStream(stream_address(server, fields), printer.put, token) as remote:
-        yield lambda words: remote.say(words_message(words) if words else FLUSH)
+
+        def say(words: Sequence[TimedWord]) -> None:
+            for start in range(0, len(words), _MESSAGE_WORDS):
+                remote.say(words_message(words[start : start + _MESSAGE_WORDS]))
+            if not words:
+                remote.say(FLUSH)
+
+        yield say
 
 
 @contextmanager

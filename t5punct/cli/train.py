@@ -21,7 +21,7 @@ from ..errors import T5PunctError
 from ..extras import need
 from ..text.io.files import check_source
 from .parameters import Config, Overrides, Quiet, silence_bars
-from .process import collect_as_usual, ending_in_order, keep_freed_memory, use_threads, wait_asleep
+from .process import collect_as_usual, end_at_once, ending_in_order, keep_freed_memory, use_threads, wait_asleep
 from .progress import is_shown, log_to_stderr, note, progress_bar
 
 if TYPE_CHECKING:
@@ -38,14 +38,14 @@ def prepare(config: Config = None, overrides: Overrides = None, quiet: Quiet = F
     configs/prepare-own-text.yaml is an example.
     """
     need("train")
-    from datasets.utils.logging import CRITICAL, disable_progress_bar, enable_progress_bar, set_verbosity
+    from datasets.utils.logging import CRITICAL, set_verbosity
 
     from ..training.data.prepare import REPORT, PrepareConfig
     from ..training.data.prepare import prepare as run
 
     collect_as_usual()
     settings = load(PrepareConfig, config, overrides or ())
-    (enable_progress_bar if is_shown() else disable_progress_bar)()
+    show_bars_of_datasets()
     set_verbosity(CRITICAL)  # what it logs of an error comes as an error, too
     report = run(settings)
     typer.echo(
@@ -85,6 +85,7 @@ def label(
     use_threads(threads)
     from ..training.labelling import label as run
 
+    show_bars_of_datasets()
     with progress_bar("labelling", None) as advance:
         folder = run(data, model, output, batch_tokens=batch_tokens, precision=precision, tell=advance)
     typer.echo(f"{folder}: labelled")
@@ -117,15 +118,18 @@ def train(config: Config = None, overrides: Overrides = None, quiet: Quiet = Fal
     keep_freed_memory()
     use_threads(None)
     silence_bars()  # of loading and saving; the training's own stays
+    show_bars_of_datasets()
     with log_to_stderr("t5punct.training"):
         folder = run(settings)
-    leave_group()
+    was_in_group = leave_group()
     if is_first():
         typer.echo(f"{folder}: trained")
         try:
             typer.echo(write_with_bar(folder, settings))
         except (T5PunctError, OSError) as error:  # the model itself is written
             note(f"warning: no report of {folder}: {' '.join(str(error).split())}")
+    if was_in_group:
+        end_at_once()
 
 
 @ending_in_order()
@@ -156,6 +160,18 @@ def report(
     typer.echo(write_with_bar(run, replace(config, report=wanted)))
 
 
+def show_bars_of_datasets() -> None:
+    """Show the bars of `datasets` to a person, once: several processes read the same data."""
+    from datasets.utils.logging import disable_progress_bar, enable_progress_bar
+
+    from ..training.lock import is_first
+
+    if is_shown() and is_first():
+        enable_progress_bar()
+    else:
+        disable_progress_bar()
+
+
 def write_with_bar(run: Path, config: TrainConfig) -> str:
     """Write the report of a run, with a progress bar, and return its path."""
     from ..training.report import write_report
@@ -175,13 +191,14 @@ def end_with_launcher() -> None:
             ctypes.CDLL(None).prctl(_SET_DEATH_SIGNAL, int(signal.SIGTERM), 0, 0, 0)
 
 
-def leave_group() -> None:
-    """Leave the process group of a training that has ended well, if there is one.
+def leave_group() -> bool:
+    """Leave the process group of a training that has ended well; return whether there was one.
 
-    The threads of a group's connections may abort a process that ends while it is in the group, now and then
-    (https://github.com/pytorch/pytorch/pull/179291); the launcher then calls a finished training failed.
+    Then the other processes need not wait while the first one writes the report.
     """
     from torch import distributed
 
-    if distributed.is_available() and distributed.is_initialized():
+    was_in_group = distributed.is_available() and distributed.is_initialized()
+    if was_in_group:
         distributed.destroy_process_group()
+    return was_in_group

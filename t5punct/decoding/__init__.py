@@ -11,6 +11,5 @@ paired_marks    opening marks with the ends that they ask for
 generate        free generation
 align           its text, projected onto the words
 classify        questions about one slot
-inputs          what a decoder is given, and its settings
-batching        windows of about one length
+inputs          what a decoder is given, in batches, and its settings
 """

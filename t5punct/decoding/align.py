@@ -186,7 +186,7 @@ def votes(
 
 
 def _find_strays(pairs: Sequence[Pair], generated: Sequence[Word]) -> dict[int, int]:
-    """Return the generated word whose marks go to an input word though they stand after an inserted one.
+    """Return the inserted words whose marks belong to an input word: their indices, by the index of that word.
 
     In `know um, right` the comma goes to `know`, if that has no marks itself, and `um` does not repeat what follows.
     """

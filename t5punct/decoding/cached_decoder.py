@@ -49,7 +49,7 @@ class Ragged:
 
     @classmethod
     def of(cls, positions: Sequence[Sequence[int]], device: torch.device) -> Ragged:
-        """Return tokens end to end; `positions`: those of each window's tokens."""
+        """Put tokens end to end; positions: of each window, the places of its tokens there."""
         lengths = torch.tensor([len(row) for row in positions])
         begins = lengths.cumsum(0) - lengths
         rows = torch.repeat_interleave(lengths)  # (n_tokens,)
@@ -176,7 +176,7 @@ class CachedDecoder:
         self._n_words = pad(self._n_words, (0, n_counts - self._n_words.shape[1]))
         layers = [block.layer[0].SelfAttention for block in self._decoder.block]
         self._biases = [_causal_bias(layers[0], n_places)]
-        for layer in layers[1:]:  # a umT5 has a bias in each layer; in a T5 all layers have the first one's
+        for layer in layers[1:]:  # a umT5 has a bias in each layer; in a T5 all layers share the bias of the first
             has_own = layer.has_relative_attention_bias
             self._biases.append(_causal_bias(layer, n_places) if has_own else self._biases[0])
 
@@ -189,7 +189,7 @@ def _causal_bias(attention: Any, n_places: int) -> torch.Tensor:
     every_distance = torch.arange(1 - n_places, n_places, device=places.device)
     farthest = attention.relative_attention_max_distance
     biases = table(position_buckets(every_distance, table.num_embeddings, farthest, both_sides=False))
-    bias: torch.Tensor = biases[distances + n_places - 1]  # row 0 is that of the least distance, 1 - n_places
+    bias: torch.Tensor = biases[distances + n_places - 1]  # row 0 is for the least distance, 1 - n_places
     return bias.masked_fill((distances > 0)[..., None], float("-inf")).transpose(1, 2).contiguous()
 
 

@@ -103,7 +103,7 @@ class Choice:
     def of(cls, options: Sequence[Option]) -> Choice:
         """Return a choice among options, in which forms of the word stand before marks.
 
-        If the tokens of one option begin those of another, only the first of the two is kept.
+        If one option's tokens are the beginning of another option's, only the first of the two options is kept.
         """
         distinct: list[Option] = []
         rivals: dict[int, list[Option]] = {}  # by their first token: only these can begin one another
@@ -174,7 +174,7 @@ class Candidates:
         self._choices: dict[tuple[str | None, bool, bool, bool, str, bool], Choice] = {}
 
     def choice(self, window: WindowInput, index: int, n_marks: int) -> Choice:
-        """Return what may be written behind `index` words and `n_marks` marks in the last one's slot."""
+        """Return what may be written behind `index` words, the last of which has `n_marks` marks in its slot so far."""
         word = None
         if index < len(window.words):
             word = (window.spellings if self._tokenizer.task.cased else window.words)[index]
@@ -220,7 +220,7 @@ class Candidates:
     def _forms(self, word: str, first: bool) -> list[Option]:
         """Return a word in its cases, lower case first."""
         task = self._tokenizer.task
-        if task.cased and task.inline_case:  # a word in mixed case keeps its spelling whichever case is written
+        if task.cased and task.inline_case:  # the tokens are in lower case; `iPhone` gets its spelling back in `render`
             word = word.lower()
         forms = case_forms(word) if task.cased else {Case.LOWER: word}
         return [Option(self._tokenizer.form_ids(form, first=first), case=case) for case, form in forms.items()]

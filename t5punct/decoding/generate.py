@@ -16,8 +16,7 @@ from ..model import Model
 from ..t5.word_memory import WordMemory
 from ..windows.votes import Vote
 from .align import AlignConfig, AlignmentCounts, align, votes
-from .batching import batch_by_length
-from .inputs import DecodingConfig, WindowInput, encoder_input
+from .inputs import DecodingConfig, WindowInput, batch_by_length, encoder_input
 
 _ROOM = 1.5  # how much longer than its source a target may grow; marks and capitals cost tokens
 _ROOM_TOKENS = 16
@@ -57,7 +56,7 @@ def generate_texts(model: Model, windows: Sequence[WindowInput], config: Decodin
     mark_ids = [tokenizer.mark_ids[mark] for mark in model.task.marks]
     processors = list[MarkCap]()
     if all(len(ids) == 1 for ids in mark_ids):
-        case_ids = [ids[0] for ids in tokenizer.case_ids.values() if len(ids) == 1]
+        case_ids = [number for ids in tokenizer.case_ids.values() for number in ids] if model.task.inline_case else []
         processors = [MarkCap([ids[0] for ids in mark_ids], config.alphabet(model.task).max_marks, case_ids)]
     sources = [window.source(tokenizer, config.style) for window in windows]
     texts: dict[int, str] = {}
@@ -82,9 +81,9 @@ def generate_texts(model: Model, windows: Sequence[WindowInput], config: Decodin
 
 
 class MarkCap:
-    """A logits processor of transformers: forbids a mark where a slot has `most_marks`, and behind a capital's sign.
+    """A logits processor of transformers: a slot has at most `most_marks`, and behind a capital's sign stands a word.
 
-    Some decoders would write no end of them: `. ^ . ^ .`.
+    Some decoders would write no end of marks and signs: `. ^ . ^ ^ ^`.
     """
 
     def __init__(self, mark_ids: Sequence[int], most_marks: int, case_ids: Sequence[int] = ()) -> None:
@@ -103,6 +102,7 @@ class MarkCap:
         needs_word = torch.isin(last[:, -1], last.new_tensor(self._case_ids))
         is_forbidden = torch.zeros_like(scores, dtype=torch.bool)
         is_forbidden[:, list(self._mark_ids)] = (is_full | needs_word)[:, None]
+        is_forbidden[:, list(self._case_ids)] = needs_word[:, None]
         return scores.masked_fill(is_forbidden, -torch.inf)
 
 

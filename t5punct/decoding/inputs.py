@@ -1,19 +1,18 @@
 """What a decoder is given, and its settings.
 
-In: words of a window.  Out: `WindowInput`s, padded tensors.
+In: words of a window.  Out: `WindowInput`s, batches of about equal lengths, padded tensors.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 import torch
 
 from ..config import check, check_choice, check_range
-from ..model import Model
+from ..model import PRECISIONS, Model
 from ..t5.delay import MOST_WORDS
-from ..t5.precision import PRECISIONS
 from ..t5.task import TaskConfig, check_odds
 from ..t5.tokenization import Source, TaskTokenizer
 from ..text.marks import DISFLUENT, NO_MARKS, Alphabet
@@ -22,7 +21,7 @@ from ..text.spelling import LONGEST_WORD
 
 DECODERS = ("auto", "slots", "tagger", "generate")
 MOST_BEAMS = 64  # each holds all windows of a batch in memory once more
-_BLOB_LETTERS = 12  # how many letters of such a word the model sees
+_BLOB_LETTERS = 12  # how many letters the model sees of a word with more than `LONGEST_WORD`
 
 
 @dataclass(frozen=True)
@@ -36,7 +35,7 @@ class DecodingConfig:
     style: str | None = None  # None takes the model's default
     marks: str | None = None  # of the task's marks, those that may be written; None: all
     max_marks: int | None = None  # of a slot at most; None: the style's
-    # `slots`, `tagger`: factors of marks' odds against none, for those of the task; {}: 1 for all marks
+    # `slots`, `tagger`: factors of a mark's odds against no mark; None: those of the task; {}: 1 for all marks
     mark_odds: dict[str, float] | None = None
     delay_words: int | None = None  # `tagger`: no decision depends on later words than this many; None: all count
     precision: str | None = None  # see `precision`; None: that of the model; `auto` if it is loaded by name
@@ -87,7 +86,7 @@ class DecodingConfig:
 
 
 def allow_disfluency_sign(config: DecodingConfig, model: Model, disfluencies: str) -> DecodingConfig:
-    """Return a config whose slots may hold the sign of disfluent words; the same config if these are only kept.
+    """Return a config whose slots may hold the sign of disfluent words; the config itself if such words are only kept.
 
     Raises ConfigError where the model or the decoder cannot mark them, or the sign is named though they are kept.
     """
@@ -168,3 +167,19 @@ def encoder_input(sources: Sequence[Source], model: Model) -> tuple[torch.Tensor
     rows = [[*source.ids, *(pad,) * (width - len(source.ids))] for source in sources]
     attention_mask = (torch.arange(width, device=model.device) < lengths[:, None]).long()
     return torch.tensor(rows, device=model.device), attention_mask
+
+
+def batch_by_length(lengths: Sequence[int], batch_tokens: int) -> Iterator[list[int]]:
+    """Yield batches of indices, from short to long: each holds at most `batch_tokens`, as padded, or a single sequence.
+
+    >>> list(batch_by_length([9, 2, 8, 3], batch_tokens=18))
+    [[1, 3], [2, 0]]
+    """
+    batch: list[int] = []
+    for index in sorted(range(len(lengths)), key=lengths.__getitem__):
+        if batch and lengths[index] * (len(batch) + 1) > batch_tokens:
+            yield batch
+            batch = []
+        batch.append(index)
+    if batch:
+        yield batch

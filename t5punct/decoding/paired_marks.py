@@ -66,7 +66,7 @@ class _Path(NamedTuple):
     """A way to write the first words; score: the logarithm of its probability, but for a term that all ways share."""
 
     score: float
-    choices: tuple[_Path, PairedMarks] | None  # the way to the word before the last, and the last one's marks
+    choices: tuple[_Path, PairedMarks] | None  # the way to the word before the last, and the marks of the last word
 
 
 def pair_marks(words: Sequence[WordScores], pairs: Pairs) -> list[PairedMarks]:
@@ -94,20 +94,21 @@ def _iter_steps(kind: Kind, path: _Path, word: WordScores, pairs: Pairs) -> Iter
     """
     opening_log_odds = {0: 0.0}  # by the class of an opening mark; 0: none
     if word.may_open and kind in (ANY_END, UNOPENED):
-        kind = UNOPENED  # from here on a `?` needs its `¿`
+        kind = UNOPENED  # an opening mark is likely here, so without one the sentence may not end with `?`
         opening_log_odds |= {
             opening: math.log(ODDS * word.openings[opening] / max(word.openings[0], 1e-9))
             for opening in pairs.closings
             if word.openings[opening] > 0.0
         }
-    inside = max((mark for mark in range(len(word.marks)) if mark not in pairs.ends), key=word.marks.__getitem__)
+    inner_marks = (mark for mark in range(len(word.marks)) if mark not in pairs.ends)
+    inner_mark = max(inner_marks, key=word.marks.__getitem__)
     for opening, log_odds in opening_log_odds.items():
-        kind_here = opening or kind
-        end = max(_ends_of(kind_here, pairs), key=word.marks.__getitem__, default=None)
+        kind_here = opening if opening else kind  # a sentence with an opening mark is of that mark's kind
+        end_mark = max(_ends_of(kind_here, pairs), key=word.marks.__getitem__, default=None)
         score = path.score + log_odds
-        yield kind_here, _Path(score + word.marks[inside], (path, PairedMarks(opening, inside, end)))
-        if end is not None and word.marks[end] > -math.inf:
-            yield ANY_END, _Path(score + word.marks[end], (path, PairedMarks(opening, end, end)))
+        yield kind_here, _Path(score + word.marks[inner_mark], (path, PairedMarks(opening, inner_mark, end_mark)))
+        if end_mark is not None and word.marks[end_mark] > -math.inf:
+            yield ANY_END, _Path(score + word.marks[end_mark], (path, PairedMarks(opening, end_mark, end_mark)))
 
 
 def _ends_of(kind: Kind, pairs: Pairs) -> Sequence[int]:

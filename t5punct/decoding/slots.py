@@ -28,17 +28,16 @@ from ..t5.tagger import TAGGED_CASES
 from ..t5.tokenization import Source
 from ..text.marks import NO_MARKS, Case
 from ..windows.votes import Vote
-from .batching import batch_by_length
 from .cached_decoder import CachedDecoder, output_scale
 from .candidates import Candidates
 from .draft import ALL_TOKENS, Draft, Guess, Solution
-from .inputs import DecodingConfig, WindowInput, encoder_input
+from .inputs import DecodingConfig, WindowInput, batch_by_length, encoder_input
 from .tagging import TagDecoder
 
 _NO_TOKEN = -1  # fills up rows with fewer tokens; its logit is minus infinity
 
-# The tagger's capitals include those of sentences that may begin.  Behind a comma none does, so there the draft gives
-# capitals half their odds (chosen on dev2012 and held-out text).  This changes only the speed.
+# The tagger also writes a capital where a sentence may begin.  Behind a comma no sentence begins, so there the draft
+# halves the odds of capitals (chosen on dev2012 and held-out text).  This changes only the speed.
 _BEGINS = torch.tensor([math.log(2.0) if case is Case.CAPITALISED else 0.0 for case in TAGGED_CASES])
 
 # A pass decides so many tokens.  What stands behind its first disagreement is decided again, so a pass that ends early
@@ -72,7 +71,7 @@ class SlotDecoder:
         self._pass_tokens = _PASS_TOKENS if model.device.type == "cpu" else ALL_TOKENS
         self._output_scale = output_scale(model)
         self._tagger = None if model.tagger is None else TagDecoder(model, self._config)
-        # the bundled decoders learned no opening marks, so those of a tagger that did are taken
+        # the bundled decoders learned no opening marks: if the tagger did, its opening marks are taken
         self._has_tagged_openings = model.tagger is not None and model.tagger.openings is not None
 
     def decode(self, windows: Sequence[WindowInput], n_slots: Sequence[int] | None = None) -> list[Solution]:

@@ -28,8 +28,7 @@ from ..t5.tagger import TAGGED_CASES
 from ..text.marks import DISFLUENT, NO_MARKS, OPENING, OTHER_SCRIPTS, Case, case_forms, ends_sentence
 from ..text.spelling import precedes_name
 from ..windows.votes import Distribution, Vote, normalise
-from .batching import batch_by_length
-from .inputs import DecodingConfig, WindowInput, encoder_input
+from .inputs import DecodingConfig, WindowInput, batch_by_length, encoder_input
 from .paired_marks import Pairs, WordScores, pair_marks
 
 _log = logging.getLogger(__name__)
@@ -113,11 +112,11 @@ class TagDecoder:
 
     @torch.inference_mode()
     def tag(self, states: torch.Tensor, places: Sequence[Sequence[int]], windows: Sequence[WindowInput]) -> Tagged:
-        """Return what the tagger says of the slots behind some tokens, all those of one window after the other.
+        """Return what the tagger says of the slots behind some tokens, one window's slots after the other's.
 
-        states: (n_batch, n_source, d_model); places: the tokens of each window.  A sentence end that is said twice is
-        said once, and opening marks fit the ends of their sentences; with a delay they do not, since slots would wait
-        for later ones.
+        states: (n_batch, n_source, d_model); places: the tokens of each window.  Of two ends for one sentence the
+        likelier stays (`doubled_ends`), and opening marks fit the ends of their sentences (`pair_marks`); not so with a
+        delay, since slots would wait for later ones.
         """
         rows = [row for row, tokens in enumerate(places) for _ in tokens]
         states = states[rows, [*chain.from_iterable(places)]]  # (n_slots, d_model)
@@ -144,7 +143,7 @@ class TagDecoder:
     def _paired(
         self, pairs: Pairs, marks: torch.Tensor, openings: torch.Tensor, windows: Sequence[WindowInput]
     ) -> tuple[torch.Tensor, torch.Tensor]:
-        """Return logits of marks and probabilities of opening marks, whose best are those that `pair_marks` chose.
+        """Return logits of marks and probabilities of opening marks; the best of each are what `pair_marks` chose.
 
         marks: (n_slots, n_mark_classes), openings: (n_slots, n_opening_classes), of one window after the other.
         """
@@ -215,7 +214,7 @@ class TagDecoder:
 
 
 def doubled_ends(chances: Sequence[float], is_end: Sequence[bool], lengths: Sequence[int]) -> list[int]:
-    """Return the slots whose end repeats a likelier one at most `_NEAR_WORDS` slots away, if only one can be right.
+    """Return the slots with an end near a likelier end, at most `_NEAR_WORDS` slots away, if only one can be right.
 
     `chances`: that a sentence ends in a slot; `is_end`: whether one would be written; `lengths`: slots of each window.
     Where the tagger is sure of both ends, as in `yes. no.`, both stay (docs/design.md).

@@ -164,8 +164,8 @@ def compare(reference: str, output: str, *, case: bool = True, alphabet: Alphabe
 def compare_words(reference: Sequence[Word], output: Sequence[Word], *, case: bool = True) -> Counts:
     """Count words with their marks against a reference's.
 
-    Words are aligned in lower case.  The slot of a changed word is scored, that of a dropped word counts as unmarked,
-    and that of an inserted word does not count.
+    Words are aligned in lower case.  The slot of a changed word is scored.  The slot of a dropped word counts as
+    unmarked, and the slot of an inserted word does not count.
     """
     pairs: list[tuple[int, int | None]] = []  # the indices of words in reference and output; None: dropped
     inserted = dropped = changed = 0

@@ -125,7 +125,7 @@ def signature(punctuator: Punctuator, units: str, max_words: int | None) -> str:
         f"marks:{decoding.marks}" if decoding.marks is not None else "",
         f"max-marks:{max_marks}" if max_marks != task.max_marks else "",
         "mark-odds:" + " ".join(f"{mark}={value:g}" for mark, value in odds.items()) if odds else "",
-        # in bf16, a result depends on what else is in its batch (`t5/precision.py`)
+        # in bf16, a result depends on what else is in its batch (`model.py`)
         f"precision:{precision}" if precision != "fp32" else "",
         f"batch-tokens:{decoding.batch_tokens}" if precision == "bf16" else "",
         "fragment" if config.fragment else "",

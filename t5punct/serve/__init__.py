@@ -2,14 +2,12 @@
 
 In reading order:
 
-    config    where it listens, and its limits
     requests  what a request asks for: options as fields; and a stream's messages, as json
     engine    one model for many clients: what arrives while it works is decided together
     texts     a request's body -> the transcript, and its answer in pieces
     live      one stream over a WebSocket, and those who watch it
-    guard     what is refused before anything else: hosts, origins, tokens, large bodies
-    metrics   counts and latencies, as Prometheus reads them
-    app       the addresses, and the server, which ends in order
+    guard     who may use it; what is refused before anything else: hosts, origins, tokens, large bodies
+    app       the addresses, counts for Prometheus, and the server, which ends in order
     client    a pipe's words to a server and back, over lost connections
     page/     the pages at `/` and `/docs`
 """

@@ -23,7 +23,7 @@ from typing import Any
 import uvicorn
 from fastapi import Depends, FastAPI, Request, WebSocket
 from fastapi.responses import HTMLResponse, JSONResponse, Response, StreamingResponse
-from prometheus_client import generate_latest
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 from pydantic import BaseModel
 from starlette.concurrency import iterate_in_threadpool, run_in_threadpool
 from starlette.datastructures import UploadFile
@@ -34,13 +34,11 @@ from starlette.requests import ClientDisconnect
 
 from .. import __version__
 from ..errors import ConfigError, T5PunctError
-from ..options import ModelOptions
+from ..options import ServiceOptions
 from ..punctuator import Punctuator
-from .config import ServeConfig
 from .engine import Engine
-from .guard import REFUSALS, SUBPROTOCOL, Guard, refusal
+from .guard import REFUSALS, SUBPROTOCOL, Access, Guard, refusal
 from .live import BUSY, RESTARTING, UNFIT, LiveStream, Watchers, close
-from .metrics import Metrics
 from .page import page, reference_page
 from .requests import TEXT_FIELDS, FieldError, stream_request, text_request
 from .texts import FORMAT_OF_TYPE, WRITTEN_TYPES, Body, TooLongError, answer_of, with_json_texts
@@ -53,6 +51,35 @@ _STATUSES: dict[type[T5PunctError], HTTPStatus] = {
 _MOST_FIELDS = 100  # of a form: more than there are
 _WAITING_CONNECTIONS = 1024  # which the system holds until the server takes them
 _IDLE_CONNECTION_S = 30
+_STREAM_SECONDS = (0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5)
+_TEXT_SECONDS = (0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 300)
+
+
+class Metrics:
+    """The counts and latencies of one service, for Prometheus; seconds are those of a wall clock."""
+
+    def __init__(self) -> None:
+        self.registry = registry = CollectorRegistry()
+        self.requests = Counter("t5punct_requests", "Requests, by their status.", ["status"], registry=registry)
+        self.text_words = Counter("t5punct_text_words", "Words of texts that were punctuated.", registry=registry)
+        self.text_seconds = Histogram(
+            "t5punct_text_seconds", "From a request to its last word.", buckets=_TEXT_SECONDS, registry=registry
+        )
+        self.waiting_words = Gauge("t5punct_waiting_words", "Words of texts not decided yet.", registry=registry)
+        self.streams = Gauge("t5punct_streams", "Streams that are open.", registry=registry)
+        self.streams_opened = Counter("t5punct_streams_opened", "Streams that were opened.", registry=registry)
+        self.stream_words = Counter("t5punct_stream_words", "Words of streams.", registry=registry)
+        self.stream_seconds = Histogram(
+            "t5punct_stream_seconds",
+            "From a message to the words that became final by it.",
+            buckets=_STREAM_SECONDS,
+            registry=registry,
+        )
+
+    def count_step(self, n_words: int, seconds: float) -> None:
+        """Count a step of a stream, which brought some words and took so long."""
+        self.stream_words.inc(n_words)
+        self.stream_seconds.observe(seconds)
 
 
 @dataclass
@@ -60,8 +87,8 @@ class Service:
     """What the addresses share: the model, limits, counts, and whether the service is ending."""
 
     engine: Engine
-    options: ModelOptions  # what a request cannot choose
-    config: ServeConfig
+    options: ServiceOptions  # what a request cannot choose
+    access: Access
     metrics: Metrics = field(default_factory=Metrics)
     stopping: asyncio.Event = field(default_factory=asyncio.Event)  # set at the first signal
     watchers: Watchers = field(default_factory=Watchers)
@@ -88,13 +115,15 @@ def make_app(service: Service) -> FastAPI:
         docs_url=None,  # those pages load scripts of other sites; ours is `reference_page`
         redoc_url=None,
     )
-    config = service.config  # the middleware that is added last sees a request first
-    app.add_middleware(RequestBodyLimitMiddleware, max_body_size=config.max_body_bytes)
-    app.add_middleware(Guard, config=config)
-    if config.origins:  # lets the pages of these sites send a token, and read the answers
+    access = service.access
+    max_body_bytes = service.options.max_body_bytes
+    # the middleware that is added last sees a request first
+    app.add_middleware(RequestBodyLimitMiddleware, max_body_size=max_body_bytes)
+    app.add_middleware(Guard, access=access, max_body_bytes=max_body_bytes)
+    if access.origins:  # lets the pages of these sites send a token, and read the answers
         app.add_middleware(
             CORSMiddleware,
-            allow_origins=config.origins,
+            allow_origins=access.origins,
             allow_headers=["*"],
             allow_methods=["*"],
             expose_headers=[WARNING_HEADER],
@@ -129,12 +158,12 @@ def make_app(service: Service) -> FastAPI:
 async def _punctuate(request: Request, service: Service) -> Response:
     """Return the answer to a text, once its first piece is decided; the others are sent as they are decided."""
     started = time.monotonic()
-    if service.stopping.is_set() or service.engine.n_waiting_words >= service.config.max_waiting_words:
+    if service.stopping.is_set() or service.engine.n_waiting_words >= service.options.max_waiting_words:
         raise HTTPException(HTTPStatus.SERVICE_UNAVAILABLE)
     body, values = await _read(request)
     text_settings = text_request(values, service.options)
     # in other threads, as both wait for the model
-    answer = await run_in_threadpool(answer_of, body, text_settings, service.engine, service.config.max_words)
+    answer = await run_in_threadpool(answer_of, body, text_settings, service.engine, service.options.max_words)
     first = await run_in_threadpool(next, answer.pieces, "")  # an error until here still sets the status
     service.metrics.text_words.inc(answer.n_words)
 
@@ -198,9 +227,9 @@ def _add_streams(app: FastAPI, service: Service) -> None:
                 settings, fields = stream_request(dict(connection.query_params), service.options)
                 await run_in_threadpool(service.engine.streams, settings)  # raises for settings that cannot be
                 on_event = partial(service.watchers.publish, fields.show) if fields.show else None
-                live = LiveStream(
-                    connection, service.engine, settings, fields, service.metrics, service.config.idle_s, on_event
-                )
+                idle_s = service.options.idle_s
+                on_step = service.metrics.count_step
+                live = LiveStream(connection, service.engine, settings, fields, idle_s, on_step, on_event)
                 await live.run(service.stopping)
             except T5PunctError as error:
                 await close(connection, UNFIT, str(error))
@@ -219,7 +248,7 @@ async def _accept(connection: WebSocket, n_open: int, service: Service) -> bool:
     """Accept a connection; close it again and return False if `n_open`, those of its kind, leave no room."""
     protocols = connection.headers.get("sec-websocket-protocol", "")
     await connection.accept(SUBPROTOCOL if SUBPROTOCOL in protocols.split(",")[0] else None)
-    if service.stopping.is_set() or n_open >= service.config.max_streams:
+    if service.stopping.is_set() or n_open >= service.options.max_streams:
         await close(connection, BUSY, f"{n_open} streams are open, or the service is ending")
         return False
     return True
@@ -330,47 +359,47 @@ class Server(uvicorn.Server):
         now = time.monotonic()
         if self._n_signals and not self.service.stopping.is_set():
             self.service.stopping.set()
-            self._ends_at = now + self.service.config.ending_s
+            self._ends_at = now + self.service.options.ending_s
         elif self._n_signals:
             is_idle = not self.service.n_streams and not self.service.n_texts
             self.should_exit = self.should_exit or is_idle or now >= self._ends_at
         return await super().on_tick(counter)
 
 
-def listen(config: ServeConfig) -> socket.socket:
+def listen(access: Access) -> socket.socket:
     """Return a socket that listens.  Raises ConfigError if the address cannot be used: call this before loading."""
-    family = socket.AF_INET6 if ":" in config.host else socket.AF_INET
+    family = socket.AF_INET6 if ":" in access.host else socket.AF_INET
     listening = socket.socket(family, socket.SOCK_STREAM)
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
-        listening.bind((config.host, config.port))
+        listening.bind((access.host, access.port))
         listening.listen(_WAITING_CONNECTIONS)
     except (OSError, UnicodeError) as error:
         listening.close()
         reason = getattr(error, "strerror", None) or str(error)
-        mistake = f"{config.host}:{config.port}: {reason}"
+        mistake = f"{access.host}:{access.port}: {reason}"
         raise ConfigError(mistake, expected="an address that is free", fix="set --port or --host") from None
     return listening
 
 
 def serve(
     listening: socket.socket,
-    config: ServeConfig,
+    access: Access,
+    options: ServiceOptions,
     load: Callable[[], Punctuator],
-    options: ModelOptions,
     on_ready: Callable[[str], None],
 ) -> None:
     """Load the model and serve until a signal comes.  on_ready: called with the address when the model is loaded."""
-    service = Service(Engine(load()), options, config)
+    service = Service(Engine(load()), options, access)
     host, port = listening.getsockname()[:2]
     server_config = uvicorn.Config(
         make_app(service),
         log_level="warning",
         access_log=False,
         server_header=False,
-        ws_max_size=config.max_message_bytes,
+        ws_max_size=options.max_message_bytes,
         timeout_keep_alive=_IDLE_CONNECTION_S,
-        timeout_graceful_shutdown=max(1, round(config.ending_s)),
+        timeout_graceful_shutdown=max(1, round(options.ending_s)),
     )
     name = f"[{host}]" if ":" in host else host  # as IPv6 is written in addresses
     on_ready(f"http://{name}:{port}")

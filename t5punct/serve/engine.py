@@ -16,7 +16,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any, TypeVar
 
@@ -42,8 +42,8 @@ class _StreamCall:
     settings: StreamSettings
     action: str
     state: StreamState
-    words: tuple[TimedWord, ...]
-    answer: Future[Any]
+    words: Sequence[TimedWord]
+    answer: Future[Any] = field(default_factory=Future)
 
 
 class _TextCall:
@@ -53,21 +53,9 @@ class _TextCall:
         self.texts = texts
         self.punctuator = punctuator
         self.n_words = sum(map(len, texts))
+        self.n_waiting = self.n_words  # that are not decided yet
         self.decided: queue.SimpleQueue[Sequence[AnnotatedWord] | Exception] = queue.SimpleQueue()
         self.is_dropped = False
-
-    def words(self) -> Iterator[AnnotatedWord]:
-        """Yield the words as they are decided.  Raises what the model raises."""
-        n_left = self.n_words
-        try:
-            while n_left:
-                part = self.decided.get()
-                if isinstance(part, Exception):
-                    raise part
-                n_left -= len(part)
-                yield from part
-        finally:
-            self.is_dropped = True  # the client has left, or has all words
 
 
 class _TextGroup:
@@ -77,8 +65,7 @@ class _TextGroup:
         self.calls = calls
         self.owners = list[_TextCall]()  # of the texts that were begun, by their numbers
         self.parts = calls[0].punctuator.iter_parts(self._texts())
-        self.n_words = sum(call.n_words for call in calls)
-        self.is_long = self.n_words > _GROUP_WORDS
+        self.is_long = sum(call.n_words for call in calls) > _GROUP_WORDS
 
     def _texts(self) -> Iterator[Sequence[Word]]:
         """Yield the texts of calls that are not dropped by now, and note in `owners` whose each is."""
@@ -99,30 +86,42 @@ class Engine:
         self._streams: OrderedDict[str, Streams] = OrderedDict()
         self._thread = threading.Thread(target=self._run, name="t5punct-model", daemon=True)
         self._lock = threading.Lock()
-        self.n_waiting_words = 0  # of texts
+        self._open_calls = set[_TextCall]()  # somebody waits for their words
         self._thread.start()
 
     @property
     def is_alive(self) -> bool:
         return self._thread.is_alive()
 
+    @property
+    def n_waiting_words(self) -> int:
+        """How many words of texts are not decided yet."""
+        return sum(call.n_waiting for call in tuple(self._open_calls))
+
     def annotate(self, texts: Sequence[Sequence[Word]], config: PunctuatorConfig) -> Iterator[AnnotatedWord]:
         """Yield the words of texts, decided together with those of other requests.  It blocks: call it in a thread."""
         call = _TextCall(texts, self.punctuator(config))
-        self._count(call.n_words)
+        self._open_calls.add(call)
         self._calls.put(call)
-        yield from call.words()
+        n_left = call.n_words
+        try:
+            while n_left:
+                part = call.decided.get()
+                if isinstance(part, Exception):
+                    raise part
+                n_left -= len(part)
+                yield from part
+        finally:
+            call.is_dropped = True  # the client has left, or has all words
+            self._open_calls.discard(call)
 
     async def step(
         self, settings: StreamSettings, action: str, state: StreamState, words: Sequence[TimedWord] = ()
     ) -> Any:
-        """Call `push`, `flush`, `finish` or `provisional` of `Streams` for one stream, and return what it gives.
-
-        Raises InputError as they do.
-        """
-        answer: Future[Any] = Future()
-        self._calls.put(_StreamCall(settings, action, state, tuple(words), answer))
-        return await asyncio.wrap_future(answer)
+        """Call `push`, `flush`, `finish` or `provisional` of `Streams` for one stream; raises what they raise."""
+        call = _StreamCall(settings, action, state, words)
+        self._calls.put(call)
+        return await asyncio.wrap_future(call.answer)
 
     def punctuator(self, config: PunctuatorConfig) -> Punctuator:
         """Return the model with these settings.  Raises ConfigError for what it cannot do."""
@@ -146,12 +145,22 @@ class Engine:
         waiting = list[_TextCall]()
         is_open = True
         while is_open or groups or waiting:
-            stream_calls, text_calls, is_open = self._take(is_open, wait=not groups and not waiting)
-            if stream_calls:
-                with one_thread():
-                    for alike in _by_kind(stream_calls, lambda call: repr((call.settings, call.action))):
-                        self._step_streams(alike)
-            waiting += text_calls
+            stream_calls = list[_StreamCall]()
+            while is_open:
+                is_idle = not groups and not waiting and not stream_calls
+                try:
+                    call = self._calls.get(block=is_idle)
+                except queue.Empty:
+                    break
+                if call is None:  # by `close`, the last call
+                    is_open = False
+                elif isinstance(call, _TextCall):
+                    waiting.append(call)
+                elif call.answer.set_running_or_notify_cancel():  # False: nobody waits any more
+                    stream_calls.append(call)
+            with one_thread():
+                for alike in _by_kind(stream_calls, lambda call: repr((call.settings, call.action))):
+                    self._step_streams(alike)
             # while short texts are decided, others wait, to be the next group together; a long one keeps nobody waiting
             if all(group.is_long for group in groups):
                 beginning = waiting
@@ -161,39 +170,14 @@ class Engine:
             groups += self._begin(beginning)
             groups = [group for group in groups if self._advance(group)]  # in turns
 
-    def _take(self, is_open: bool, *, wait: bool) -> tuple[list[_StreamCall], list[_TextCall], bool]:
-        """Return the calls that have arrived, those of streams and of texts, and whether more may come (`is_open`).
-
-        wait: if there is none, block until one arrives.
-        """
-        stream_calls = list[_StreamCall]()
-        text_calls = list[_TextCall]()
-        while is_open:
-            try:
-                call = self._calls.get(block=wait and not stream_calls and not text_calls)
-            except queue.Empty:
-                break
-            match call:
-                case None:  # by `close`, the last call
-                    is_open = False
-                case _StreamCall():
-                    if call.answer.set_running_or_notify_cancel():  # False: nobody waits any more
-                        stream_calls.append(call)
-                case _TextCall():
-                    text_calls.append(call)
-        return stream_calls, text_calls, is_open
-
     def _step_streams(self, calls: Sequence[_StreamCall]) -> None:
         """Make one step of several streams together; all calls have the same settings and action."""
-        settings = calls[0].settings
         action = calls[0].action
-        states = [call.state for call in calls]
+        arguments: list[Any] = [[call.state for call in calls]]
+        if action == "push":
+            arguments.append([call.words for call in calls])
         try:
-            streams = self.streams(settings)
-            if action == "push":
-                steps: Sequence[Any] = streams.push(states, [call.words for call in calls])
-            else:  # `flush`, `finish` or `provisional`
-                steps = getattr(streams, action)(states)
+            steps = getattr(self.streams(calls[0].settings), action)(*arguments)
         except Exception as error:
             if isinstance(error, T5PunctError) and len(calls) > 1:  # one stream's mistake: the others go on
                 for call in calls:
@@ -222,28 +206,20 @@ class Engine:
         return groups
 
     def _advance(self, group: _TextGroup) -> bool:
-        """Decide the next slice of a group, and hand it to its call; return whether more is to come."""
-        n_words = 0
+        """Decide the next slice of a group, and hand it to its call; return whether more may come."""
         try:
-            is_dropped = all(call.is_dropped for call in group.calls)
-            if not is_dropped and (part := next(group.parts, None)):
-                number, words = part  # the number of the text
-                group.owners[number].decided.put(words)
-                n_words = len(words)
+            part = None if all(call.is_dropped for call in group.calls) else next(group.parts, None)
         except Exception as error:
             for call in group.calls:
                 call.decided.put(error)
-        if n_words == 0:  # the group has ended, maybe with words that nobody waits for
-            self._count(-group.n_words)
             return False
-        self._count(-n_words)
-        group.n_words -= n_words
+        if part is None:
+            return False
+        number, words = part  # the number of the text
+        call = group.owners[number]
+        call.n_waiting -= len(words)
+        call.decided.put(words)
         return True
-
-    def _count(self, n_words: int) -> None:
-        """Add words of texts that begin to wait; a negative number is of words that wait no more."""
-        with self._lock:
-            self.n_waiting_words += n_words
 
 
 @contextmanager

@@ -1,6 +1,6 @@
 """Refuse requests before anything else sees them: foreign names and pages, missing tokens.
 
-In: an ASGI application and the service's config.  Out: an application that answers such requests itself.
+In: an ASGI application, and who may use it.  Out: an application that answers such requests itself.
 
 - A request that calls the service by an unknown name comes from a page that was led here (DNS rebinding).
 - A page of another site may not use the service unless it is named: browsers let any page open a WebSocket.
@@ -14,6 +14,7 @@ bytes of bodies without a length.
 from __future__ import annotations
 
 import hmac
+from dataclasses import dataclass
 from http import HTTPStatus
 from urllib.parse import urlsplit
 
@@ -22,9 +23,11 @@ from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 from starlette.websockets import WebSocketClose
 
-from .config import ServeConfig
+from ..config import check
 
 SUBPROTOCOL = "t5punct"
+_LOCAL = ("127.0.0.1", "localhost", "[::1]")
+_EVERYWHERE = ("0.0.0.0", "::")  # noqa: S104  # where a user may let it listen; no request may call it so
 _TOKEN_PROTOCOL = "bearer."  # noqa: S105  # what stands before a token
 # need no token: health checks; the page, which asks the user for the token; the reference
 _OPEN_PATHS = ("/healthz", "/", "/docs")
@@ -57,12 +60,31 @@ def refusal(status: int, found: str = "", expected: str = "", fix: str = "") -> 
     return JSONResponse({"error": dict(zip(names, texts, strict=True))}, status, _HEADERS.get(status))
 
 
+@dataclass(frozen=True)
+class Access:
+    """Where the service listens, and who may use it."""
+
+    host: str = "127.0.0.1"
+    port: int = 8008  # 0: a free one, which the log names
+    token: str | None = None  # requests must bring it, but for `/`, `/docs` and `/healthz`; None: none is asked for
+    hosts: tuple[str, ...] = ()  # names by which it may be called, beside its own address
+    origins: tuple[str, ...] = ()  # other sites whose pages may use it
+
+    def __post_init__(self) -> None:
+        is_token = self.token is None or (self.token.isascii() and self.token.isprintable() and self.token.strip())
+        check(is_token, "an empty token, or one with odd characters", expected="ascii", fix="choose another")
+
+
 class Guard:
     """Middleware that hands on to an application only the requests that it may serve."""
 
-    def __init__(self, app: ASGIApp, config: ServeConfig) -> None:
+    def __init__(self, app: ASGIApp, access: Access, max_body_bytes: int) -> None:
         self._app = app
-        self._config = config
+        self._access = access
+        own_host = f"[{access.host}]" if ":" in access.host else access.host  # as a request writes it
+        names = (*_LOCAL, *access.hosts) if access.host in _EVERYWHERE else (*_LOCAL, own_host, *access.hosts)
+        self._hosts = {name.lower() for name in names}
+        self._max_body_bytes = max_body_bytes
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Refuse a request, or hand it on."""
@@ -80,21 +102,21 @@ class Guard:
         host = headers.get("host", "")
         name, _, port = host.rpartition(":")
         name = name if port.isdecimal() else host  # `[::1]` has no port
-        if name.lower() not in self._config.allowed_hosts:
+        if name.lower() not in self._hosts:
             return HTTPStatus.MISDIRECTED_REQUEST
         origin = headers.get("origin")  # of the page that sends it; None: no page does
-        if origin is not None and origin not in self._config.origins and urlsplit(origin).netloc != host:
+        if origin is not None and origin not in self._access.origins and urlsplit(origin).netloc != host:
             return HTTPStatus.FORBIDDEN
         length = headers.get("content-length", "0")
         # Python refuses to read numbers of thousands of digits; the first twenty are too large as well
-        if length.isdecimal() and int(length[:20]) > self._config.max_body_bytes:
+        if length.isdecimal() and int(length[:20]) > self._max_body_bytes:
             return HTTPStatus.REQUEST_ENTITY_TOO_LARGE
-        if self._config.token is None or scope["path"] in _OPEN_PATHS:
+        if self._access.token is None or scope["path"] in _OPEN_PATHS:
             return None
         kind, _, token = headers.get("authorization", "").partition(" ")
         tokens = [token] if kind.lower() == "bearer" else []
         protocols = headers.get("sec-websocket-protocol", "").split(",")
         tokens += [name.strip().removeprefix(_TOKEN_PROTOCOL) for name in protocols if _TOKEN_PROTOCOL in name]
-        wanted = self._config.token.encode()
+        wanted = self._access.token.encode()
         n_right = sum(hmac.compare_digest(token.encode(), wanted) for token in tokens)  # all, in constant time
         return None if n_right else HTTPStatus.UNAUTHORIZED

@@ -20,12 +20,10 @@ from typing import Any
 from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
 
 from ..errors import InputError, T5PunctError
-from ..streaming import Committed, StreamState
-from ..streaming.language import LanguageWatch
-from ..streaming.streams import committed_events, provisional_event
+from ..streaming import StreamState, TimedWord
+from ..streaming.streams import LanguageWatch, committed_events, provisional_event
 from ..text.words import readable
 from .engine import Engine
-from .metrics import Metrics
 from .requests import Message, StreamFields, StreamSettings, message_of
 
 _WAITING_EVENTS = 1000  # of a watcher that does not read; then the oldest are dropped
@@ -40,8 +38,8 @@ ENDED, GOING_AWAY, UNFIT, TOO_MUCH, BROKEN, RESTARTING, BUSY = 1000, 1001, 1008,
 class _Inbox:
     """The messages of a client that are not answered yet.
 
-    `fill` reads them while earlier ones are answered, so it notices at once when the client leaves.  It stops reading
-    while too much waits: so a client that reads slowly is held back by its own connection.
+    They are read while earlier ones are answered, so that it is noticed at once when the client leaves; while too much
+    waits, none are: so a client that reads slowly is held back by its own connection.
     """
 
     def __init__(self, socket: WebSocket) -> None:
@@ -83,6 +81,7 @@ class LiveStream:
     """A stream and its client.
 
     idle_s: after so many seconds without a message, or with an event that the client does not read, the stream ends.
+    on_step: called with the number of new words and the seconds after each step of the model.
     on_event: called with each event that watchers may see, as json.
     """
 
@@ -90,8 +89,8 @@ class LiveStream:
     engine: Engine
     settings: StreamSettings
     fields: StreamFields
-    metrics: Metrics
     idle_s: float
+    on_step: Callable[[int, float], None]
     on_event: Callable[[str], None] | None
     _state: StreamState = field(default_factory=StreamState, init=False)
     _n_chars: int = field(default=0, init=False)  # of the text of all committed words
@@ -170,12 +169,7 @@ class LiveStream:
         for start in range(0, max(1, len(words)), _STEP_WORDS):  # an order comes without words
             step_words = words[start : start + _STEP_WORDS]
             warning = self._language.hear(" ".join(word.word for word in step_words))
-            started = time.perf_counter()
-            step = await self.engine.step(self.settings, message.order or "push", self._state, step_words)
-            n_new = step.state.n_seen - self._state.n_seen
-            self.metrics.stream_words.inc(max(0, n_new))
-            self._state = step.state
-            await self._send_words(step.committed, started, warning)
+            await self._step(message.order or "push", step_words, warning)
         if self.fields.provisional:
             tail = await self.engine.step(self.settings, "provisional", self._state)
             await self._send(provisional_event(tail))
@@ -192,20 +186,18 @@ class LiveStream:
     async def _finish(self) -> None:
         """Send the last words, and the event that says so."""
         warning = self._language.end()
-        started = time.perf_counter()
-        committed: Sequence[Committed] = ()
         if not self._state.finished:
-            step = await self.engine.step(self.settings, "finish", self._state)
-            self._state = step.state
-            committed = step.committed
-        await self._send_words(committed, started, warning)
+            await self._step("finish", warning=warning)
         await self._send({"end": {"n_words": self._state.n_committed, "n_chars": self._n_chars}})
 
-    async def _send_words(self, words: Sequence[Committed], started: float, warning: str | None) -> None:
-        """Send words that became final, and a warning.  started: when the model was asked, by `time.perf_counter`."""
+    async def _step(self, action: str, words: Sequence[TimedWord] = (), warning: str | None = None) -> None:
+        """Let the model make a step, and send the words that became final by it, and a warning."""
+        started = time.perf_counter()
+        step = await self.engine.step(self.settings, action, self._state, words)
         spent_s = time.perf_counter() - started
-        self.metrics.stream_seconds.observe(spent_s)
-        events, self._n_chars = committed_events(words, self._n_chars, round(1000 * spent_s, 1))
+        self.on_step(step.state.n_seen - self._state.n_seen, spent_s)
+        self._state = step.state
+        events, self._n_chars = committed_events(step.committed, self._n_chars, round(1000 * spent_s, 1))
         for event in events:
             await self._send(event)
         if warning is not None:

@@ -115,7 +115,7 @@ def text_request(values: Mapping[str, Any], service: ModelOptions) -> TextReques
     """
     terms = str(values.get("terms", ""))
     others = {name: value for name, value in values.items() if name != "terms"}
-    options = _read_options(TranscriptOptions, others, service, {"html": None, "output_dir": None, "ray": None})
+    options = _read_options(TranscriptOptions, others, service)
     is_name = not options.preset.lower().endswith(PRESET_SUFFIXES)
     expected = "a name of `t5punct presets`"
     check(is_name, f"preset {options.preset!r}, a file", expected=expected, fix="give window and so on")
@@ -127,17 +127,14 @@ def text_request(values: Mapping[str, Any], service: ModelOptions) -> TextReques
 
 def stream_request(values: Mapping[str, Any], service: ModelOptions) -> tuple[StreamSettings, StreamFields]:
     """Return a stream's settings, and all its fields.  Raises FieldError or ConfigError."""
-    fields = _read_options(StreamFields, values, service, {"json": True})
+    fields = _read_options(StreamFields, values, service)
     return StreamSettings(fields.stream(), fields.config(fields.render())), fields
 
 
-def _read_options(
-    kind: type[Options], values: Mapping[str, Any], service: ModelOptions, more: Mapping[str, Any]
-) -> Options:
+def _read_options(kind: type[Options], values: Mapping[str, Any], service: ModelOptions) -> Options:
     """Return options with the fields of a request and the model's options of the service.
 
-    more: values for options of the command line that are no fields, which `check_needs` looks at.  Raises FieldError
-    for an unknown field or a wrong value, ConfigError for a field that does nothing.
+    Raises FieldError for an unknown field or a wrong value, ConfigError for a field that does nothing.
     """
     known = [name for name in names_of(kind) if name not in names_of(ModelOptions)]
     unknown = [name for name in values if name not in known]
@@ -156,7 +153,7 @@ def _read_options(
     options = kind(**options_of(ModelOptions, service), **asdict(fields))
     # a form sends all of its fields, so an empty one counts as not sent
     sent = [name for name in values if getattr(options, name) not in (None, False, "")]
-    check_needs({name: name for name in sent}, {**more, **asdict(options)})
+    check_needs({name: name for name in sent}, asdict(options))
     return options
 
 

@@ -4,7 +4,7 @@ In: words, in chunks of any size, of one stream or of many.  Out: committed word
 
 With a lookahead of 2, `push(["how", "are"])` commits nothing yet, `push(["you", "today"])` commits `how` and `are`, and
 `finish()` commits the rest.  The output does not depend on how the words are cut into chunks (but see
-`t5/precision.py`).
+`model.py`).
 """
 
 from __future__ import annotations
@@ -18,8 +18,10 @@ from typing import Any
 
 from ..config import check
 from ..errors import InputError
+from ..model import language_warning, unknown_language
 from ..punctuator import Punctuator, SentencePosition
 from ..text.io.live import TimedWord, whole_ms
+from ..text.languages import check_spaced
 from ..text.marks import Case
 from ..text.render import AnnotatedWord, Decision
 from ..text.words import Word, checked_text, words_of
@@ -32,6 +34,9 @@ from .state import StreamState, Times
 
 Words = Iterable[str | TimedWord]
 STREAM_MODEL = "base"  # streams must be quick: the default elsewhere is larger
+_GUESS_EVERY = 20  # words, after which a stream's language is guessed again
+_SPACED_AFTER = 4  # words; of fewer, a long one may be a name, not a text without spaces
+_MOST_HEARD = 200  # words, after which no language is guessed any more
 
 
 @dataclass(frozen=True, slots=True)
@@ -319,3 +324,40 @@ def committed_events(words: Sequence[Committed], n_chars: int, decision_ms: floa
 def provisional_event(words: Sequence[AnnotatedWord]) -> dict[str, list[str]]:
     """Return the event of words that are not final yet, as they look now."""
     return {"provisional": [word.text for word in words if not word.is_removed]}
+
+
+class LanguageWatch:
+    """Hears the first words of a stream, and warns once if they are in a language that the model does not know.
+
+    >>> german = LanguageWatch("large")
+    >>> german.hear("wie geht es dir") is None  # too little
+    True
+    >>> german.end()[:69]
+    'the text seems to be in German, which the model large does not know, '
+    """
+
+    def __init__(self, model_name: str) -> None:
+        self._model_name = model_name
+        self._heard = list[str]()
+        self._is_over = False
+
+    def hear(self, text: str) -> str | None:
+        """Take more words; return a warning if there is one by now.  Raises InputError for words without spaces."""
+        if self._is_over:
+            return None
+        n_before = len(self._heard)
+        self._heard += text.split()
+        if n_before < _GUESS_EVERY and len(self._heard) >= _SPACED_AFTER:
+            check_spaced(self._heard, "the text")
+        is_time = len(self._heard) // _GUESS_EVERY > n_before // _GUESS_EVERY
+        return self._guess() if is_time else None
+
+    def end(self) -> str | None:
+        """Return a warning about all words; None after 200 of them or an earlier one.  Raises InputError as `hear`."""
+        check_spaced(self._heard, "the text")
+        return None if self._is_over else self._guess()
+
+    def _guess(self) -> str | None:
+        language = unknown_language(self._model_name, self._heard)
+        self._is_over = language is not None or len(self._heard) >= _MOST_HEARD
+        return None if language is None else language_warning(self._model_name, language)

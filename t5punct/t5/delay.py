@@ -30,7 +30,7 @@ from .encoder import Encoder
 from .task import TaskConfig
 from .tokenization import Source
 
-LEFT_WORDS = 32  # what a layer sees to the left, where nothing else is said
+LEFT_WORDS = 32  # how many words a layer sees to the left by default
 PREFIX = -1  # the word of prefix tokens
 MOST_WORDS = 100_000  # a delay of more is as good as none
 NOBODY = 1 << 30  # the word of tokens that no word sees; far from every real one
@@ -95,7 +95,7 @@ def keys_in_sight(query_words: torch.Tensor, key_words: torch.Tensor, look_ahead
 def delayed_states(encoder: Any, input_ids: torch.Tensor, words: torch.Tensor, delay: Delay) -> torch.Tensor:
     """Return the states of an encoder whose layers see what a delay lets them see; in training mode with dropout.
 
-    input_ids, words: int64 (n_batch, n_source), `words` as `token_words` has them, `NOBODY` where padded.  Gives
+    input_ids, words: int64 (n_batch, n_source); `words`: what `token_words` gives, and `NOBODY` where padded.  Gives
     (n_batch, n_source, d_model).  Raises ModelError for an encoder with absolute positions only.
     """
     stack = Encoder(encoder)
@@ -103,7 +103,7 @@ def delayed_states(encoder: Any, input_ids: torch.Tensor, words: torch.Tensor, d
     n_source = input_ids.shape[1]
     hidden = stack.embed(input_ids, None)  # None: the mean position, where the encoder has absolute ones
     places = torch.arange(n_source, device=input_ids.device)
-    # a layer's biases are those of all distances in tokens, from `farthest` to the left to `farthest` to the right
+    # a layer has a bias for each distance in tokens, from `farthest` to the left to `farthest` to the right
     bias_columns = (places - places[:, None]).clamp(-stack.farthest, stack.farthest) + stack.farthest
     look_aheads = delay.look_aheads(len(stack.layers))
     masks = dict[int, torch.Tensor]()  # added to attention's logits, (n_batch, 1, n_source, n_source)

@@ -27,9 +27,9 @@ from ..config import check
 from ..errors import ModelError
 from .int8_linear import rounded_for
 
-# kinds of models, as config.json has them, whose layers have the parts of a BERT's
+# kinds of models, by the names in config.json, whose layers are built like BERT's
 _BERT_KINDS = ("bert", "roberta", "xlm-roberta", "camembert", "electra", "mpnet")
-_MPNET_BUCKETS, _MPNET_FARTHEST = 32, 128  # constants of its forward, which ignores its config here
+_MPNET_BUCKETS, _MPNET_FARTHEST = 32, 128  # constants in transformers' MPNet, which ignores its config here
 
 
 def blocks_of(encoder: Any) -> Any:
@@ -85,13 +85,17 @@ class EncoderLayer:
 
 
 class Encoder:
-    """An encoder, ready to be run.  Raises ModelError for a kind of model that only transformers can run."""
+    """An encoder whose layers are run one by one.
+
+    Raises ModelError for a kind of model that only transformers can run.  Such a model is read by its own forward
+    (`Model.encode`), with all its layers and without a delay.
+    """
 
     def __init__(self, encoder: Any) -> None:
         blocks = blocks_of(encoder)
         if blocks is None:
             mistake, expected = f"layers of a {encoder.config.model_type}", f"a T5, or one of {', '.join(_BERT_KINDS)}"
-            raise ModelError(mistake, expected=expected, fix="use all its layers, without a delay")
+            raise ModelError(mistake, expected=expected, fix="choose another model, or no delay and no fewer layers")
         self._encoder = encoder
         self.layers = [EncoderLayer(block, getattr(encoder, "config", None)) for block in blocks]
         if self.layers[0].has_norm_first:
@@ -101,7 +105,7 @@ class Encoder:
             self._biases = [attention.relative_attention_bias for attention in biased]
             self._n_buckets = self._biases[0].num_embeddings
             self.farthest = int(attentions[0].relative_attention_max_distance)  # tokens; from there on all are alike
-        else:  # MPNet has one for all layers; others have absolute places only
+        else:  # MPNet has one for all layers; others have absolute positions only, and no use for buckets
             bias = getattr(encoder.encoder, "relative_attention_bias", None)
             self._biases = [] if bias is None else [bias] * len(self.layers)
             self._n_buckets, self.farthest = _MPNET_BUCKETS, _MPNET_FARTHEST
@@ -134,7 +138,7 @@ class Encoder:
     def position_biases(self) -> list[torch.Tensor]:
         """Return each layer's position biases, (n_heads, 2 * farthest + 1); none if positions are absolute only.
 
-        Column d is that of keys which stand d - farthest tokens to the right of the query.
+        Column d holds the biases of keys d - farthest tokens to the right of the query.
         """
         if not self._biases:
             return []

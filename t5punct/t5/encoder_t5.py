@@ -21,7 +21,7 @@ from .word_memory import embed_targets, memory_of
 
 
 class EncoderT5Config(UMT5Config):  # type: ignore[misc]
-    """The config of the decoder, and, as `encoder`, that of the encoder as transformers writes it.
+    """The decoder's config; its member `encoder` is the encoder's config, in the form that transformers saves.
 
     d_code: channels of a word's code in the decoder's memory (see `word_memory`), None where the decoder reads the
     encoder's states alone; silent_ids: the tokens that are no words, of sources and targets.

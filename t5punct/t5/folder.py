@@ -115,7 +115,7 @@ def check_push(hub_id: str) -> None:
 def push(folder: Path, hub_id: str, *, private: bool = False) -> str:
     """Send a folder's files to the hub, and return the address of the commit.
 
-    A repository that is not there is made: private if asked for, else as its owner's settings have it.  Nothing else
+    A repository that is not there is made: private if asked for, else by its owner's default.  Nothing else
     ever leaves the machine.  Raises OutputError if the hub refuses, or cannot be reached.
     """
     from huggingface_hub import HfApi

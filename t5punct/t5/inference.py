@@ -58,7 +58,7 @@ def read_network(folder: Path, *, in_int8: bool = False) -> InferenceT5 | None:
         if config.model_type == "umt5" and getattr(config, "tie_word_embeddings", None) is False:
             return None  # its weights as they were published: see `weights.load_network`
         is_tied = _OUTPUT not in weights
-        with torch.device("meta"):  # its weights are those of the file
+        with torch.device("meta"):  # no memory yet: the weights come from the file
             network = InferenceT5(config)
         if is_tied:
             network.lm_head.weight = network.shared.weight
@@ -87,7 +87,8 @@ class InferenceT5(nn.Module):
     def __init__(self, config: Any) -> None:
         super().__init__()
         self.config = config
-        # as transformers 5 has it; a T5's depends on two settings
+        # whether states are scaled before `lm_head`, as in transformers 5: a umT5's are, a mT5's are not, and for a T5
+        # `scale_decoder_outputs` says so; without that setting they are scaled if the embeddings are tied
         is_tied = getattr(config, "tie_word_embeddings", None) is not False
         is_t5_scaled = getattr(config, "scale_decoder_outputs", is_tied)
         is_scaled = {"t5": is_t5_scaled, "mt5": False, "umt5": True, ENCODER_T5: True}[config.model_type]

@@ -100,7 +100,7 @@ def read_int8(folder: Path, settings: Mapping[str, Any]) -> tuple[Any, dict[str,
 
 
 def read_stored(folder: Path) -> dict[str, torch.Tensor | Int8Rows]:
-    """Return the weights of all shards by their names, as they are on disk, those of another folder too.
+    """Return the weights of all shards by their names, as they are on disk, with those that another folder holds.
 
     Raises ModelError if a file is missing, or there are two sets of them.
     """

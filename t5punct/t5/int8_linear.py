@@ -3,9 +3,9 @@
 In: a network in float32 on a CPU.  Out: a copy of it that multiplies in int8; embeddings and the output are shared.
 
 A layer computes y = (q(x) q(W)^T) s_x s_W + b: its input x, a row for each token, is divided by s_x (`steps`), a 127th
-of its largest value, and rounded (dynamic quantisation; Jacob 2018, with one scale a row on both sides, as LLM.int8()
-has it; Dettmers 2022, equation 4).  Sums of integers are exact, and a row's scale is its own.  So a token's result
-depends on no other token, in whatever batch it is computed.
+of its largest value, and rounded (dynamic quantisation, Jacob 2018; one scale for each row of both, as in LLM.int8(),
+Dettmers 2022, equation 4).  Sums of integers are exact, and each row has a scale of its own.  So a token's result does
+not depend on the other tokens of its batch.
 
 Processors with AVX512-VNNI or AMX multiply int8 about ten times as fast as float32.  On processors without VNNI
 oneDNN's product is about twice as fast as float32, but it adds the products of two neighbours in 16 bits, so a row's
@@ -106,7 +106,7 @@ def in_int8(network: Any) -> Any:
 
 
 def rounded_for(layer: nn.Module, inputs: torch.Tensor) -> torch.Tensor | RoundedRows:
-    """Return inputs as a layer multiplies them, rounded once for all layers that read them."""
+    """Return inputs in the form in which a layer multiplies them; all layers that read the same inputs can share it."""
     return RoundedRows.of(inputs) if isinstance(layer, Int8Linear) else inputs
 
 

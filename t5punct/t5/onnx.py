@@ -29,7 +29,8 @@ class _Encoder(nn.Module):
         super().__init__()
         network = copy.deepcopy(network).eval()
         for config in (network.config, network.encoder.config):
-            config._attn_implementation = "eager"  # the layout of the other's results depends on the machine
+            # not `sdpa`: the memory layout of its results differs between machines, and an export fixes one
+            config._attn_implementation = "eager"
         self.encoder = network.encoder
 
     def forward(self, ids: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:

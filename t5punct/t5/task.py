@@ -87,7 +87,7 @@ class TaskConfig:
 
     @property
     def pauses_ms(self) -> tuple[int, ...]:
-        """The shortest silence of each token in `PAUSES`; a silence has the last token whose length it reaches."""
+        """The shortest silence, in milliseconds, of each token in `PAUSES`; a longer silence has the later token."""
         return checked_pauses(self.pause_ms, self.long_pause_ms)
 
     @property
@@ -137,7 +137,7 @@ def checked_pauses(pause_ms: int | None, long_pause_ms: int | None) -> tuple[int
 
 
 def silence_tokens(pause: int) -> tuple[str, ...]:
-    """Return the token of a silence as a text has it, which none has for 0."""
+    """Return the tokens that stand in a text for a silence: one, or none for 0."""
     return PAUSES[:pause][-1:]
 
 

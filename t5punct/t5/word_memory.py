@@ -50,7 +50,7 @@ class WordMemory(nn.Module):
     def forward(self, states: torch.Tensor, input_ids: torch.Tensor, embeddings: nn.Embedding) -> torch.Tensor:
         """Return the memory (n_batch, n_source, d_model).
 
-        states: (n_batch, n_source, d_model); input_ids: int64 (n_batch, n_source); embeddings: those of the tokens.
+        states: (n_batch, n_source, d_model); input_ids: int64 (n_batch, n_source); embeddings: of all tokens.
         """
         is_word = self.are_words(input_ids)
         n_before = is_word.cumsum(-1) - is_word.long()

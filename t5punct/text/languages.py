@@ -50,8 +50,8 @@ _SCRIPTS = (
     ("\u1000", "\u109f", 8),  # Burmese
     ("\u1780", "\u17ff", 8),  # Khmer
     ("\u3040", "\u30ff", 4),  # kana
-    ("\u3400", "\u9fff", 4),  # ideographs
-    ("\U00020000", "\U0003ffff", 4),
+    ("\u3400", "\u9fff", 3),  # ideographs
+    ("\U00020000", "\U0003ffff", 3),
 )
 _ANY_SCRIPT = re.compile(f"[{''.join(f'{first}-{last}' for first, last, _ in _SCRIPTS)}]")
 

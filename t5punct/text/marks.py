@@ -47,6 +47,7 @@ _NEVER_UPPER = re.compile(r"\W*\d+(?:st|nd|rd|th|['’]?s)", re.IGNORECASE)  # `
 _INITIALS = re.compile(r"(?<!['’])\b[^\W\d_]")  # in `u.s.'s` all but the last
 # o'neil and d'angelo have two capitals; o'clock, d'you, d'oh and the like have one
 _DUTCH_ARTICLE = re.compile(r"['’][st]-(?=[^\W\d_])")  # of places: `'s-Hertogenbosch`
+_DUTCH_IJ = re.compile(r"ij(?=[bdklmnprsvwz]|$)")  # one letter where it begins a word: `IJsland`; but `Ijaz`
 _NAME = re.compile(r"[od]['’](?=[^\W\d_]{3})(?!(?:clock|you|accord)\b)")
 
 
@@ -120,7 +121,7 @@ def capitalise(word: str) -> str:
     """Upper-case the first letter that has a case, and those that have a capital with it.
 
     `us` -> `Us`, `'em` -> `'Em`, `o'neil` -> `O'Neil`, `u.s.` -> `U.S.`, `ph.d.` -> `Ph.D.`, `e.g.` -> `E.g.`,
-    `3d` -> `3D`; `3rd`, `10am` and `80s` stay.
+    `3d` -> `3D`, `ijs` -> `IJs`; `3rd`, `10am` and `80s` stay.
     """
     if has_initials(word):
         return _INITIALS.sub(lambda match: match[0].upper(), word)
@@ -134,6 +135,8 @@ def capitalise(word: str) -> str:
         if char.istitle() or char.islower():
             if _UNIT.match(word, index):
                 return word
+            if _DUTCH_IJ.match(word, index):
+                return word[:index] + "IJ" + word[index + 2 :]
             return word[:index] + char.title() + word[index + 1 :]
     return word
 

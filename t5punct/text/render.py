@@ -40,7 +40,7 @@ _LINKS = ";:-"  # marks that are stronger than a comma and end no sentence
 class RenderConfig:
     """What is written, and what of the input is kept."""
 
-    case: bool = True  # False leaves every letter as the input has it
+    case: bool = True  # False leaves the input's capitals and small letters unchanged
     keep_case: bool = False  # True leaves the letters of words that have capitals in the input
     keep_marks: bool = False  # True keeps the marks of the input, and adds others in empty slots
     alternatives: int = 0  # how many other marks of a slot are named beside the best
@@ -79,8 +79,8 @@ class Decision:
     case_confidence: float
     alternatives: tuple[Alternative, ...] = ()  # if they are asked for; the most probable first
     disfluent: bool = False  # whether a careful editor leaves the word out
-    opening: str | None = None  # the mark before the word: `¿`, `¡` or empty; None: that of the input stays
-    ends_quote: bool = False  # whether the quotes at the word's end close a whole sentence, whose marks stand inside
+    opening: str | None = None  # the mark before the word: `¿`, `¡` or empty; None: the input's opening mark stays
+    ends_quote: bool = False  # whether the quotes at the word's end close a whole sentence; its marks stand inside them
 
 
 def fit_opening(decision: Decision, opened: str, *, ends: bool) -> Decision:
@@ -105,7 +105,7 @@ def unsure_case(decision: Decision) -> Case | None:
 
 
 def agree_with_unsure(decision: Decision, before: Case | None) -> Decision:
-    """Return a decision whose case is that of the word before it, `before`, if that was unsure and this one is.
+    """Return a decision that takes the case of the word before it, `before`, if both cases are unsure.
 
     They are one name or none: neither `town Hall` nor `Town hall`.
     """
@@ -218,7 +218,8 @@ def _written(
     if config.case and not is_kept:
         core = word.core
         case = decision.case
-        if spellings.forms and case_of(core) is not Case.VERBATIM:  # mixed case of the input stays
+        is_mixed = case_of(core) is Case.VERBATIM and core[1:] != core[1:].lower()
+        if spellings.forms and not is_mixed:  # mixed case of the input stays; `O'neil` has a capital at its begin
             cased = apply_case(core, case)
             form = spellings.spell(cased)
             if form != cased:
@@ -247,12 +248,12 @@ def _written(
 
 
 def move_marks_of_removed_words(decisions: Iterable[Decision]) -> list[Decision]:
-    """Return decisions of words of which the disfluent ones are removed: stronger marks go to the word before.
+    """Move the marks of disfluent words, which will be removed, to the last word that stays, if they are stronger.
 
-    A comma goes with its word, which it set off: `the, um, house`.
+    A comma is removed with its word, which it set off: `the, um, house`.
     """
     moved = list[Decision]()
-    last: int | None = None  # the place of the last word that stays
+    last: int | None = None  # the index of the last word that stays
     for decision in decisions:
         if not decision.disfluent:
             last = len(moved)

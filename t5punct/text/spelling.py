@@ -33,12 +33,16 @@ _DETERMINERS = """
     ihrem ihren ihrer unser unsere unserem unseren unserer euer eure eurem euren eurer
 """
 _BEFORE_ORDINALS = {*_DETERMINERS.split()}
+_HUNGARIAN_MONTHS = {  # none is a word of another of the nine languages
+    "január", "február", "március", "április", "május", "június", "július", "augusztus", "szeptember", "október",
+}  # fmt: skip
 _BEHIND_ORDINALS = {
-    "januar", "jänner", "februar", "feber", "märz", "april", "mai", "juni", "juli", "august", "september", "oktober",
-    "november", "dezember", "marts", "maj", "december", "január", "február", "március", "április", "május", "június",
-    "július", "szeptember", "október", "und", "bis", "oder", "tag", "mal", "jahrhundert", "jahrhunderts", "platz",
-    "klasse", "stock", "sieg", "tor", "runde", "spieltag", "geburtstag", "etage", "auflage", "weltkrieg", "semester",
-    "liga", "bundesliga", "quartal", "halbzeit", "jahrestag", "kapitel", "niederlage", "titel", "treffer", "saison",
+    *_HUNGARIAN_MONTHS,
+    "januar", "jänner", "februar", "feber", "märz", "april", "mai", "juni", "juli", "august", "september",
+    "oktober", "november", "dezember", "marts", "maj", "december", "und", "bis", "oder", "tag", "mal",
+    "jahrhundert", "jahrhunderts", "platz", "klasse", "stock", "sieg", "tor", "runde", "spieltag", "geburtstag",
+    "etage", "auflage", "weltkrieg", "semester", "liga", "bundesliga", "quartal", "halbzeit", "jahrestag",
+    "kapitel", "niederlage", "titel", "treffer", "saison",
 }  # fmt: skip
 _LETTER_WITH_STOP = re.compile(r"[^\W\d_]\.[,;:?!)\"]*")
 _FIRST_PERSON = re.compile(r"i(?:['’].*)?", re.IGNORECASE | re.DOTALL)
@@ -61,10 +65,8 @@ _COUNTED_NOUNS = (
     "forduló", "kiadás", "születésnap", "világháború", "helyen", "helyez", "szimfónia", "piętr", "połow", "wiek",
     "miejsc", "klas", "rocznic", "edycj", "rundy", "rundzie", "kolejk", "kwarta", "semestr", "rozdzia", "wojn",
 )  # fmt: skip
-_HUNGARIAN_YEARS = {  # what stands behind a year that has a full stop: `1956. október 23.`
-    "január", "február", "március", "április", "május", "június", "július", "augusztus", "szeptember", "október",
-    "évi", "évben",
-}  # fmt: skip
+_BEHIND_YEARS = _HUNGARIAN_MONTHS | {"évi", "évben"}  # a year has a full stop in Hungarian: `1956. október 23.`
+_DAY_OR_MONTH = re.compile(r"\d{1,2}\.")  # of `3. 10. 1990`
 _ORDINAL_DIGITS, _YEAR_DIGITS = 2, 4
 LONGEST_WORD = 64  # letters; anything longer is a hash or the like
 _CODE = re.compile(
@@ -121,16 +123,19 @@ def precedes_name(word: str) -> bool:
 def is_ordinal(before: str, number: str, following: str) -> bool:
     """Return whether a full stop behind a number makes it an ordinal or a Hungarian year, judging by the words around.
 
-    `am 3. Oktober`, `im 19. Jahrhundert` and `1956. október 23` have one.
+    `am 3. Oktober`, `im 19. Jahrhundert`, `3. 10. 1990` and `1956. október 23. után` have one.
     """
     behind = following.lower().rstrip(".,;:?!")
     if not (number.isascii() and number.isdecimal()):
         return False
     if len(number) == _YEAR_DIGITS:
-        return behind in _HUNGARIAN_YEARS
+        return behind in _BEHIND_YEARS
     if len(number) > _ORDINAL_DIGITS:
         return False
     is_counted = behind in _BEHIND_ORDINALS or behind.startswith(_COUNTED_NOUNS)
+    of_date = _DAY_OR_MONTH.fullmatch(following) or (_DAY_OR_MONTH.fullmatch(before) and behind.isdecimal())
+    if of_date or before.lower() in _HUNGARIAN_MONTHS:
+        return True
     stands_inside = before.lower() in _BEFORE_ORDINALS and following[:1].isalnum()  # `am 3. Abend`
     return is_counted or stands_inside
 

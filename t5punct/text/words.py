@@ -238,7 +238,7 @@ def lead_of(text: str) -> str:
 
 
 def words_of(text: str, alphabet: Alphabet | None = None, *, opens_line: bool = True) -> Iterator[Word]:
-    """Yield the words of `split` one by one, as those of a long text need much memory.
+    """Yield the words of a text one by one, as `split` does; all words of a long text would need much memory.
 
     opens_line: whether the text begins a line; there a number with a full stop is a list item (`1.`).
     """
@@ -312,10 +312,10 @@ def _word(piece: str, space: str, alphabet: Alphabet, opens_line: bool) -> Word:
     marks = ""
     closers = ""  # those that stand behind a mark
     shared = ""  # a full stop that is the word's last and the first of `...`
-    for unit in _units(alphabet).finditer(piece, place):
+    for unit in _unit_pattern(alphabet).finditer(piece, place):
         # U.S. and e.g. are words: their last full stop belongs to them and is not a mark
         if not marks and unit["mark"] == "." and is_initialism(piece[: unit.end()].lstrip(OPENERS)):
-            # `U.S...` is `U.S.` and `...`, as `Alphabet.spell` has it
+            # `U.S...` is the word `U.S.` with the marks `...`: `Alphabet.spell` writes the shared full stop once
             shared = "." if piece.startswith(".", unit.end()) else ""
         elif unit["mark"]:
             place = place if marks else unit.start()
@@ -343,8 +343,8 @@ def _with_marks(word: Word, piece: str, space: str, alphabet: Alphabet) -> Word:
 
 
 @lru_cache(maxsize=32)
-def _units(alphabet: Alphabet) -> re.Pattern[str]:
-    """Return the pattern of one unit at the end of a piece: an emoticon, a mark, or another character.
+def _unit_pattern(alphabet: Alphabet) -> re.Pattern[str]:
+    """Return the pattern of one unit: an emoticon, a mark (the group `mark`), or any other character.
 
     Two hyphens are a dash; a single one (`pre-`) belongs to the word.
     """

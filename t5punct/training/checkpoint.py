@@ -27,7 +27,6 @@ from ..t5.folder import TAGGER_FILE, writing_folder
 from ..t5.weights import broken_weights
 from ..text.io.files import partial_folder, take_place
 from .config import TrainConfig
-from .lock import check_not_here
 
 TRAIN_FILE, STATE_FILE, OPTIMISER_FILE = "train.yaml", "state.json", "optimiser.safetensors"
 PAGE, PICTURE, VALUES = "report.md", "report.png", "report.json"  # of a finished run
@@ -49,30 +48,20 @@ class TrainState:
     stale: int = 0  # validations since the best one
     processes: int = 0  # that share the batches
     data: str = ""  # the fingerprint of the chunks (see `batches`)
+    parent: str = ""  # with adapters, the fingerprint of the weights that they were put on
 
 
 def check_output(config: TrainConfig) -> None:
-    """Raise ConfigError if the run may not have its output folder: we are in it, or it is not empty for a new run."""
-    folder = Path(config.output)
-    check_not_here(folder)
+    """Raise ConfigError if the output of a new run is not empty."""
     if config.resume:
         return
+    folder = Path(config.output)
     places = (folder, _aside(folder))  # a crash may have left a checkpoint aside
     is_begun = any((place / STATE_FILE).is_file() for place in places)
-    fix = "go on with resume=true, or choose another output"
-    check(not is_begun, f"output {folder} holds a run", expected="a new or empty folder", fix=fix)
     is_free = not folder.exists() or (folder.is_dir() and not any(folder.iterdir()))
-    mistake = f"output {folder} is a file or holds other files"
-    check(is_free, mistake, expected="a new or empty folder", fix="choose another output")
-
-
-def find_checkpoint(folder: Path) -> None:
-    """Raise ModelError if there is no checkpoint to resume, neither in the folder nor where a crash has left it."""
-    aside = _aside(folder)
-    if not folder.exists() and (aside / STATE_FILE).is_file():
-        aside.replace(folder)
-    if not (folder / STATE_FILE).is_file():
-        raise ModelError(f"no checkpoint in {folder}", expected=STATE_FILE, fix="run without resume=true")
+    mistake = f"output {folder} holds a run" if is_begun else f"output {folder} is a file or holds other files"
+    fix = "go on with resume=true, or choose another output" if is_begun else "choose another output"
+    check(is_free and not is_begun, mistake, expected="a new or empty folder", fix=fix)
 
 
 def save_checkpoint(
@@ -111,6 +100,16 @@ def save_checkpoint(
 
 
 def read_state(folder: Path) -> TrainState:
+    """Return the position of the last checkpoint, which comes back from where a crash may have left it.
+
+    Raises ModelError if there is none.
+    """
+    aside = _aside(folder)
+    if not folder.exists() and (aside / STATE_FILE).is_file():
+        aside.replace(folder)
+    is_saved = (folder / STATE_FILE).is_file()
+    fix = "run without resume=true"
+    check(is_saved, f"no checkpoint in {folder}", expected=STATE_FILE, fix=fix, kind=ModelError)
     return TrainState(**json.loads((folder / STATE_FILE).read_text(encoding="utf-8")))
 
 
@@ -139,14 +138,16 @@ def check_resumed(config: TrainConfig) -> None:
         check(is_possible, mistake, expected="the settings that it began with", fix=fix)
 
 
-def check_same_run(began: TrainState, now: TrainState, data: str) -> None:
-    """Raise ConfigError if a resumed run has another number of processes, or other chunks in the folder `data`."""
+def check_same_run(began: TrainState, now: TrainState, config: TrainConfig) -> None:
+    """Raise ConfigError if a resumed run has another number of processes, other data, or another model to adapt."""
     new_run = "start a new run in another output"
     mistake = f"{now.processes} processes for a run that began with {began.processes}"
     fix = f"launch {began.processes}, or {new_run}"
     check(began.processes == now.processes, mistake, expected=f"{began.processes} processes", fix=fix)
-    mistake = f"other chunks in {data} than the run began with"
-    check(began.data == now.data, mistake, expected="the data set that it began with", fix=f"put it back, or {new_run}")
+    mistake, expected = f"other chunks in {config.data.path} than the run began with", "the data set that it began with"
+    check(began.data == now.data, mistake, expected=expected, fix=f"put it back, or {new_run}")
+    mistake, expected = f"other weights in {config.init_from} than the adapters were trained on", "the same weights"
+    check(began.parent in ("", now.parent), mistake, expected=expected, fix=f"put them back, or {new_run}")
 
 
 def flatten_settings(values: dict[str, Any], prefix: str = "") -> dict[str, Any]:

@@ -15,18 +15,17 @@ from safetensors.torch import save_file
 from .. import config as settings
 from .. import model as models
 from ..config import check
-from ..decoding.batching import batch_by_length
+from ..decoding.inputs import batch_by_length
 from ..errors import ConfigError
 from ..model import Model, known_languages, with_precision
 from ..t5.tagger import TAGGED_CASES, Tagger, states_at_words
 from ..t5.weights import weights_fingerprint
-from ..text.io.files import take_place, whole_file
+from ..text.io.files import whole_file
 from ..text.languages import guess_language
 from .examples.batches import chunks_fingerprint, load_train, make_collator
 from .examples.example import ChunkExamples, Example
 from .labels import LABELS_FILE, ROWS_IN_PART, LabelsInfo, codes_of, part_name
 
-_BEGUN = "labels-begun.yaml"  # of a folder whose labels are not finished
 OnWords = Callable[[int, int], None]  # called with how many words have labels so far, and how many there are
 
 
@@ -48,14 +47,11 @@ def label(
     weights = weights_fingerprint(model.network.encoder, tagger)
     info = LabelsInfo(teacher, weights, chunks_fingerprint(rows), len(rows), list(tagger.mark_classes))
     model = with_precision(model, precision)
-    unfinished_file = folder / _BEGUN
-    finished_file = folder / LABELS_FILE
-    for file in (finished_file, unfinished_file):
-        is_own = not file.is_file() or settings.load_plain(LabelsInfo, file) == info
-        check(is_own, f"{folder}, which holds labels of another model or data set", expected="its own", fix="remove it")
+    file = folder / LABELS_FILE
+    is_own = not file.is_file() or settings.load_plain(LabelsInfo, file) == info
+    check(is_own, f"{folder}, which holds labels of another model or data set", expected="its own", fix="remove it")
     folder.mkdir(parents=True, exist_ok=True)
-    settings.save(info, unfinished_file)
-    finished_file.unlink(missing_ok=True)
+    settings.save(info, file)
     languages = known_languages(teacher)
     n_words = sum(rows["n_words"][:])
     n_done = 0
@@ -72,7 +68,6 @@ def label(
                 save_file({"codes": torch.cat(codes), "ends": ends}, partial)
         n_done += sum(chunks["n_words"])
         tell(n_done, n_words)
-    take_place(unfinished_file, finished_file)
     return folder
 
 

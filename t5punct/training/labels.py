@@ -1,7 +1,4 @@
-"""Labels of a teacher: what a larger model predicts for every word of a data set, on disk, a dozen bytes a word.
-
-In: a folder of labels (`t5punct label`), the number of a chunk.  Out: a code for each of its words, and the loss of a
-model that learns from them (Hinton 2015).
+"""Labels of a teacher (Hinton 2015): what a larger model predicts for every word of a data set, a dozen bytes a word.
 
 A code has a byte for each class of marks, then one for each case: -log2 of the probability in sixteenths of a bit, 255
 at most.  So probabilities of 1, 1/2 and 1/1000 are 0, 16 and 159, and none is wrong by more than 2.2 %.
@@ -25,7 +22,7 @@ from .. import config as settings
 from ..config import check
 from ..errors import InputError
 
-LABELS_FILE = "labels.yaml"  # is written last: a folder with it has all labels
+LABELS_FILE = "labels.yaml"
 ROWS_IN_PART = 4096  # chunks of one file
 _STEPS_IN_BIT = 16
 _HIGHEST_CODE = 255  # of all that is less probable than 2 ** -15.9
@@ -45,11 +42,15 @@ class LabelsInfo:
 
 @dataclass(frozen=True, slots=True)
 class WordLabel:
-    """A word's code, with form and marks of the word in the data.  Once noise changes these, the code is void."""
+    """A word's code, with form and marks of the word in the data."""
 
     code: bytes
     form: str
     marks: str
+
+    def code_of(self, form: str, marks: str) -> bytes:
+        """Return the code; b"" once noise has changed the word."""
+        return self.code if (form, marks) == (self.form, self.marks) else b""
 
 
 class Labels:
@@ -59,9 +60,10 @@ class Labels:
         """Raises InputError if there are no finished labels, and ConfigError if they lack one of the classes."""
         self._folder = Path(folder)
         file = self._folder / LABELS_FILE
-        expected, fix = f"a folder with {LABELS_FILE}", "run `t5punct label` (again)"
-        check(file.is_file(), f"no labels in {folder}", expected=expected, fix=fix, kind=InputError)
-        self.info = settings.load_plain(LabelsInfo, file)
+        self.info = settings.load_plain(LabelsInfo, file) if file.is_file() else LabelsInfo()
+        last = self._folder / part_name((self.info.rows - 1) // ROWS_IN_PART)  # is written last
+        expected, fix = f"a folder with {LABELS_FILE} and all parts", "run `t5punct label` (again)"
+        check(last.is_file(), f"no labels in {folder}, or not all", expected=expected, fix=fix, kind=InputError)
         teachers = self.info.classes
         pupils = teachers if classes is None else list(classes)
         check(

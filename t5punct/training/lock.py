@@ -1,8 +1,7 @@
-"""The folder of a run: one run in it at a time, and not the working directory.
+"""One run in a folder at a time: `with lock_folder(Path("runs/mine")): ...` holds the lock `runs/mine.lock`.
 
-`with lock_folder(Path("runs/mine")): ...` holds the lock `runs/mine.lock`, beside the folder, as checkpoints replace
-the folder.  The system releases the lock when its owner ends, by `kill -9` too, so a lock file that is left behind
-locks nothing.
+The lock is beside the folder, which checkpoints replace.  The system releases it when its owner ends, by `kill -9` too,
+so a lock file that is left behind locks nothing.
 """
 
 from __future__ import annotations
@@ -29,19 +28,15 @@ def is_first() -> bool:
     return not ranks or ranks[0] == "0"
 
 
-def check_not_here(folder: Path) -> None:
-    """Raise ConfigError if the working directory is the folder or lies in it, as an output is moved as a whole."""
+@contextmanager
+def lock_folder(folder: Path) -> Iterator[None]:
+    """Keep other runs out of a folder.  Of several processes of one run, only the first takes the lock.
+
+    Raises ConfigError if another run is in it, or if the working directory is, as an output is moved as a whole.
+    """
     is_here = Path.cwd().is_relative_to(folder.resolve())
     mistake = f"output {folder} is the folder that this command is given in, or holds it"
     check(not is_here, mistake, expected="a folder of its own", fix="set output, to runs/NAME for example")
-
-
-@contextmanager
-def lock_folder(folder: Path) -> Iterator[None]:
-    """Keep other runs out of a folder.  Raises ConfigError if one is in it.
-
-    Of several processes of one run, only the first takes the lock.
-    """
     if not is_first():
         yield
         return

@@ -74,16 +74,35 @@ def write_report(run: Path, config: TrainConfig, on_progress: OnWords = lambda n
 
     Raises InputError for a text that cannot be read, and ModelError for a run without a model.
     """
+    import torch
+
     log = read_log(log_of(run))
     report, comparison, notes = _score(run, config, on_progress)
-    lines = [f"# {run.name}", "", *_iter_speed(log), *(f"- {note}" for note in notes), ""]
+    lines = [f"# {run.name}", ""]
+    seconds = 0.0  # of training, without validation and saving
+    words = 0
+    for line in log:
+        if line.get("words_per_second"):
+            seconds += (line["words"] - words) / line["words_per_second"]
+            words = line["words"]
+    if seconds:
+        lines.append(
+            f"- {log[-1]['step']:,} steps on {words:,} words in {seconds / 3600:.1f} hours ({seconds / 60:.1f} "
+            f"minutes), without validation and saving: {words / seconds:,.0f} words a second."
+        )
+    lines += [*(f"- {note}" for note in notes), ""]
     if draw_curves(log, run / PICTURE):
         lines += [f"![losses and scores]({PICTURE})", ""]
     elif log:
         lines += [f"No picture: matplotlib is missing ({way_to_install('report')}).", ""]
     if report is not None:
         lines += _lines_of_scores(report, comparison, config.report.against)
-    lines += ["## Environment", "", *_iter_environment(), ""]
+    versions = [f"{name} {metadata.version(name)}" for name in _PACKAGES if find_spec(name) is not None]
+    versions = [f"Python {platform.python_version()}", f"t5punct {__version__}", *versions]
+    devices = [torch.cuda.get_device_name(number) for number in range(torch.cuda.device_count())]
+    machine = f"{platform.system()} on {platform.machine()}, {os.cpu_count()} processors"
+    machine += f", accelerators: {', '.join(devices) or 'none'} (where this page was written)"
+    lines += ["## Environment", "", f"- {', '.join(versions)}", f"- {machine}", ""]
     lines += ["## Settings", "", "```yaml", settings.as_yaml(config).rstrip("\n"), "```"]
     values = {"scores": report and as_json(report), "comparison": comparison and comparison_json(comparison)}
     for name, text in ((VALUES, json.dumps(values, ensure_ascii=False, indent=2)), (PAGE, "\n".join(lines))):
@@ -112,24 +131,13 @@ def _lines_of_scores(report: Report, comparison: Comparison | None, against: str
     explanation = (
         f"Macro F1 {score_text(scores.macro_f1)}, slot error rate {score_text(scores.slot_error_rate)} (percent). "
         "`boundary`: sentence ends; `capitals`: how many are written right. Intervals are those of a bootstrap over "
-        f"{len(report.counts)} documents (of IWSLT rows: stretches of 500 words), a gain's of a paired one; with fewer "
-        "than about ten they say little. p: how often chance alone gives as large a difference (approximate "
-        "randomisation, two-sided)."
+        f"{len(report.counts)} documents (of IWSLT rows: stretches of 500 words); with fewer than about ten they say "
+        "little. p: how often chance alone gives as large a difference."
     )
     signature = re.sub(r"[|]model:[^|]*", "", report.signature)  # a card has no path of this machine
     lines = [f"## Scores on {Path(report.data).name}", "", f"Of {scores.words:,} words.", ""]
     lines += markdown_table(columns, rows.values())
     return [*lines, explanation, "", f"Settings of the scores: `{signature}`", ""]
-
-
-def _iter_environment() -> Iterator[str]:
-    import torch
-
-    versions = [f"{name} {metadata.version(name)}" for name in _PACKAGES if find_spec(name) is not None]
-    yield "- " + ", ".join([f"Python {platform.python_version()}", f"t5punct {__version__}", *versions])
-    devices = [torch.cuda.get_device_name(number) for number in range(torch.cuda.device_count())]
-    machine = f"{platform.system()} on {platform.machine()}, {os.cpu_count()} processors"
-    yield f"- {machine}, accelerators: {', '.join(devices) or 'none'} (where this page was written)"
 
 
 def _score(run: Path, config: TrainConfig, on_progress: OnWords) -> tuple[Report | None, Comparison | None, list[str]]:
@@ -164,22 +172,6 @@ def _score(run: Path, config: TrainConfig, on_progress: OnWords) -> tuple[Report
         return evaluate_file(file, systems[0], max_words=n_words, on_progress=advance), None, notes
     comparison = compare_file(file, *systems, max_words=n_words, on_progress=advance)
     return comparison.second, comparison, notes
-
-
-def _iter_speed(log: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """Yield a line about the length and the speed of a run, if its log has any steps."""
-    seconds = 0.0  # of training, without validation and saving
-    words_before = 0
-    for line in log:
-        if line.get("words_per_second"):
-            seconds += (line["words"] - words_before) / line["words_per_second"]
-            words_before = line["words"]
-    if seconds:
-        words = log[-1]["words"]
-        yield (
-            f"- {log[-1]['step']:,} steps on {words:,} words in {seconds / 3600:.1f} hours ({seconds / 60:.1f} "
-            f"minutes), without validation and saving: {words / seconds:,.0f} words a second."
-        )
 
 
 def draw_curves(log: Sequence[Mapping[str, Any]], path: Path) -> bool:
@@ -234,9 +226,10 @@ print(Punctuator.from_pretrained({arguments}).punctuate("how are you today"))
 
 Marks `{marks}`, {case}. Styles: {styles} (default: {default_style}).
 
-{network}## Parents
+{network}## Parent
 
-{parents}
+{parent}
+
 Licence of this model: {licence}.
 
 ## Data
@@ -255,21 +248,25 @@ def compose_card(
     from huggingface_hub import ModelCardData
 
     run = _load_settings(TrainConfig, source / TRAIN_FILE)
-    parents = [] if run is None else [_name_and_licence(run.init_from)]
-    corpora = [] if run is None else list(_iter_corpora(Path(run.data.path)))
-    data = ModelCardData(
-        language=None, license=licence, library_name="t5punct",
-        base_model=next((parent for parent, _ in parents if "/" in parent), None),
-        tags=["punctuation-restoration", "truecasing", "t5"],
-    )  # fmt: skip
+    parent = None
+    about_parent = "Not known here."
+    corpora = list[tuple[str, str, str]]()
     option = ""
     imported = "Punctuator"
     arguments = f'"{name}"'
-    decoder = "slots" if run is None else run.loss.decoder
-    if decoder != "slots":  # the default
-        option = f" --decoder {decoder}"
-        imported = "DecodingConfig, Punctuator, PunctuatorConfig"
-        arguments += f', PunctuatorConfig(decoding=DecodingConfig("{decoder}"))'
+    if run is not None:
+        parent, parent_licence = _name_and_licence(run.init_from)
+        about_parent = f"{parent} (licence: {parent_licence})"
+        corpora += _iter_corpora(Path(run.data.path))
+        if run.loss.decoder != "slots":  # the default
+            option = f" --decoder {run.loss.decoder}"
+            imported = "DecodingConfig, Punctuator, PunctuatorConfig"
+            arguments += f', PunctuatorConfig(decoding=DecodingConfig("{run.loss.decoder}"))'
+    data = ModelCardData(
+        language=None, license=licence, library_name="t5punct",
+        base_model=parent if parent and "/" in parent else None,
+        tags=["punctuation-restoration", "truecasing", "t5"],
+    )  # fmt: skip
     page = (source / PAGE).read_text(encoding="utf-8") if (source / PAGE).is_file() else ""
     scores = re.search(r"^## Scores.*?(?=^## )", page, re.M | re.S)
     card = _CARD.format(
@@ -278,7 +275,7 @@ def compose_card(
         case="capitals too" if task.cased else "no capitals: it writes lower case",
         styles=", ".join(task.styles), default_style=task.default_style,
         network="\n".join([*iter_use_of_network(name, own_form), ""]) if own_form else "",
-        parents="\n".join(markdown_table(("model", "licence"), parents)) if parents else "Not known here.\n",
+        parent=about_parent,
         licence=licence or "not stated",
         corpora="\n".join(markdown_table(("corpus", "style", "words"), corpora)) if corpora else "Not known here.\n",
         scores=scores[0] if scores else "## Scores\n\nNone yet.",

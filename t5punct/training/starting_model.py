@@ -15,6 +15,7 @@ from typing import Any
 
 import torch
 
+from .. import config as settings
 from .. import model as models
 from ..config import check
 from ..errors import ModelError
@@ -27,7 +28,7 @@ from ..t5.tokenization import TaskTokenizer
 from ..text.marks import DISFLUENT, NO_MARKS
 from ..text.spelling_table import read_table
 from .config import TrainConfig, change_task
-from .data.prepare import read_prepare_config
+from .data.prepare import SETTINGS, PrepareConfig
 from .examples.example import ChunkExamples
 
 _SAMPLED_CHUNKS = 300  # `prepare` has shuffled them
@@ -66,9 +67,10 @@ def make_starting_model(config: TrainConfig) -> Model:
         )  # fmt: skip
         model = model.with_task(delay_left_words=LEFT_WORDS, delay_layers=layers)
     model = replace(model, spellings=model.spellings.including(read_table(Path(config.data.path))))
-    data = read_prepare_config(config.data.path)
-    if data is None:
+    file = Path(config.data.path) / SETTINGS
+    if not file.is_file():  # a data set from elsewhere says nothing
         return model
+    data = settings.load_plain(PrepareConfig, file)
     check(  # a task without capitals can be learned from data with them
         not model.task.cased or data.cased, f"{config.data.path} prepared without capitals, for a task with them",
         expected="both with or both without", fix="set task.cased=false or prepare with cased=true",

@@ -4,9 +4,9 @@
     adapter.network. .. .q.lora_A.default.weight
     rng, rng.1, rng.cuda, rng.cuda.1            the random state of each process, on the CPU and on its device
 
-With adapters (LoRA; Hu 2021, by peft) or FSDP (Zhao 2023) the trained network is not one that others can load.  So the
-first process keeps a copy from before, into which `PlainModel` writes the weights.  The adapters are saved beside the
-moments; to resume, they are put on `init_from` again, whose weights the run has not changed.
+With adapters (LoRA; Hu 2021, by peft) or FSDP (Zhao 2023) others cannot load the trained network.  So the first process
+keeps a copy from before, into which `PlainModel` writes the weights.  A resumed run puts its adapters on `init_from`
+again, whose weights it has not changed.
 """
 
 from __future__ import annotations
@@ -20,12 +20,11 @@ import torch
 from torch import nn
 from torch.distributed.tensor import DTensor, distribute_tensor
 
-from ..config import check
 from ..errors import ConfigError
 from ..extras import way_to_install
 from ..model import Model
 from ..t5.tagger import Tagger
-from .config import LoraConfig, OptimConfig
+from .config import LoraConfig
 
 _ADAPTER = "default"
 _SCALE = 2.0  # lora_alpha / r
@@ -45,7 +44,7 @@ def collect_tensors(objective: nn.Module, optimiser: Any, accelerator: Any) -> d
         for name, parameter in objective.named_parameters():
             for slot, value in moments.get(parameter, {}).items():
                 tensors[f"optimiser.{name}/{slot}"] = _whole(value).contiguous().cpu()
-            if is_adapter(name):
+            if _is_adapter(name):
                 tensors[f"adapter.{name}"] = _whole(parameter.detach()).contiguous().cpu()
     suffix = _suffix(accelerator.process_index)
     random_state = {f"rng{suffix}": torch.get_rng_state()}
@@ -56,33 +55,32 @@ def collect_tensors(objective: nn.Module, optimiser: Any, accelerator: Any) -> d
     return tensors
 
 
-def restore_tensors(tensors: Mapping[str, torch.Tensor], objective: nn.Module, optimiser: Any) -> None:
-    """Restore moments and adapters from a checkpoint's tensors.  The other weights are already loaded, as a model."""
+def restore_tensors(
+    tensors: Mapping[str, torch.Tensor], objective: nn.Module, optimiser: Any, accelerator: Any
+) -> None:
+    """Restore moments, adapters and the random state of this process.  The other weights are loaded as a model."""
     parameters = dict(objective.named_parameters())
     moments = optimiser.optimizer.state
     for key, value in tensors.items():
         kind, _, rest = key.partition(".")
         if kind == "adapter":
             with torch.no_grad():
-                parameters[rest].copy_(place_like(parameters[rest], value))
+                parameters[rest].copy_(_place_like(parameters[rest], value))
         elif kind == "optimiser":
             name, _, slot = rest.rpartition("/")
             if name in parameters and parameters[name].requires_grad:  # a resumed run may train other losses
-                moments[parameters[name]][slot] = place_like(parameters[name], value)
+                moments[parameters[name]][slot] = _place_like(parameters[name], value)
+    suffix = _suffix(accelerator.process_index)
+    torch.set_rng_state(tensors[f"rng{suffix}"])
+    if f"rng.cuda{suffix}" in tensors and torch.cuda.is_available():
+        torch.cuda.set_rng_state(tensors[f"rng.cuda{suffix}"])
 
 
 def _suffix(process: int) -> str:
     return f".{process}" if process else ""
 
 
-def restore_random_state(tensors: Mapping[str, torch.Tensor], process: int) -> None:
-    suffix = _suffix(process)
-    torch.set_rng_state(tensors[f"rng{suffix}"])
-    if f"rng.cuda{suffix}" in tensors and torch.cuda.is_available():
-        torch.cuda.set_rng_state(tensors[f"rng.cuda{suffix}"])
-
-
-def place_like(parameter: torch.Tensor, value: torch.Tensor) -> torch.Tensor:
+def _place_like(parameter: torch.Tensor, value: torch.Tensor) -> torch.Tensor:
     """Return a saved tensor on the device of its parameter, and in parts if a parameter of this shape is."""
     # a copy: what is read from a file may have any alignment in memory, and then kernels add in another order
     value = value.to(parameter.device, copy=True)
@@ -98,16 +96,6 @@ def _whole(tensor: torch.Tensor) -> torch.Tensor:
 def is_sharded(accelerator: Any) -> bool:
     """Return whether each process holds a part of the weights, by FSDP."""
     return bool(accelerator.distributed_type == "FSDP")
-
-
-def check_sharded(accelerator: Any, optim: OptimConfig) -> None:
-    """Raise ConfigError for settings that FSDP cannot work with."""
-    if not is_sharded(accelerator):
-        return
-    fix = "use configs/accelerate-fsdp.yaml, or no --config_file for whole weights on each device"
-    check(accelerator.is_fsdp2, "FSDP of version 1", expected="fsdp_version: 2 in accelerate's config", fix=fix)
-    mistake = f"optim.embeddings {optim.embeddings} with FSDP"
-    check(optim.embeddings == "all", mistake, expected="all: the other needs whole matrices", fix=fix)
 
 
 def add_adapters(network: Any, config: LoraConfig) -> None:
@@ -128,8 +116,7 @@ def add_adapters(network: Any, config: LoraConfig) -> None:
         raise ConfigError(mistake, expected="names of linear layers", fix="check lora.target_modules") from error
 
 
-def is_adapter(name: str) -> bool:
-    """Return whether a parameter of this name belongs to an adapter."""
+def _is_adapter(name: str) -> bool:
     return _DOWN in name or _UP in name
 
 
@@ -137,7 +124,7 @@ def merge_adapters(state: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]
     """Return the state dict that a network has without adapters; where one was, the weight is W + 2 B A."""
     merged_state: dict[str, torch.Tensor] = {}
     for name, value in state.items():
-        if is_adapter(name):
+        if _is_adapter(name):
             continue
         if _BASE in name and name.replace(_BASE, _DOWN) in state:
             down = state[name.replace(_BASE, _DOWN)]  # (rank, n_in)
@@ -165,12 +152,7 @@ class PlainModel:
         """
         if not self.is_copied:
             return model
-        state: dict[str, torch.Tensor] = self.accelerator.unwrap_model(objective).state_dict()
-        if is_sharded(self.accelerator):
-            for name, value in state.items():
-                whole = _whole(value)
-                if self.accelerator.is_main_process:  # which alone keeps them all
-                    state[name] = whole.cpu()
+        state: dict[str, torch.Tensor] = self.accelerator.get_state_dict(objective)  # of parts, on the CPU
         if not self.accelerator.is_main_process:
             return model
         # on the CPU the copy takes no memory of the device

@@ -37,6 +37,8 @@ _EMOJI = r"[\U0001f000-\U0001faff][^\w\s:]{0,8}\s?"
 _LEAD = rf"\s*(?:(?:{BRACKETED})\s*)?(?:{_SOUND}|{_EMOJI})?"  # may stand before a label
 _NAME = rf"(?-i:{_CAPITAL}[\w.'’-]*(?:\ (?:{_CAPITAL}[\w.'’-]*|\d{{1,3}}|&|and|of|de|del|der|di|van|von)){{0,3}})"
 _COLON = r"[ \u00a0\u202f]?:(?=\s|$)"  # behind a name; in French a space stands before it
+_BEGINS, _ENDS = r"[\[({<«\"“*_@#~+]{0,2}", r"[\])}>»\"”*_]{0,2}"  # around a name: [Maria], **Maria**, @maria
+_OF_NAME = r"[\w.'’\"“”&@#|/–-]"
 _SURE_LABEL = re.compile(  # at the start of a line
     rf"""{_LEAD}(?:
         >{{2,}}(?:\s*[^\W\d_][\w.'’ -]{{0,40}}{_COLON}|(?=[\s\w]|$))  # >> or >> JOHN:
@@ -44,7 +46,7 @@ _SURE_LABEL = re.compile(  # at the start of a line
       | (?:[\[(](?:speaker|spk)[ _]?\d{{1,3}}[\])]|(?-i:SPEAKER_\d\d))(?=\s)  # [Speaker 1] or SPEAKER_00, of diarisers
       | From\s+[^:\n]{{1,40}}?\s+to\s+(?:everyone|me|hosts?|[^:\n]{{1,40}}?\([^():]+\)){_COLON}  # Zoom's chat
       | (?:speaker|spk)[ _]?\d{{1,3}}(?=\s*$)                         # Speaker 1, on a line of its own
-      | (?-i:[A-Z][A-Z0-9.&'’ -]{{0,30}}){_COLON}                     # THE MAN IN THE RED COAT:
+      | (?-i:[A-Z][A-Z0-9.&#'’ -]{{0,30}}){_COLON}                    # THE MAN IN THE RED COAT:
       | (?=[^:\n]{{1,44}}:){_NAME}(?:\ \([^():]{{1,12}}\))?{_COLON}    # Jane Doe: or DR. SMITH (V.O.):
       | (?=[^:\n]{{1,44}}:){_NAME}\ (?:{BRACKETED}):?(?=\s|$)          # Jane Doe (00:03): or Jane Doe [00:03]
       | (?=[^:\n]{{1,44}}:)[^\W\d_][\w.'’-]*(?:\ [\w.'’-]+){{0,4}}(?:\s{{2,}}|\ \|\ ){TIME}(?=\s*$)  # jane doe  0:03
@@ -56,13 +58,16 @@ _SURE_LABEL = re.compile(  # at the start of a line
 )
 _ANY_LABEL = re.compile(
     rf"""{_LEAD}(?:
-        [\[(]?[^\W\d_][\w.'’&@/+-]{{0,60}}(?:,?\ [\w.'’&/-]{{1,30}}){{0,9}}[\])]?(?:\ \([^():]{{1,60}}\))?
-        (?:(?:\ (?:{BRACKETED}))?{_COLON}  # maria:, [Maria]:, ANNA SMITH, CEO:, JANE FOX (SALES):, speaker 3 (00:03):
+        {_BEGINS}[^\W_](?:{_OF_NAME}|\+){{0,60}}(?:,?\ {_OF_NAME}{{1,30}}){{0,9}}{_ENDS}
+        (?:\ (?:\([^():]{{1,60}}\)|\[[^\[\]:]{{1,60}}\]))?
+        # maria:, [Maria]:, **Maria:**, ANNA SMITH, CEO:, JANE FOX (SALES):, maria [on phone]:, speaker 3 (00:03):
+        (?:(?:\ (?:{BRACKETED}))?(?:{_COLON}|:\*{{1,2}}(?=\s|$))
           | \ {_CLOCK}(?=\s*$))            # maria 00:03, on a line of its own
       | {_NAME}\ {TIME}(?=\s*$)            # Maria 12:03
     )\s*""",
     re.VERBOSE,
 )
+_BEHIND_NAME = re.compile(r"(?<=\S)\ [\[(][^\[\]()]*[\])]")  # maria [on phone]
 _EMAIL = re.compile(r"\S{1,60}@\S*")
 _QUESTIONS = {"Q.", "A."}
 _TAGS = r"(?:[abipqu]|br|em|li|td|th|tr|div|span|font|strong|sub|sup|h\d)>"
@@ -75,8 +80,8 @@ _UNMARKED_LABEL = re.compile(
     )\s*""",
     re.VERBOSE,
 )
-# a time with hours or a date, or two times: nobody says it; lists of editing programs have a number before two times
-_SURE_TIME = re.compile(rf"\s*(?:(?:\d{{1,6}}\s+)?{_SPAN}|(?={_WITH_HOURS}|{_DATE}){TIME})(?:\s+[-–—|])?(?=\s)\s*")
+# a time with hours or a date, or two times: nobody says it; some lists have a number before it
+_SURE_TIME = re.compile(rf"\s*(?:\d{{1,6}}\s+)?(?:{_SPAN}|(?={_WITH_HOURS}|{_DATE}){TIME})(?:\s+[-–—|])?(?=\s)\s*")
 _ANY_TIME = re.compile(rf"\s*(?:{TIME}|{_SECONDS_SPAN}:?)(?:\s+[-–—|])?(?=\s)\s*")
 _TIME_LINE = re.compile(rf"\s*{TIME}\s*\n")  # as in transcripts copied from YouTube; a last line `10:30` may be said
 # `utt-0001`, `clips/a1.wav`, or `LJ001-0001|` as LJSpeech has them
@@ -172,8 +177,9 @@ class Heads:
             if match:
                 n_before = len(line[: match.start()].rstrip())
                 return Head(0, _RUNNING.sub("", match[1]), n_chars_behind=len(line) - n_before)
-        match = _NUMBER.match(line) if self.has_numbers else None
-        match = match or _NOTE_OR_QUOTE.match(line) or _SURE_TIME.match(line)
+        match = _SURE_TIME.match(line) or _NOTE_OR_QUOTE.match(line)
+        if match is None and self.has_numbers:
+            match = _NUMBER.match(line)
         if match is None and self.has_times:
             match = _ANY_TIME.match(line)
         return Head(match.end()) if match else Head()
@@ -231,12 +237,13 @@ def speaker_of(label: str) -> str:
     """
     if label.lstrip().startswith(">"):
         return ""
-    return re.sub(rf"^\s*{_SOUND}|{BRACKETED}|{TIME}|[\[\]():<>]", "", label).strip(" \t\r\n\u00a0\u202f-–—|").lower()
+    name = re.sub(rf"^\s*{_SOUND}|{BRACKETED}|{TIME}|[\[\](){{}}:<>«»“”\"*]", "", label)
+    return name.strip(" \t\r\n\u00a0\u202f-–—|_~").lower()
 
 
 def _is_clause(label: str) -> bool:
     """Return whether the words before a colon are a clause and no name: `the question is this:`."""
-    label = _EMAIL.sub("", label).replace("’", "'")
+    label = _BEHIND_NAME.sub("", _EMAIL.sub("", label)).replace("’", "'")
     words = re.findall(r"[\w']+", speaker_of(label))  # without their capitals, so the next line looks at the label
     small_words = {word for word in re.findall(r"[\w']+", label) if word[0].islower()}
     is_long_and_small = len(words) > _MOST_UNCAPITALISED and label.islower()

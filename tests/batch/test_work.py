@@ -15,10 +15,9 @@ from pathlib import Path
 import pytest
 from proportion import peak_bytes
 
-from t5punct import model as models
 from t5punct.batch import work
 from t5punct.batch.jobs import Freshness, Job, OutputConfig, plan_jobs
-from t5punct.batch.work import Work, punctuate_files
+from t5punct.batch.work import Work
 from t5punct.errors import ModelError
 from t5punct.model import Model
 from t5punct.punctuator import Punctuator
@@ -134,19 +133,6 @@ def test_a_file_that_cannot_be_written_leaves_the_others_their_own_words(
     assert {path.name: path.read_bytes() for path in (tmp_path / "out").iterdir() if path.is_file()} == {
         name: data for name, data in expected.items() if name != blocked.name
     }
-
-
-def test_files_are_done_again_by_a_model_that_has_changed(lively_model: Model, tmp_path: Path) -> None:
-    models.save(lively_model, tmp_path / "model")
-    (tmp_path / "a.txt").write_text("we know that")
-
-    def n_written() -> int:
-        punctuator = Punctuator.from_pretrained(tmp_path / "model")
-        return punctuate_files(punctuator, [str(tmp_path / "a.txt")], tmp_path / "out").n_written
-
-    assert [n_written(), n_written()] == [1, 0]
-    os.utime(tmp_path / "model/model.safetensors", ns=(1, 1))  # a folder that was trained on has other times
-    assert [n_written(), n_written()] == [1, 0]
 
 
 def test_a_shared_file_is_whole_or_not_there(punctuator: Punctuator, tmp_path: Path) -> None:

@@ -35,16 +35,6 @@ def test_standard_input_is_read_without_inputs(invoke: Invoke, folder: str, monk
     assert json.loads(run("evaluate", "-", "--json")[1])["words"] == 3
 
 
-def test_white_space_stays_up_to_the_last_line_end(invoke: Invoke, folder: str, text: Path, tmp_path: Path) -> None:
-    target = tmp_path / "out.txt"
-    for content in ("", "\n", "we\tknow", "  we  know\u00a0that\r\n\r\nand \n\n", " \n"):
-        text.write_text(content, newline="")
-        arguments = ("punctuate", text, "--model", folder, "--no-case", "--keep-marks", "--marks", ",")
-        assert invoke(*arguments, "-o", target)[0] == 0
-        assert target.read_bytes().decode().replace(",", "") == content
-        assert invoke(*arguments, "-o", "-")[1] == target.read_bytes().decode()
-
-
 def test_pipes_are_read_once_and_evaluate_prints_a_table_of_one_model_or_two(
     invoke: Invoke, folder: str, lively_folder: str
 ) -> None:
@@ -135,25 +125,6 @@ def test_presets_are_listed_and_printed_to_be_copied(invoke: Invoke, folder: str
     assert invoke(*into)[::2] == (0, ""), "the file has other values now, so the work is done again"
 
 
-def test_two_models_are_compared_as_each_is_scored_alone(
-    invoke: Invoke, folder: str, lively_folder: str, tmp_path: Path
-) -> None:
-    text, folders = tmp_path / "talk.txt", (folder, lively_folder)
-    text.write_text("We know. Do you?\nYes! So it goes, on and on.\n", encoding="utf-8")
-    code, out, err = invoke("evaluate", text, "--compare", *folders, "--json", "--preset", "side-by-side")
-    assert (code, err) == (0, "")
-    comparison = json.loads(out)
-    for report, name in zip(comparison["reports"], folders, strict=True):
-        alone = json.loads(invoke("evaluate", text, "--model", name, "--json", "--preset", "side-by-side")[1])
-        assert report | {"seconds": 0} == alone | {"seconds": 0}
-    scores = [report["micro_f1"] for report in comparison["reports"]]
-    micro = comparison["differences"]["micro"]
-    assert micro["scores"] == scores
-    assert micro["gain"] == pytest.approx(scores[1] - scores[0])
-    assert micro["gain_interval"][0] <= micro["gain"] <= micro["gain_interval"][1]
-    assert 0 < micro["p_value"] <= 1
-
-
 # -- what people try first
 
 
@@ -211,14 +182,6 @@ def test_without_marks_only_capitals_are_written(invoke: Invoke, lively_folder: 
     with_marks = invoke("punctuate", tmp_path / "talk.txt", "--model", lively_folder)[1]
     cores = [word.text for word in split(with_marks).words]
     assert out.split() == cores, "the capitals are those that belong to the marks"
-
-
-def test_utf_16_is_read_and_written_as_utf_8(invoke: Invoke, folder: str, tmp_path: Path) -> None:
-    (tmp_path / "talk.txt").write_bytes("we know\r\nthat café\r\n".encode("utf-16"))
-    settings = ("--no-case", "--marks", ",", "--mark-odds", ",=1e-9", "--model", folder)
-    code, _, err = invoke("punctuate", tmp_path / "talk.txt", "-o", tmp_path / "out.txt", *settings)
-    assert (code, err) == (0, "")
-    assert (tmp_path / "out.txt").read_bytes().decode().replace(",", "") == "we know\r\nthat café\r\n"
 
 
 UNKNOWN = "does not know, so its marks will be poor; "

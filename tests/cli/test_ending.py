@@ -14,7 +14,6 @@ from pathlib import Path
 import pytest
 
 from t5punct import model as models
-from t5punct.cli import main
 from t5punct.cli.process import ending_in_order
 from t5punct.model import Model
 
@@ -76,28 +75,6 @@ def test_signals_are_as_before_afterwards_and_ignored_ones_throughout() -> None:
         assert signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL
         os.kill(os.getpid(), signal.SIGHUP)
     assert [signal.getsignal(number) for number in SIGNALS] == [signal.SIG_DFL, signal.SIG_IGN]
-
-
-def _not_heeded(*_: object) -> None:
-    pytest.fail("the command does not heed the signal")
-
-
-def test_an_ended_export_leaves_no_folder(tiny_model: Model, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    models.save(tiny_model, tmp_path / "model")
-    begun = []
-
-    def written_in_part(model: Model, folder: Path, **_: object) -> None:
-        folder.mkdir()
-        (folder / "config.json").write_text("{}")
-        begun.append(folder)
-        os.kill(os.getpid(), signal.SIGTERM)
-
-    monkeypatch.setattr(models, "save", written_in_part)
-    signal.signal(signal.SIGTERM, _not_heeded)
-    with pytest.raises(SystemExit) as stopped:
-        main(["export", str(tmp_path / "model"), "--output", str(tmp_path / "mine")])
-    assert stopped.value.code == 143 and begun
-    assert [path.name for path in tmp_path.iterdir()] == ["model"]
 
 
 def test_an_interrupt_while_the_code_is_loaded_ends_the_process_without_a_word() -> None:

@@ -26,8 +26,8 @@ from t5punct.punctuator import Punctuator
 from t5punct.t5 import onnx
 from t5punct.t5.folder import ONNX_FILES
 from t5punct.training.config import DataConfig, TrainConfig
+from t5punct.training.data.corpora import CorpusConfig
 from t5punct.training.data.prepare import PrepareConfig
-from t5punct.training.data.readers import CorpusConfig
 from t5punct.training.report import compose_card, iter_use_of_network
 
 
@@ -212,7 +212,7 @@ def test_the_card_tells_parent_licences_data_scores_and_use_and_no_path(run: Pat
     metadata = text.split("---")[1]
     assert "license: apache-2.0" in metadata and "library_name: t5punct" in metadata and "base_model" not in metadata
     for part in (
-        f"t5punct punctuate talk.txt --model {HUB_ID}", "| parent | mit |", "| mine.txt | talk | 5,000 |",
+        f"t5punct punctuate talk.txt --model {HUB_ID}", "parent (licence: mit)", "| mine.txt | talk | 5,000 |",
         "| micro | 60.0 | 62.6 | 61.3 (60.0 to 62.5) |", "(default: chat)", "Licence of this model: apache-2.0",
     ):  # fmt: skip
         assert part in text, part
@@ -220,7 +220,7 @@ def test_the_card_tells_parent_licences_data_scores_and_use_and_no_path(run: Pat
     hub_parent = TrainConfig(init_from="google/flan-t5-small", data=DataConfig("gone"))
     settings.save(hub_parent, run / "train.yaml")
     text = compose_card(run, models.read_task(run), HUB_ID)
-    assert "| google/flan-t5-small | see its card |" in text and "base_model: google/flan-t5-small" in text
+    assert "google/flan-t5-small (licence: see its card)" in text and "base_model: google/flan-t5-small" in text
 
 
 def test_nothing_is_sent_unasked(run: Path, tmp_path: Path, calls: list[tuple[str, object]], invoke: Invoke) -> None:

@@ -91,13 +91,6 @@ def test_text_goes_to_a_terminal_as_to_a_file(
     assert sent_to_a_terminal(run_it) == written != ""
 
 
-def test_two_models_share_one_bar(commands: dict[str, list[str]], folder: str, terminal: Terminal) -> None:
-    run([*commands["evaluating"][:2], "--compare", folder, folder], terminal)
-    numbers = [int(number.replace(",", "")) for number in re.findall(r"([\d,]+) words,", terminal.shown)]
-    n_words = len(Path(commands["evaluating"][1]).read_text(encoding="utf-8").split())
-    assert n_words < max(numbers) <= 2 * n_words
-
-
 def test_the_whole_may_be_known_later_and_is_never_passed(terminal: Terminal) -> None:
     with contextlib.redirect_stderr(terminal), progress_bar("counting", None) as advance:
         advance(10, 10)

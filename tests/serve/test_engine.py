@@ -15,6 +15,7 @@ from t5punct.serve.engine import Engine
 from t5punct.serve.requests import StreamSettings
 from t5punct.streaming import StreamConfig, StreamingPunctuator, StreamState, TimedWord
 from t5punct.text.words import Word
+from t5punct.windows.presets import load_preset
 
 TEXTS = [[Word(f"word{n % 7}") for n in range(length)] for length in (1, 5, 120, 64, 0)]
 
@@ -26,6 +27,13 @@ def test_texts_of_many_requests_are_what_each_is_alone(engine: Engine) -> None:
     assert [[word.text for word in words] for words in together] == 2 * [
         [word.text for word in words] for words in alone
     ]
+
+
+def test_windows_that_decide_no_word_yet_are_no_end(engine: Engine) -> None:
+    """The first windows of this preset begin before the text, and decide nothing alone."""
+    preset = load_preset("multi-prediction-4")
+    config = replace(FP32, windows=preset.windows, combine=preset.combine)
+    assert len(list(engine.annotate([TEXTS[2]], config))) == len(TEXTS[2])
 
 
 def test_requests_have_their_own_settings_and_wrong_ones_are_said(engine: Engine) -> None:

@@ -10,8 +10,9 @@ from services import client, server
 from starlette.websockets import WebSocketDisconnect
 
 from t5punct.errors import ConfigError
-from t5punct.serve.config import ServeConfig
+from t5punct.options import ServiceOptions
 from t5punct.serve.engine import Engine
+from t5punct.serve.guard import Access
 
 TOKEN = "correct-horse"  # noqa: S105  # of these tests
 STREAM = "ws://127.0.0.1:8008/v1/stream"  # a test client has another name
@@ -35,7 +36,7 @@ def test_only_known_names_call_it(engine: Engine, host: str, status: int) -> Non
 ])  # fmt: skip
 def test_pages_of_other_sites_may_not_use_it(engine: Engine, origin: str | None, status: int) -> None:
     headers = {"origin": origin} if origin else {}
-    with client(engine, ServeConfig(origins=("https://good.example",))) as served:
+    with client(engine, Access(origins=("https://good.example",))) as served:
         answer = served.post("/v1/punctuate", content=b"so", headers=headers)
         assert answer.status_code == status
         assert status == 200 or answer.json()["error"].keys() == SAID
@@ -49,7 +50,7 @@ def test_pages_of_other_sites_may_not_use_it(engine: Engine, origin: str | None,
 
 
 def test_a_token_is_asked_for_which_a_page_of_a_known_site_can_send(engine: Engine) -> None:
-    with client(engine, ServeConfig(token=TOKEN)) as served:
+    with client(engine, Access(token=TOKEN)) as served:
         for path in ("/metrics", "/openapi.json", "/v1/punctuate", "/nothing"):
             assert served.get(path).status_code == 401
             assert served.get(path, headers={"authorization": f"Bearer {TOKEN}"}).status_code != 401
@@ -62,7 +63,7 @@ def test_a_token_is_asked_for_which_a_page_of_a_known_site_can_send(engine: Engi
             assert socket.accepted_subprotocol == "t5punct"
     origin = "https://good.example"
     asked = {"access-control-request-method": "POST", "access-control-request-headers": "authorization"}
-    with client(engine, ServeConfig(origins=(origin,), token=TOKEN)) as served:
+    with client(engine, Access(origins=(origin,), token=TOKEN)) as served:
         preflight = served.options("/v1/punctuate", headers={"origin": origin, **asked})
         headers = {"origin": origin, "authorization": f"Bearer {TOKEN}"}
         answer = served.post("/v1/punctuate", content=b"so", headers=headers)
@@ -71,9 +72,11 @@ def test_a_token_is_asked_for_which_a_page_of_a_known_site_can_send(engine: Engi
 
 
 def test_a_config_that_cannot_be_is_said() -> None:
-    for values in ({"port": 70_000}, {"max_words": 0}, {"idle_s": 0.0}, {"token": " "}):
+    for values in ({"max_words": 0}, {"idle_s": 0.0}):
         with pytest.raises(ConfigError):
-            ServeConfig(**values)
+            ServiceOptions(**values)
+    with pytest.raises(ConfigError):
+        Access(token=" ")
 
 
 POST = b"POST /v1/punctuate HTTP/1.1\r\nHost: 127.0.0.1\r\n"

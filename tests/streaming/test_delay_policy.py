@@ -189,14 +189,6 @@ def test_in_int8_a_saved_stream_goes_on_to_the_bit(punctuator: Punctuator) -> No
     assert [*committed, *resumed.finish()] == _stream(in_int8, 4, [words])
 
 
-def test_a_state_of_another_policy_goes_on(punctuator: Punctuator) -> None:
-    stream = StreamingPunctuator(punctuator, StreamConfig(window=8, lookahead=5))
-    before = [word.annotated.word for word in stream.push(PIECES[:10])]
-    other = StreamingPunctuator(punctuator, _delayed(1), stream.state)
-    committed = [*other.push(["we"]), *other.finish()]
-    assert [*before, *(word.annotated.word for word in committed)] == [*PIECES[:10], "we"]
-
-
 @pytest.mark.parametrize(("lookahead", "style"), [(4, None), (2, "chat")])
 def test_a_memory_of_another_lookahead_or_style_is_dropped(
     punctuator: Punctuator, lookahead: int, style: str | None
@@ -238,19 +230,6 @@ def test_silences_are_heard_the_same_in_any_chunking_and_after_a_resume(
     resumed = StreamingPunctuator(punctuator, config, StreamState.from_json(stream.state.to_json()))
     committed, wanted = [*before, *resumed.push(words[cut:]), *resumed.finish()], [*whole.push(words), *whole.finish()]
     assert _written(committed) == _written(wanted)
-
-
-def test_after_a_flush_the_stream_goes_on_as_if_it_had_only_been_looked_at(punctuator: Punctuator) -> None:
-    """What was committed early is not read again; the words after it get the votes they get without the silence."""
-    words = random.Random(8).choices(PIECES[:10], k=24)
-    plain = StreamingPunctuator(punctuator.with_config(fragment=True), _delayed(3))
-    flushed = StreamingPunctuator(punctuator.with_config(fragment=True), _delayed(3))
-    wanted = [*plain.push(words), *plain.finish()]
-    committed = [*flushed.push(words[:12]), *flushed.flush(), *flushed.push(words[12:]), *flushed.finish()]
-    assert [word.annotated.word for word in committed] == [word.annotated.word for word in wanted]
-    # where a sentence begins may differ after the flush; labels do not
-    before, after = ([word.annotated.marks for word in words] for words in (committed, wanted))
-    assert before[:9] + before[12:] == after[:9] + after[12:]
 
 
 def test_what_cannot_be_is_refused_in_one_line(punctuator: Punctuator, tiny_model: Model) -> None:

@@ -123,18 +123,15 @@ def test_a_window_begins_where_its_sentence_or_what_waits_does_and_no_sentence_e
     ({"policy": "eager"}, "policy 'eager'; expected one of fixed, entropy, sentence, delay"),
     ({"decide": "guess"}, "decide 'guess'; expected one of seq2seq, classify"),
     ({"window": 9, "lookahead": 9}, "lookahead of 9 words in a window of 9; expected 0 or more"),
-    ({"lookahead": "x"}, "lookahead of x words in a window of 32; expected 0 or more"),
     ({"policy": "entropy", "l_min": -1}, "l_min of -1 words"),
     ({"policy": "entropy", "l_min": 5, "l_max": 2}, "l_min 5, l_max 2; expected l_min <= l_max"),
     ({"policy": "entropy", "thresholds": [float("nan")]}, r"thresholds \[nan\]; expected bits, 0 or more"),
-    ({"policy": "entropy", "thresholds": [0.5, math.inf], "l_min": 5}, r"thresholds \[0.5, inf\]"),
     ({"policy": "entropy", "thresholds": [0.1, 0.2]}, "2 thresholds for lookaheads from 1 to 6"),
-    ({"policy": "entropy", "l_max": 40}, "l_max of 40 words"),
     ({"policy": "sentence", "every": 0}, "every of 0 words in a window of 32; expected 1 or more"),
     ({"window": MOST_WORDS + 1}, "a window of"),
     ({"policy": "delay", "lookahead": -1}, "a lookahead of -1 words"),
     ({"policy": "delay", "decide": "classify"}, "decide classify"),
-    ({"max_delay_ms": 0}, "max_delay_ms 0"), ({"max_delay_ms": 86_400_001}, "max_delay_ms 86400001"),
+    ({"max_delay_ms": 0}, "max_delay_ms 0"),
 ])  # fmt: skip
 def test_impossible_values_are_refused(values: dict[str, object], message: str) -> None:
     with pytest.raises(ConfigError, match=message):
@@ -142,14 +139,11 @@ def test_impossible_values_are_refused(values: dict[str, object], message: str) 
 
 
 @pytest.mark.parametrize(("values", "policy"), [
-    ({"lookahead": 0, "max_delay_ms": 1}, Fixed(0)),
     ({"lookahead": 31, "max_delay_ms": 86_400_000}, Fixed(31)),
-    ({"policy": "entropy"}, Entropy(1, 6, [0.5] * 6)),
     ({"policy": "entropy", "l_min": 0, "l_max": 0, "thresholds": [0.0]}, Entropy(0, 0, [0.0])),
     ({"policy": "entropy", "l_min": 31, "l_max": 31}, Entropy(31, 31, [0.5])),
     ({"policy": "sentence", "every": 1, "after": 0, "window": 2}, Sentence(1, 0, 2)),
     ({"policy": "delay", "lookahead": MOST_DELAY}, Delayed(MOST_DELAY)),
-    ({"window": MOST_WORDS}, Fixed(4)),
 ])  # fmt: skip
 def test_the_least_and_the_most_that_is_possible_makes_a_policy(values: dict[str, object], policy: Policy) -> None:
     assert make_policy(StreamConfig(**values)) == policy  # type: ignore[arg-type]

@@ -18,12 +18,12 @@ from accelerate.utils import DistributedType
 from processes import NEXT
 
 from t5punct import config as settings
+from t5punct.cli.process import end_at_once
 from t5punct.cli.train import leave_group
 from t5punct.training.config import TrainConfig
-from t5punct.training.loop import run
 from t5punct.training.loop import train as loop
 
-_made = run._accelerator
+_made = loop._accelerator
 
 
 def _sharded(config: TrainConfig) -> Accelerator:
@@ -62,12 +62,10 @@ if __name__ == "__main__":
             overrides = list(changes)
             if "fsdp" in overrides:  # of the last runs
                 overrides.remove("fsdp")
-                run._accelerator = _sharded
+                loop._accelerator = _sharded
             is_interrupted = "interrupted" in overrides
             overrides = [override for override in overrides if override != "interrupted"]
             with _interrupted() if is_interrupted else nullcontext():
                 loop.train(settings.load(TrainConfig, file, overrides))
     leave_group()
-    sys.stdout.flush()
-    sys.stderr.flush()
-    os._exit(0)  # all is written; threads of gloo may abort an interpreter that ends, once in many runs
+    end_at_once()

@@ -22,8 +22,8 @@ from t5punct.punctuator import Punctuator, PunctuatorConfig
 from t5punct.streaming import StreamConfig, StreamingPunctuator
 from t5punct.text.words import split
 from t5punct.training.config import DataConfig, DelayConfig, LossConfig, OptimConfig, TrainConfig, ValidationConfig
+from t5punct.training.data.corpora import CorpusConfig
 from t5punct.training.data.prepare import PrepareConfig, prepare
-from t5punct.training.data.readers import CorpusConfig
 from t5punct.training.loop.train import train
 
 CONFIGS = Path(__file__).parents[2] / "configs"

@@ -20,9 +20,8 @@ from t5punct.evaluation.evaluate import evaluate_file
 from t5punct.punctuator import Punctuator, PunctuatorConfig
 from t5punct.streaming import StreamConfig, StreamingPunctuator, TimedWord
 from t5punct.training.config import DataConfig, OptimConfig, QuestionConfig, TrainConfig, ValidationConfig
-from t5punct.training.data.chunks import ChunkConfig
 from t5punct.training.data.corpora import CorpusConfig
-from t5punct.training.data.prepare import PrepareConfig, prepare
+from t5punct.training.data.prepare import ChunkConfig, PrepareConfig, prepare
 from t5punct.training.loop.train import train
 from t5punct.windows.plan import WindowConfig
 

@@ -175,7 +175,7 @@ def test_what_was_loaded_to_infer_is_pickled_and_saved_with_changes(tmp_path: Pa
     again = models.load(tmp_path)
     assert torch.equal(again.network.state_dict()["shared.weight"], model.network.state_dict()["shared.weight"] + 1)
     assert again.task.max_tokens == 77
-    assert models.same_tokenizer(again.tokenizer, model.tokenizer)
+    assert models.tokenizer_fingerprint(again.tokenizer) == models.tokenizer_fingerprint(model.tokenizer)
     punctuator = Punctuator.from_pretrained("small")
     assert pickle.loads(pickle.dumps(punctuator)).punctuate("how are you today") == "How are you today?"  # noqa: S301
 

@@ -10,9 +10,8 @@ import torch
 from t5punct import model as models
 from t5punct.decoding.inputs import DecodingConfig
 from t5punct.errors import ConfigError
-from t5punct.model import Model, on_device, with_precision
+from t5punct.model import PRECISIONS, Model, find_device, multiplies_bf16, on_device, with_precision
 from t5punct.punctuator import Punctuator, PunctuatorConfig
-from t5punct.t5.precision import PRECISIONS, find_device, multiplies_bf16
 from t5punct.t5.tagger import Tagger
 
 

@@ -85,7 +85,8 @@ def test_case_forms_are_distinct_hold_the_word_itself_and_differ_in_case_alone(w
 
 @pytest.mark.parametrize(("lower", "capitalised", "upper"), [
     ("word", "Word", "WORD"), ("i", "I", ""), ("3.5", "", ""), ("'em", "'Em", "'EM"),
-    ("'s-hertogenbosch", "'s-Hertogenbosch", "'S-HERTOGENBOSCH"), ("o'clock", "O'clock", "O'CLOCK"),
+    ("'s-hertogenbosch", "'s-Hertogenbosch", "'S-HERTOGENBOSCH"), ("ijsland", "IJsland", "IJSLAND"),
+    ("ijaz", "Ijaz", "IJAZ"), ("fiji", "Fiji", "FIJI"), ("o'clock", "O'clock", "O'CLOCK"),
     # a degree has two capitals
     ("ph.d.", "Ph.D.", ""), ("ph.d.'s", "Ph.D.'s", ""), ("m.sc", "M.Sc", ""),
     # letters behind a number are no name, but for some

@@ -8,14 +8,14 @@ from chance import PunctuatorByChance
 from t5punct.errors import InputError
 from t5punct.punctuator import PunctuatorConfig
 from t5punct.text.languages import is_unspaced
-from t5punct.training.data.chunks import ChunkConfig
-from t5punct.training.data.prepare import PrepareConfig, prepare
-from t5punct.training.data.readers import CorpusConfig
+from t5punct.training.data.corpora import CorpusConfig
+from t5punct.training.data.prepare import ChunkConfig, PrepareConfig, prepare
 
 WITHOUT = {
     "Chinese": "我们知道这个事情是对的吗 我不知道今天天气很好 我们去公园玩吧",
     "Japanese": "わたしたちはそれがただしいことをしっています 今日は天気がいいですね",
     "Thai": "เรารู้ว่าเรื่องนี้ถูกต้องหรือไม่ ฉันไม่รู้วันนี้อากาศดีมาก", "a short line of Chinese": "今天天气很好",
+    "a shorter one": "今天天气", "short lines": "你好世界\n谢谢大家",
 }  # fmt: skip
 WITH = {
     "Chinese, cut into words": "我们 知道 这个 事情 是 对 的 吗 我 不 知道 今天 天气 很 好 我们 去 公园 玩 吧",
@@ -23,6 +23,8 @@ WITH = {
     "Korean": "우리는 그것이 맞는지 알고 있습니다 오늘은 날씨가 아주 좋습니다 공원에 가서 놀자",
     "English that quotes": "he wrote 我们知道这个事情是对的吗我不知道 and then he went home to have his dinner",
     "a name": "李小龙",
+    "a word of four among others": "这 真 是 莫名其妙",
+    "words, a line each": "你好\n谢谢",
     "nothing": "",
 }
 

@@ -202,7 +202,9 @@ def test_a_sentence_ends_where_a_reader_sees_it_end() -> None:
 @pytest.mark.parametrize(("text", "is_abbreviated"), [
     ("a 3. emeleten lakik", True), ("1956. október 23", True), ("na 3. piętrze", True), ("a 3. október", True),
     ("die 3. mannschaft spielt", True), ("am 3 oktober kommt er", True), ("we were 31. august came", True),
-    ("in 2010. december", False), ("március 15. után", False), ("he had 3. then he went", False), ("der 3", False),
+    ("in 2010. december", False), ("március 15. után", True),
+    ("augusztus 20. ünnep", True), ("a 3. augusztus", True), ("2023. augusztus", True), ("3. 10. 1990", True),
+    ("seite 3. danach", False), ("he had 3. then he went", False), ("der 3", False),
     ("im 1953. jahr", False),
 ])  # fmt: skip
 def test_the_full_stop_of_an_ordinal_ends_no_sentence_and_stays(text: str, is_abbreviated: bool) -> None:
@@ -214,6 +216,11 @@ def test_the_full_stop_of_an_ordinal_ends_no_sentence_and_stays(text: str, is_ab
         assert word.with_marks("") == word.text + "." == word.with_marks("."), "it is the word's own"
         assert word.given == ""
     assert joined(text) == text
+
+
+def test_both_numbers_of_a_date_are_ordinals() -> None:
+    words = split("am 3. 10. 1990 war es, seite 3. 1990 auch").words
+    assert [word.raw for word in words if word.is_abbreviated] == ["3.", "10."]
 
 
 def test_bytes_that_are_no_utf_8_may_be_let_through_and_are_readable() -> None:

@@ -1,12 +1,10 @@
-"""A run of four short steps, which the tests here change; one that is cut short."""
+"""A run of four short steps, which the tests here change."""
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from t5punct.training.config import DataConfig, LossConfig, OptimConfig, TrainConfig, ValidationConfig
-from t5punct.training.loop import train as loop
 
 
 @pytest.fixture
@@ -17,22 +15,3 @@ def config(tmp_path: Path, tiny_data: Path, folder: str) -> TrainConfig:
         loss=LossConfig(tagger_weight=0.5), log_every_steps=2,
         validation=ValidationConfig(every_steps=0), checkpoint_every_steps=0,
     )  # fmt: skip
-
-
-@pytest.fixture
-def cut_short(monkeypatch: pytest.MonkeyPatch) -> Callable[[TrainConfig], None]:
-    """Trains until the first checkpoint is written, and no further."""
-
-    def run(config: TrainConfig) -> None:
-        save = loop.save_checkpoint
-
-        def save_and_stop(*arguments: object) -> None:
-            save(*arguments)  # type: ignore[arg-type]
-            raise KeyboardInterrupt
-
-        with monkeypatch.context() as patch:
-            patch.setattr(loop, "save_checkpoint", save_and_stop)
-            with pytest.raises(KeyboardInterrupt):
-                loop.train(config)
-
-    return run

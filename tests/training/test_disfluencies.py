@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 from t5punct import model as models
 from t5punct.model import Model
 from t5punct.punctuator import Punctuator
-from t5punct.t5.task import task_token
 from t5punct.text.marks import DISFLUENT
 from t5punct.text.render import RenderConfig
 from t5punct.text.words import split
@@ -138,9 +137,6 @@ class Fate(random.Random):
     [
         ("We met Anna, she left. Then why?!", 0, "Met Anna, she left. Then why?!"),
         ("We met Anna, she left. Then why?!", 4, "We met, she left. Then why?!"),
-        ("We met Anna, she left. Then why?!", 5, "We met Anna, left. Then why?!"),
-        ("We met Anna, she left. Then why?!", 7, "We met Anna, she. Then why?!"),
-        ("We met Anna, she left. Then why?!", 8, "We met Anna, she left. Why?!"),
         ("Well, yes. We go.", 1, "Well. We go."),
     ],
 )
@@ -165,13 +161,10 @@ def test_a_chunk_never_becomes_empty_and_reads_as_it_iswritten(
     ("text", "found"),
     [
         ("So, um, we went. Uh I left.", ["um", "uh"]),
-        ("I I think that, the, the, the end.", ["i", "the", "the"]),
-        ("We went in the in the house.", ["in", "the"]),
+        ("I I went in the in the house.", ["i", "in", "the"]),
         ("I was, like, tired. You know, it was late. I mean, very late.", ["like", "you", "know", "i", "mean"]),
         ("I like it like that, you know him, and I mean it.", []),
-        ("He had had enough, and I know that that is so so good.", []),
-        ("It was very very good. No, no, no. Bye bye.", []),
-        ("We talked on and on and on, over and over and over.", []),
+        ("He had had enough. It was very very good. We talked on and on and on.", []),
         ("Is it? It is. I said I. I left.", []),  # a sentence ends between them
         ("like, this chunk begins inside a sentence", []),
         ("and it is and", []),  # the last words of a chunk are no repetition
@@ -186,25 +179,15 @@ def test_what_is_found(text: str, found: list[str]) -> None:
 TEXT = "we know that this is right what how are you today well i think it's time to go"
 
 
-def test_the_new_token_is_the_mean_of_the_marks_and_the_others_stay(tagged_model: Model) -> None:
+def test_it_decides_as_before_and_comes_back_from_the_disk(tagged_model: Model, tmp_path: Path) -> None:
     signing = with_disfluencies(tagged_model)
     (sign,) = signing.tokenizer.mark_ids[DISFLUENT]
-    assert signing.tokenizer.tokenizer.convert_ids_to_tokens(sign) == task_token(DISFLUENT)
-    old, new = (model.network.shared.weight for model in (tagged_model, signing))
-    assert len(new) == sign + 1 == len(old) + 1 == signing.network.config.vocab_size
-    assert torch.equal(new[:-1], old)
-    marks = sorted({number for mark in ",.?!:;-" for number in signing.tokenizer.mark_ids[mark]})
-    assert torch.allclose(new[sign], old[marks].mean(0))
+    assert len(signing.network.shared.weight) == sign + 1 and sign in signing.tokenizer.task_ids
     tagger, before = signing.tagger, tagged_model.tagger
     assert tagger is not None and before is not None
     assert torch.equal(tagger.marks.weight[:-1], before.marks.weight)
     assert torch.allclose(tagger.marks.bias[-1], before.marks.bias[1:].mean())
-    assert sign in signing.tokenizer.task_ids and not tagged_model.task.disfluencies
     assert with_disfluencies(signing) is signing
-
-
-def test_it_decides_as_before_and_comes_back_from_the_disk(tagged_model: Model, tmp_path: Path) -> None:
-    signing = with_disfluencies(tagged_model)
     models.save(signing, tmp_path / "made")
     loaded = models.load(tmp_path / "made")
     assert loaded.task == signing.task

@@ -22,12 +22,13 @@ from t5punct.errors import ConfigError, InputError
 from t5punct.model import Model
 from t5punct.t5.tagger import Tagger, states_at_words
 from t5punct.training import labelling
+from t5punct.training import labels as labels_module
 from t5punct.training.config import DataConfig, LossConfig, TrainConfig
 from t5punct.training.examples.batches import make_collator
 from t5punct.training.examples.disfluencies import NoiseConfig
 from t5punct.training.examples.example import IGNORED, ChunkExamples
 from t5punct.training.labelling import label
-from t5punct.training.labels import LABELS_FILE, Labels, codes_of, probabilities_of
+from t5punct.training.labels import LABELS_FILE, Labels, WordLabel, codes_of, probabilities_of
 from t5punct.training.loop.objective import Objective
 from t5punct.training.loop.train import train
 
@@ -75,7 +76,8 @@ def test_labels_are_what_the_tagger_says_of_each_chunk_alone(teacher: Path, tiny
 def test_it_goes_on_where_it_was_stopped(
     teacher: Path, tiny_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(labelling, "ROWS_IN_PART", 50)
+    for module in (labelling, labels_module):
+        monkeypatch.setattr(module, "ROWS_IN_PART", 50)
     names = str(tiny_data), str(teacher), str(tmp_path / "labels")
     whole = label(*names[:2], str(tmp_path / "whole"))
     save, files = labelling.save_file, list[Path]()
@@ -89,8 +91,10 @@ def test_it_goes_on_where_it_was_stopped(
     with monkeypatch.context() as patch, pytest.raises(OSError, match="no space"):
         patch.setattr(labelling, "save_file", fill_disk)
         label(*names)
-    with pytest.raises(InputError, match=r"no labels in .*; expected a folder with labels.yaml"):
-        Labels(tmp_path / "labels")
+    refusal = r"no labels in .*, or not all; expected a folder with labels.yaml and all parts"
+    for folder in ("labels", "none"):
+        with pytest.raises(InputError, match=refusal):
+            Labels(tmp_path / folder)
     progress: list[tuple[int, int]] = []
     label(*names, tell=lambda *words: progress.append(words))
     n_words = sum(rows_of(tiny_data)["n_words"])
@@ -133,6 +137,8 @@ def test_of_words_that_noise_has_changed_the_teacher_says_nothing(teacher: Path,
     for row in range(20):
         known = set(Labels(labels).of_chunk(row))
         assert all(code in known for code in noisy[row].teacher_codes if code)
+    word = WordLabel(b"a", "we", ",")
+    assert [word.code_of(*now) for now in (("we", ","), ("We", ","), ("we", "."))] == [b"a", b"", b""]
 
 
 def test_a_run_learns_from_labels(config: TrainConfig, teacher: Path, labels: Path) -> None:

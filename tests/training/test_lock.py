@@ -33,30 +33,19 @@ def holding(folder: Path, **environment: str) -> subprocess.Popen[str]:
     return process
 
 
-def test_a_second_run_is_refused_and_told_of_the_first(tmp_path: Path) -> None:
+def test_a_second_run_is_refused_until_the_first_is_killed(tmp_path: Path) -> None:
     first = holding(tmp_path / "run")
     refusal = rf"in use by process {first.pid}; expected one run .* kill {first.pid}$"
     with pytest.raises(ConfigError, match=refusal), lock_folder(tmp_path / "run"):
         pass
     with lock_folder(tmp_path / "other"):
         pass
+    first.kill()
     first.communicate()
+    assert (tmp_path / "run.lock").exists(), "and yet it locks nothing any more"
     with pytest.raises(ZeroDivisionError), lock_folder(tmp_path / "run"):
         raise ZeroDivisionError
     assert list(tmp_path.iterdir()) == [], "it goes with an error, too"
-
-
-def test_an_owner_that_was_killed_locks_nothing(tmp_path: Path) -> None:
-    first = holding(tmp_path / "run")
-    first.kill()
-    first.communicate()
-    assert (tmp_path / "run.lock").exists()
-    with lock_folder(tmp_path / "run"):
-        assert (tmp_path / "run.lock").read_text() == f"{os.getpid()}\n"
-        second = holding(tmp_path / "run")
-        _, errors = second.communicate()
-        assert f"in use by process {os.getpid()};" in errors
-    assert list(tmp_path.iterdir()) == []
 
 
 def test_of_the_processes_of_a_run_the_first_has_the_lock(tmp_path: Path) -> None:

@@ -25,7 +25,6 @@ from t5punct.text.spelling_table import SpellingTable, read_table, write_table
 from t5punct.training.config import DataConfig, LossConfig, OptimConfig, QuestionConfig, TrainConfig
 from t5punct.training.data.prepare import PrepareConfig
 from t5punct.training.loop import train as loop
-from t5punct.training.loop.run import build_schedule
 from t5punct.training.loop.train import Run, build, take_step, train
 
 
@@ -107,21 +106,6 @@ def test_a_factor_multiplies_the_rates_of_the_parameters_that_it_names(config: T
     assert {1.0, 4.0} == {*wanted.values()}
 
 
-@pytest.mark.parametrize("name", ["linear", "inverse_sqrt"])
-def test_every_schedule_rises_to_the_rate_and_works_to_the_end(name: str) -> None:
-    config = OptimConfig(lr=1.0, schedule=name, warmup_steps=2)
-    optimiser, resumed = (torch.optim.SGD([torch.nn.Parameter(torch.zeros(1))], lr=1.0) for _ in range(2))
-    schedule, rates = build_schedule(config, optimiser, 8, n_done=0), []
-    for _ in range(8):
-        optimiser.step()
-        schedule.step()
-        rates.append(optimiser.param_groups[0]["lr"])
-    assert max(rates) == pytest.approx(1.0)
-    assert all(0 <= rate <= 1 for rate in rates)
-    build_schedule(config, resumed, 8, n_done=5)
-    assert resumed.param_groups[0]["lr"] == pytest.approx(rates[4])
-
-
 def test_frozen_parameters_stay(config: TrainConfig) -> None:
     config = with_optim(config, frozen=["words", "encoder.block.0"])
     before = parameters_of(build(config))
@@ -156,7 +140,6 @@ MISTAKES = {
     "data.disfluencies.rates.repeet=0.1": r"data\.disfluencies\.rates\.repeet; expected one of repeat, filler",
     "data.noise.rates.delete=-0.1": r"data.noise.rates.delete -0.1; expected 0 to 1; set data.noise.rates.delete",
     "optim.lr=nan": "optim.lr nan; expected 0 or more; set optim.lr",
-    "log_every_steps=0": "log_every_steps 0; expected 1 or more",
     "data.disfluencies.share=1.5": "data.disfluencies.share 1.5; expected 0 to 1",
     "task=5": "setting 'task': Cannot assign int to Dict",
     "tsk.marks=x": "unknown setting 'tsk'; expected one like task.",

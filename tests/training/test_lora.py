@@ -76,7 +76,7 @@ def test_what_is_saved_is_a_model_like_any_other_and_writes_what_was_trained(ada
     assert float(again.tags) == pytest.approx(float(trained.tags), rel=1e-4)
 
 
-def test_six_steps_are_three_and_three(adapted: TrainConfig, tmp_path: Path) -> None:
+def test_six_steps_are_three_and_three_on_the_same_weights(adapted: TrainConfig, tmp_path: Path) -> None:
     parted = replace(adapted, output=str(tmp_path / "parted"), optim=replace(adapted.optim, schedule="constant"))
     whole = train(replace(parted, output=str(tmp_path / "whole")))
     train(replace(parted, optim=replace(parted.optim, max_steps=3)))
@@ -87,6 +87,12 @@ def test_six_steps_are_three_and_three(adapted: TrainConfig, tmp_path: Path) -> 
         assert wanted.keys() == tensors.keys()
         for key, tensor in wanted.items():
             torch.testing.assert_close(tensors[key], tensor, rtol=0.0, atol=1e-6)
+    start = models.load(adapted.init_from)
+    with torch.no_grad():
+        start.network.shared.weight.add_(0.1)
+    models.save(start, Path(adapted.init_from))
+    with pytest.raises(ConfigError, match=r"other weights in .*base than the adapters were trained on"):
+        build(replace(parted, resume=True))
 
 
 def test_names_of_no_layers_are_refused(adapted: TrainConfig) -> None:

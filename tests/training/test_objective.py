@@ -25,10 +25,9 @@ from t5punct.t5.tagger import states_at_words
 from t5punct.t5.word_memory import embed_targets
 from t5punct.training.config import DataConfig, DelayConfig, LossConfig, TrainConfig
 from t5punct.training.examples.batches import Batch
-from t5punct.training.examples.example import IGNORED
-from t5punct.training.examples.history import make_history
+from t5punct.training.examples.example import IGNORED, make_history
 from t5punct.training.labels import codes_of, probabilities_of
-from t5punct.training.loop import run as run_module
+from t5punct.training.loop import train as loop
 from t5punct.training.loop.objective import Objective
 from t5punct.training.loop.train import Run, build, train
 
@@ -228,12 +227,12 @@ def test_no_decoder_reads_the_tokens_that_it_shall_write(tiny_model: Model, monk
         return fused(module, query, key, value, None, **settings | {"is_causal": False})
 
     monkeypatch.setitem(ALL_ATTENTION_FUNCTIONS, "sdpa", see_all)
-    monkeypatch.setattr(run_module, "check_suitable", lambda *_: [])
+    monkeypatch.setattr(loop, "check_suitable", lambda *_: [])
     gpu: Any = SimpleNamespace(device=torch.device("cuda"), is_main_process=True)
     for model in (tiny_model, models.load("small"), models.load("base")):
         batch = batch_of(model, rows(*CHUNKS))
         examples: Any = SimpleNamespace(rows=rows(*CHUNKS), tokenizer=model.tokenizer)
-        ready = run_module._ready_model(TrainConfig(data=DataConfig("unread"), init_from="small"), model, examples, gpu)
+        ready = loop._ready_model(TrainConfig(data=DataConfig("unread"), init_from="small"), model, examples, gpu)
         objective = Objective(ready, LossConfig()).eval()
         changed = replace(batch, decoder_ids=batch.decoder_ids.clone())
         changed.decoder_ids[:, 3:] = changed.decoder_ids[:, 3:].flip(1)

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from command import Invoke
-from datasets import Dataset, load_from_disk
+from datasets import load_from_disk
 from datasets.utils.logging import disable_progress_bar
 from hypothesis import given
 from hypothesis import strategies as st
@@ -23,13 +23,22 @@ from t5punct import config as settings
 from t5punct.errors import ConfigError
 from t5punct.model import Model, load_tokenizer
 from t5punct.t5.task import TaskConfig
+from t5punct.t5.tokenization import TaskTokenizer
 from t5punct.text.spelling_table import read_table
 from t5punct.text.words import split
-from t5punct.training.data import chunks as lengths
 from t5punct.training.data import prepare as module
-from t5punct.training.data.chunks import Chunk, ChunkConfig, chunk_of, count_tokens, cut_into_chunks, stored_lengths
-from t5punct.training.data.prepare import PrepareConfig, PrepareReport, as_json, as_text, prepare
-from t5punct.training.data.readers import CorpusConfig
+from t5punct.training.data.corpora import CorpusConfig
+from t5punct.training.data.prepare import (
+    Chunk,
+    ChunkConfig,
+    PrepareConfig,
+    PrepareReport,
+    as_text,
+    chunk_of,
+    cut_into_chunks,
+    prepare,
+)
+from t5punct.training.examples.example import count_tokens
 
 disable_progress_bar()
 TALKS = [" ".join(tiny_text(10, seed)) for seed in range(20)]
@@ -199,10 +208,10 @@ def test_what_a_killed_run_left_is_removed_and_a_data_set_appears_whole(
     def check_folders(report: PrepareReport) -> str:
         assert not made.exists(), "not before it is whole"
         assert not (tmp_path / "made.partial" / "tokenizer").exists()
-        return as_json(report)
+        return as_text(report)
 
     with monkeypatch.context() as patch:
-        patch.setattr(module, "as_json", check_folders)
+        patch.setattr(module, "as_text", check_folders)
         prepare(talks_only)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["chats.jsonl", "made", "talks.txt"]
     shutil.rmtree(made)
@@ -222,8 +231,6 @@ PREPARE = {
     "corpora=[{path: .}]": r"output .*made lies in the corpus .*; expected another folder; choose another output",
     "chunks.min_words=500 chunks.max_words=600": r"no chunk to train on: .*, the longest with \d+ words; .*min_words",
     "holdout_percent=300": r"holdout_percent 300.0; expected 0 to 99; set holdout_percent",
-    "corpora=[{path: a.txt, words: -1}]": "corpora.words -1; expected 0 or more; set corpora.words",
-    "corpora=[{path: talks.txt, holdout_every: 1}]": r"no chunk to train on: 10 documents, 10 held out, .*; lower hold",
     "corpora=[{path: a.txt, document: page}]": r"corpora.document 'page'; expected one of auto, .*; check corpora",
     "corpora=[{path: a, dataset: b}]": r"path a and dataset b; expected one of them; drop one",
     "pause_ms=-5": r"pause_ms -5 and long_pause_ms None; .*",
@@ -326,30 +333,22 @@ def test_a_silence_belongs_to_the_word_before_it() -> None:
     assert "extra" not in chunk.target
 
 
-@pytest.fixture
-def folder(tiny_data: Path, tmp_path: Path) -> Path:
-    return Path(shutil.copytree(tiny_data, tmp_path / "data", ignore=shutil.ignore_patterns("lengths-*")))
-
-
-def test_they_are_counted_once_for_each_tokenizer_and_each_data_set(
-    tiny_model: Model, folder: Path, monkeypatch: pytest.MonkeyPatch
+def test_tokens_are_counted_once_for_each_tokenizer_and_each_data_set(
+    tiny_model: Model, tiny_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    rows, tokenizer = load_from_disk(str(folder))["train"], tiny_model.tokenizer
-    expected, counted = count_tokens(rows, tokenizer), list[int]()
+    shutil.copytree(tiny_data, tmp_path / "data", ignore=shutil.ignore_patterns("cache-*"))
+    rows, tokenizer = load_from_disk(str(tmp_path / "data"))["train"], tiny_model.tokenizer
+    source, counted = TaskTokenizer.source, list[str]()
 
-    def count(rows: Dataset, *others: object) -> list[int]:
-        counted.append(len(rows))
-        return expected[: len(rows)]
+    def note_and_encode(tokenizer: TaskTokenizer, words: list[str], *arguments: Any, **more: Any) -> Any:
+        counted.append(" ".join(words))
+        return source(tokenizer, words, *arguments, **more)
 
-    monkeypatch.setattr(lengths, "count_tokens", count)
-    assert stored_lengths(folder, rows, tokenizer) == stored_lengths(folder, rows, tokenizer) == expected
-    assert len(counted) == 1
-    stored_lengths(folder, rows, tiny_model.with_task(prefix="in the style {style}: ").tokenizer)
-    assert len(counted) == 2, "another prefix has other tokens"
-    stored_lengths(folder, rows.select(range(5)), tokenizer)
-    assert counted[2:] == [5]
-    for file in folder.glob("lengths-*.npy"):
-        file.write_bytes(file.read_bytes()[:-9])
-    for _ in range(2):
-        assert stored_lengths(folder, rows, tokenizer) == expected
-    assert len(counted) == 4, "a file that is not whole is written anew"
+    monkeypatch.setattr(TaskTokenizer, "source", note_and_encode)
+    expected = [len(source(tokenizer, row["source"].split(), row["style"]).ids) for row in rows]
+    assert count_tokens(rows, tokenizer) == count_tokens(rows, tokenizer) == expected
+    assert counted == rows["source"][:]
+    longer = count_tokens(rows, tiny_model.with_task(prefix="in the style {style}: ").tokenizer)
+    assert min(longer) > min(expected), "another prefix has other tokens"
+    assert count_tokens(rows.select(range(5)), tokenizer) == expected[:5]
+    assert len(counted) == 2 * len(rows) + 5

@@ -1,4 +1,4 @@
-"""The model that a run starts from: some of the layers of another, other marks, a decoder that copies."""
+"""The model that a run starts from: its name, its marks, and whether it suits a text."""
 
 from __future__ import annotations
 
@@ -86,13 +86,13 @@ def without_byte_fallback(tokenizer: TaskTokenizer, task: TaskConfig) -> TaskTok
 
 def test_names_of_bundled_models_are_no_hub_ids(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    assert models.find(None) == models.find("bundled") == models.find("large") == models.bundled_folder("large")
-    assert models.find("bundled", "tokenizer") == models.bundled_folder("large")
-    assert models.load_tokenizer("bundled", TaskConfig()).tokenizer.vocab_size > 30_000
-    (tmp_path / "bundled").mkdir()
-    assert models.find("bundled") == models.bundled_folder("large"), "a folder without a model hides none"
-    (tmp_path / "bundled" / "config.json").touch()
-    assert models.find("bundled") == Path("bundled"), "a folder with a model of that name comes first"
+    assert models.find(None) == models.find("large") == models.bundled_folder("large")
+    assert models.find("large", "tokenizer") == models.bundled_folder("large")
+    assert models.load_tokenizer("large", TaskConfig()).tokenizer.vocab_size > 30_000
+    (tmp_path / "large").mkdir()
+    assert models.find("large") == models.bundled_folder("large"), "a folder without a model hides none"
+    (tmp_path / "large" / "config.json").touch()
+    assert models.find("large") == Path("large"), "a folder with a model of that name comes first"
     (tmp_path / "models" / "small").mkdir(parents=True)
     monkeypatch.setattr(models, "BUNDLED_MODELS", tmp_path / "models")
     assert models.find("small") == tmp_path / "models" / "small", "one that ships later has a name, too"

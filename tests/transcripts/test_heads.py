@@ -27,6 +27,8 @@ LABELS = [
     ("dr smith", "the chair"), ("dan", "al"), ("Łukasz", "żaneta"), ("anna (00:02)", "tom (00:03)"),
     ("it.me@example.com", "priya.k@example.com"), ("👩 Anna", "👨🏽‍🦱 ben"), ("Anna/Ben", "ben/tom"),
     ("Marie ", "Paul "), ("Marie\u00a0", "l'animateur\u202f"), ("l’animateur ", "JEAN-LUC\u00a0"),
+    ("**Maria**", "_Tom_"), ("{Maria}", "«Tom»"), ("Anna | Acme", "@tom"), ("2nd participant", "+49 151 1234567"),
+    ("maria [on phone]", "MAN #2"), ('Anna "Annie" Smith', "Anna Smith – CEO"),
 ]  # fmt: skip
 HEADS = {  # files whose lines open with what nobody says, and what is said
     "utterance ids": ("utt-0001 so what\nutt-0002 yes we know\n", ["so what yes we know"]),
@@ -115,6 +117,10 @@ HEADS = {  # files whose lines open with what nobody says, and what is said
     "a chat of Slack's": ("Ann Lee  10:02 AM\nso what\n\ntom  10:03 AM\nyes\n", ["so what", "yes"]),
     "a log": ("2024-05-01 10:02:11 ann: so what\n2024-05-01 10:03:11 tom: yes\n", ["so what", "yes"]),
     "YouTube's SubViewer": ("0:00:01.000,0:00:02.000\nso what\n\n0:00:02.000,0:00:03.000\nyes\n", ["so what yes"]),
+    "labels in brackets of tags, and in Markdown's stars": (
+        "<Ann Lee>: so\n<Ann Lee>: what\n**Tom Fox:** yes\n**Tom Fox:** we know\n", ["so what", "yes we know"]),
+    "counted lines with times": ("1 00:01:02 Ann: so\n2 00:01:04 Ann: what\n3 00:01:06 tom: yes\n4 0:01:09 tom: we\n",
+        ["so what", "yes we"]),
     "brackets around who speaks": ("(tom) so what\n(ann lee) yes\n(tom) we\n", ["so what", "yes", "we"]),
     "IRC": ("<Anna> so what\n<tom> yes\n<tom> we know\n", ["so what", "yes we know"]),
     "capitals throughout": ("SO WHAT\nYES\nWE KNOW\n", ["SO WHAT YES WE KNOW"]),

@@ -59,6 +59,26 @@ def test_who_speaks_is_written_where_it_changes(
     assert converted(source, name, config) == expected
 
 
+@pytest.mark.parametrize("source", [
+    # ElevenLabs, Google, and a service that has names beside numbers
+    {"words": [{"text": "so", "speaker_id": "A"}, {"text": "what.", "speaker_id": "A"},
+               {"text": "yes", "speaker_id": 1}]},
+    {"words": [{"word": "so", "speakerTag": "A"}, {"word": "what.", "speakerTag": "A"},
+               {"word": "yes", "speakerTag": 1}]},
+    {"sentences": [{"speaker_id": 7, "speaker_name": "Speaker A", "text": "so what."},
+                   {"speaker_id": 8, "speaker_name": "Speaker 1", "text": "yes"}]},
+    # the speaker of an object holds for all in it: words, or Azure's guesses
+    {"turns": [{"speaker": "A", "words": [{"word": "so"}, {"word": "what."}]},
+               {"speaker": 1, "words": [{"word": "yes"}]}]},
+    {"recognizedPhrases": [{"speaker": "A", "nBest": [{"lexical": "so what", "text": "so what."}]},
+                           {"speaker": 1, "nBest": [{"lexical": "yes", "text": "yes"}]}]},
+])  # fmt: skip
+def test_json_may_say_in_many_ways_who_speaks(source: dict[str, object]) -> None:
+    text = json.dumps(source)
+    assert converted(text, "json", WriterConfig("text")) == "Speaker A: so what.\nSpeaker 1: yes\n"
+    assert converted(text, "json", WriterConfig()) == text
+
+
 def test_new_cues_of_two_channels_stand_in_order_of_time() -> None:
     """Deepgram lists one channel after the other."""
     said = [[("so", 0), ("what.", 1), ("good.", 5)], [("yes", 2), ("we", 3), ("know.", 4)]]

@@ -22,8 +22,8 @@ import shutil
 import stat
 import sys
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, nullcontext
 from itertools import chain
 from pathlib import Path
 from typing import IO, Any, TextIO
@@ -320,16 +320,6 @@ def _is_special(path: Path) -> bool:
     return path.exists() and not path.is_file() and not path.is_dir()
 
 
-def target_of(output: Path | None, sources: Sequence[str]) -> Path | None:
-    """Return an output's path; None for standard output.  Raises InputError as `check_targets` does."""
-    if output is None or str(output) in (STANDARD, "/dev/stdout"):
-        return None
-    if output.suffix in PACKED:
-        raise InputError(f"output {output}", expected="one that is not packed", fix=f"drop {output.suffix}")
-    check_targets([output], sources)
-    return output
-
-
 def check_targets(targets: Iterable[Path], sources: Iterable[str], *, make: bool = False) -> None:
     """Raise InputError for a target that cannot be written, is a source, or is in a folder that is a source.
 
@@ -338,6 +328,8 @@ def check_targets(targets: Iterable[Path], sources: Iterable[str], *, make: bool
     """
     real_sources = {Path(source).resolve(): source for source in sources if Path(source).exists()}
     for target in targets:
+        if target.suffix in PACKED:
+            raise InputError(f"output {target}", expected="one that is not packed", fix=f"drop {target.suffix}")
         path = writable(target, make=make)
         if not make:
             check_replaceable(path)
@@ -350,7 +342,7 @@ def check_targets(targets: Iterable[Path], sources: Iterable[str], *, make: bool
 
 
 def named_place(name: str | Path) -> Path:
-    """Return an output's path.  Raises InputError for an empty name, such as that of an unset variable."""
+    """Return an output's path.  Raises InputError for an empty name, which an unset variable of the shell gives."""
     if not str(name):
         raise InputError("an output without a name", expected="a file or a folder", fix="name one; `.` is this folder")
     return Path(name)
@@ -363,38 +355,30 @@ def open_writer(target: Path | None) -> Iterator[Callable[[Iterable[str]], None]
     It takes the pieces of one text.  A file appears when the block ends; standard output is written piece by piece.  A
     lone surrogate (`"\\ud83d"` in JSON), which UTF-8 cannot hold, becomes the replacement character.
     """
-    if target is None:
-        handle = standard_output()
-        yield _TextWriter(handle, flushes=True).put
-        handle.flush()
-        return
-    target.parent.mkdir(parents=True, exist_ok=True)
-    with writing(target) as handle:
-        yield _TextWriter(handle, flushes=False).put
+    flushes = target is None  # so that a reader of standard output sees pieces at once
+    is_empty = True  # whether nothing was written yet
+    ends_line = True  # whether the text before does
 
-
-class _TextWriter:
-    """Writes texts to a handle, each on lines of its own.  flushes: so that a reader sees pieces at once."""
-
-    def __init__(self, handle: TextIO, *, flushes: bool) -> None:
-        self._handle = handle
-        self._flushes = flushes
-        self._is_empty = True  # whether nothing was written yet
-        self._ends_line = True  # whether the text before does
-
-    def put(self, pieces: Iterable[str]) -> None:
-        """Write the pieces of one text, behind a line end if the text before lacks one."""
-        if not self._ends_line:
-            self._handle.write("\n")
-        self._ends_line = True
+    def put(pieces: Iterable[str]) -> None:
+        nonlocal is_empty, ends_line
+        if not ends_line:
+            handle.write("\n")
+        ends_line = True
         for index, piece in enumerate(pieces):
             if piece:
-                self._ends_line = piece.endswith("\n")
-            begins_later_text = index == 0 and not self._is_empty  # only an output may begin with a byte order mark
-            self._handle.write(readable(piece.removeprefix(BOM) if begins_later_text else piece))
-            self._is_empty = False
-            if self._flushes and index % _FLUSH_EVERY == 0:
-                self._handle.flush()
+                ends_line = piece.endswith("\n")
+            begins_later_text = index == 0 and not is_empty  # only an output may begin with a byte order mark
+            handle.write(readable(piece.removeprefix(BOM) if begins_later_text else piece))
+            is_empty = False
+            if flushes and index % _FLUSH_EVERY == 0:
+                handle.flush()
+
+    if target is not None:
+        target.parent.mkdir(parents=True, exist_ok=True)
+    with nullcontext(standard_output()) if target is None else writing(target) as handle:
+        yield put
+        if flushes:
+            handle.flush()
 
 
 def standard_output(errors: str = "strict") -> TextIO:

@@ -1,47 +1,96 @@
-"""Corpora: which documents are for training, which for validation, and which share of each is taken.
+"""Corpora: the documents of files and data sets, and which of them are for training, which for validation.
 
-`read_documents` reads a corpus once, into a table on the disk, so that it may be larger than the memory.  `plan_pieces`
-chooses by the lengths of documents: with a budget of words, every document gives one random stretch, in proportion to
-its length.  For validation are the last `holdout_percent` of the documents, or one in `holdout_every`, for files whose
-parts differ; of a single document it is the end.  `iter_texts` yields the text of what was chosen.
+`READERS` yield the documents of a file, by the ending of its name: lines, paragraphs, rows of a table, a whole
+transcript.  `read_documents` reads a corpus once, into a table on the disk, so that it may be larger than the memory.
+`plan_pieces` chooses by the lengths of documents, and `iter_texts` yields the text of what was chosen.
+
+>>> list(join_paragraphs(["He saw", "it.", "", "So did I."]))
+['He saw it.', 'So did I.']
 """
 
 from __future__ import annotations
 
 import glob
+import json
 import random
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby, islice, pairwise
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
-from ...config import check
-from ...errors import InputError, T5PunctError
-from ...text.io.files import check_source, find_files, unpacked_name
-from ...text.languages import is_unspaced
-from .readers import PREFERRED, READERS, CorpusConfig, ending_of, hub_documents, is_saved, read_text, saved_documents
+from ...config import check, check_choice, check_range
+from ...errors import InputError, T5PunctError, first_line
+from ...t5.task import silence_tokens
+from ...text.io.files import check_source, find_files, lines_of_file, unpacked_name
+from ...text.io.iwslt import LABEL_OF_CLASS, is_iwslt, join_clitics, read_rows
+from ...text.io.live import timed_word
+from ...text.marks import Alphabet
+from ...text.words import Word
+from ...transcripts.formats import FORMATS, read_transcript
+from ...transcripts.items import Item, SpokenWord, add_pauses
 
 _ROWS_IN_MEMORY = 20  # documents that are written to the table at a time; each may be a book
-_SAMPLED_CHARACTERS = 1000  # of each document, its beginning, to tell whether it has marks and capitals
-_MARK = re.compile(r"[.,?!;:…](?=\s|$)")
-_COLUMNS = {
-    "text": "string", "n_words": "int64", "sampled": "int64", "marks": "int64", "is_cased": "bool",
-    "is_unspaced": "bool",
+UNITS = ("auto", "line", "paragraph", "file")
+
+
+@dataclass(frozen=True)
+class CorpusConfig:
+    """Documents that belong together: a file, a folder, the files that fit a pattern, or a data set."""
+
+    path: str = ""  # text, jsonl, IWSLT tsv, csv, parquet, a folder of them, `talks/*.txt`, or a saved data set
+    style: str = "talk"  # the kind of text, named as for `--style`: talk, meeting, prose or chat
+    words: int = 0  # how many words to take, spread over all documents; 0 takes all
+    join: int = 1  # how many short documents to join at random, so that windows also begin and end inside them
+    holdout_every: int = 0  # one document in so many is for validation; 0: the last `holdout_percent` are
+    column: str = "text"  # that holds the text, in a table, a data set or jsonl
+    document: str = "auto"  # in a text file: line, paragraph or file; auto takes paragraphs where lines are wrapped
+    dataset: str | None = None  # instead of a path: the id of a data set of the hub, which is downloaded
+    subset: str | None = None  # of a data set of the hub, where it has several
+    split: str = "train"  # of a data set: which part is read
+    revision: str | None = None  # of a data set of the hub: a branch, tag or commit
+    streaming: bool = False  # read no further than `words` needs; a hub id is not downloaded
+
+    def __post_init__(self) -> None:
+        check_choice(self, "corpora.", "document", UNITS)
+        check_range(self, "corpora.", 0, "words", "holdout_every")
+        check_range(self, "corpora.", 1, "join")
+        mistake = f"path {self.path} and dataset {self.dataset}"
+        check(not self.path or self.dataset is None, mistake, expected="one of them", fix="drop one")
+
+    @property
+    def title(self) -> str:
+        return self.dataset or self.path
+
+
+_OWN = {"tsv", "csv", "json"}  # formats with readers of their own below: their files may be other than a transcript
+_TRANSCRIPTS = (".json", *(
+    suffix for format in FORMATS.values() if format.reader and not format.is_plain and format.name not in _OWN
+    for suffix in format.suffixes
+))  # fmt: skip
+# the order in which one file of a recording is chosen: the first formats have most of the times
+PREFERRED = (*_TRANSCRIPTS, ".tsv", ".txt")
+_SEEN_LINES = 2000  # of a file, to tell whether its lines are wrapped
+_FEWEST_LINES = 5  # that another line follows
+_WIDTHS = range(40, 161)  # characters; longer lines are documents, shorter ones lists
+_SENTENCE_ENDS = tuple(".?!…\"'”’»)")
+# keys of a recording's parts in json; rows of a table of texts have none of them
+_OF_RECORDINGS = {
+    "start", "end", "start_time", "end_time", "startTime", "endTime", "startOffset", "begin", "offset", "offsets",
+    "timestamp", "time", "words", "segments", "word", "speaker", "speaker_label", "channel", "alternatives", "tokens",
 }  # fmt: skip
 
 
 def source_documents(corpus: CorpusConfig, pauses_ms: tuple[int, ...]) -> Iterator[str]:
     """Yield all documents of a corpus, "" for an empty row of a table."""
     if corpus.dataset is not None:
-        yield from hub_documents(corpus)
+        yield from read_rows_of_table(None, corpus, pauses_ms)
     for path in find_sources(corpus)[0]:
-        if is_saved(path):
-            yield from saved_documents(path, corpus)
-        else:
-            read = READERS.get(ending_of(path), read_text)
-            yield from read(path, corpus, pauses_ms)
+        read = read_rows_of_table if is_saved(path) else READERS.get(ending_of(path), read_text)
+        yield from read(path, corpus, pauses_ms)
 
 
 def find_sources(corpus: CorpusConfig) -> tuple[list[Path], list[str]]:
@@ -86,10 +135,9 @@ def _count_endings(files: Sequence[Path], why: str) -> list[str]:
 
 @dataclass(frozen=True)
 class Documents:
-    """The documents of a corpus: `rows` of a `datasets.Dataset`, some of them empty.
+    """The documents of a corpus, some of them empty.
 
-    Columns: text; n_words, the pieces between white space; and of its beginning: sampled, the number of words; marks,
-    their number; is_cased, whether it has capitals and small letters; is_unspaced, no spaces between words.
+    rows: a `datasets.Dataset` with the columns text and n_words, the number of pieces between white space.
     """
 
     corpus: CorpusConfig
@@ -118,7 +166,8 @@ def read_documents(corpus: CorpusConfig, pauses_ms: tuple[int, ...], cache: str,
     With `pauses_ms`, a token stands at every silence between words with times, another one for each of these lengths.
     """
     arguments = {"corpus": corpus, "pauses_ms": pauses_ms, "holdout_percent": holdout_percent}
-    rows = make_table(_document_rows, _COLUMNS, arguments, cache, writer_batch_size=_ROWS_IN_MEMORY)
+    columns = {"text": "string", "n_words": "int64"}
+    rows = make_table(_document_rows, columns, arguments, cache, writer_batch_size=_ROWS_IN_MEMORY)
     documents = Documents(corpus, rows, holdout_percent)
     fix = "check the path or corpora.column"
     check(documents.lengths, f"no text in {corpus.title}", expected="a file with text", fix=fix, kind=InputError)
@@ -160,12 +209,8 @@ def _document_rows(
     """Yield the documents as rows of the table; of a stream, as many as its budget needs for both splits."""
     n_left = sum(_budget(corpus, split, holdout_percent) or 0 for split in ("train", "validation"))
     for text in source_documents(corpus, pauses_ms):
-        sample = text[:_SAMPLED_CHARACTERS]
         n_words = len(text.split())
-        yield {
-            "text": text, "n_words": n_words, "sampled": len(sample.split()), "marks": len(_MARK.findall(sample)),
-            "is_cased": sample not in (sample.lower(), sample.upper()), "is_unspaced": is_unspaced(sample),
-        }  # fmt: skip
+        yield {"text": text, "n_words": n_words}
         n_left -= n_words
         if corpus.streaming and corpus.words and n_left <= 0:
             return
@@ -182,17 +227,33 @@ def iter_texts(documents: Documents, pieces: Iterable[Piece]) -> Iterator[str]:
 
 
 def plan_pieces(documents: Documents, split: str, seed: int) -> Iterator[Piece]:
-    """Yield the pieces that one split takes, in order."""
+    """Yield the pieces that one split takes, in order.
+
+    For validation are the last `holdout_percent` of the documents, or one in `holdout_every`; of a single document it
+    is the end.  With a budget of words, every document gives one random stretch, in proportion to its length.
+    """
     corpus = documents.corpus
     lengths = documents.lengths
     rows = list(lengths)
     budget = _budget(corpus, split, documents.holdout_percent)
     name = corpus.dataset or Path(corpus.path).name  # without its folder: a corpus that is moved draws the same
     rng = random.Random(f"{seed} {name} {split}")
-    if len(rows) == 1:
-        yield from _plan_single(rows[0], lengths[rows[0]], documents.holdout_percent, split, budget, rng)
+    if len(rows) == 1:  # its beginning is for training, its end for validation
+        n_words = lengths[rows[0]]
+        n_validation = round(n_words * documents.holdout_percent / 100)
+        start = 0 if split == "train" else n_words - n_validation
+        n_split = n_words - n_validation if split == "train" else n_validation
+        n_taken = n_split if budget is None else min(budget, n_split)
+        if n_taken:
+            yield Piece((rows[0],), n_taken, start + rng.randint(0, n_split - n_taken))
         return
-    heldout = _heldout(len(rows), corpus.holdout_every, documents.holdout_percent)
+    every = corpus.holdout_every
+    if every and len(rows) >= every:
+        heldout = range(every - 1, len(rows), every)
+    else:  # at least one, unless the percentage is 0
+        percent = documents.holdout_percent
+        n_heldout = max(1, round(len(rows) * percent / 100)) if percent else 0
+        heldout = range(len(rows) - n_heldout, len(rows))
     chosen = [row for number, row in enumerate(rows) if (number in heldout) == (split != "train")]
     if corpus.join > 1:
         rng.shuffle(chosen)
@@ -210,18 +271,6 @@ def plan_pieces(documents: Documents, split: str, seed: int) -> Iterator[Piece]:
         yield Piece(joined, n_taken, rng.randint(0, n_words - n_taken))
 
 
-def _plan_single(
-    row: int, n_words: int, holdout_percent: float, split: str, budget: int | None, rng: random.Random
-) -> Iterator[Piece]:
-    """Yield what a split takes of a single document: of its beginning to train on, of its end to validate."""
-    n_validation = round(n_words * holdout_percent / 100)
-    n_train = n_words - n_validation
-    start, n_split = (0, n_train) if split == "train" else (n_train, n_validation)
-    n_taken = n_split if budget is None else min(budget, n_split)
-    if n_taken:
-        yield Piece((row,), n_taken, start + rng.randint(0, n_split - n_taken))
-
-
 def _budget(corpus: CorpusConfig, split: str, holdout_percent: float) -> int | None:
     """Return how many words of a split to take; None: all."""
     if not corpus.words:
@@ -230,9 +279,209 @@ def _budget(corpus: CorpusConfig, split: str, holdout_percent: float) -> int | N
     return corpus.words if split == "train" else round(corpus.words * percent / 100)
 
 
-def _heldout(n_documents: int, every: int, percent: float) -> Sequence[int]:
-    """Return the numbers of the documents for validation: at least one, unless `percent` is 0."""
-    if every and n_documents >= every:
-        return range(every - 1, n_documents, every)
-    n_heldout = max(1, round(n_documents * percent / 100)) if percent else 0
-    return range(n_documents - n_heldout, n_documents)
+def ending_of(path: Path) -> str:
+    """Return `.txt` for `talk.TXT.gz`."""
+    return Path(unpacked_name(path)).suffix.lower()
+
+
+def read_text(path: Path, corpus: CorpusConfig, pauses_ms: tuple[int, ...]) -> Iterator[str]:
+    """Yield the documents of a text file, or one of IWSLT rows."""
+    if is_iwslt(path):
+        yield _read_iwslt(path)
+        return
+    unit = corpus.document
+    if unit == "auto":
+        unit = "paragraph" if is_wrapped(islice(lines_of_file(path), _SEEN_LINES)) else "line"
+    full_lines = (line for line in lines_of_file(path) if line.strip())
+    if unit == "paragraph":
+        yield from join_paragraphs(lines_of_file(path))
+    elif unit == "file":
+        yield from join_paragraphs(full_lines)  # without blank lines it is one paragraph
+    else:
+        yield from full_lines
+
+
+def join_paragraphs(lines: Iterable[str]) -> Iterator[str]:
+    """Yield each run of lines without a blank line as one line."""
+    for is_text, paragraph in groupby((line.strip() for line in lines), key=bool):
+        if is_text:
+            yield " ".join(paragraph)
+
+
+def is_wrapped(lines: Iterable[str]) -> bool:
+    """Return whether lines are broken at a width, as in a book.
+
+    Then nearly every line is so full that the next line's first word would not have fitted, and few end a sentence.
+    """
+    lines = [line.rstrip()[: _WIDTHS.stop] for line in lines]  # cut only to bound the work
+    lengths = sorted(len(line) for line in lines if line)
+    followed = [(line, after.split()[0]) for line, after in pairwise(lines) if line.strip() and after.strip()]
+    if len(followed) < _FEWEST_LINES:
+        return False
+    width = lengths[int(0.95 * len(lengths))]  # a few lines may be longer: titles, addresses
+    n_full = sum(len(line) + 1 + len(next_word) > width for line, next_word in followed)
+    n_ended = sum(line.endswith(_SENTENCE_ENDS) for line, _ in followed)
+    return width in _WIDTHS and n_full >= 0.8 * len(followed) and n_ended <= 0.5 * len(followed)
+
+
+def _read_iwslt(path: Path) -> str:
+    """Return the whole file as one punctuated document in lower case."""
+    rows = read_rows(path)
+    joined = join_clitics(rows)
+    classes = [rows[last].label_class for last in joined.last_rows]
+    spell = Alphabet().spell
+    return " ".join(spell(word, LABEL_OF_CLASS[name]) for word, name in zip(joined.words, classes, strict=True))
+
+
+def _read_transcript(path: Path, corpus: CorpusConfig, pauses_ms: tuple[int, ...]) -> Iterator[str]:
+    yield text_with_silences(read_transcript(path).items, pauses_ms)
+
+
+def text_with_silences(items: Sequence[Item], pauses_ms: Sequence[int]) -> str:
+    """Return the words of items with the tokens of the silences between them, as one text."""
+    pieces = list[str]()
+    for item in add_pauses(items, pauses_ms):
+        if isinstance(item, SpokenWord):
+            pieces += [item.word.raw, *silence_tokens(item.word.pause)]
+    return " ".join(pieces)
+
+
+def _read_json(path: Path, corpus: CorpusConfig, pauses_ms: tuple[int, ...]) -> Iterator[str]:
+    """Yield the documents of json lines, of an array of rows, or of one recording."""
+    first_lines = list(islice((line for line in lines_of_file(path) if line.strip()), 2))
+    first = _parsed("".join(first_lines[:1]))
+    has_column = isinstance(first, dict) and corpus.column != "text" and corpus.column in first
+    if has_column or (isinstance(first, dict) and len(first_lines) > 1):
+        yield from _read_jsonl(path, corpus, pauses_ms)
+        return
+    text = "\n".join(lines_of_file(path))
+    rows = _parsed(text) if text.lstrip().startswith("[") else None
+    if rows and all(isinstance(row, str) for row in rows):
+        yield from rows
+    elif rows and all(isinstance(row, dict) and not _OF_RECORDINGS & row.keys() for row in rows):
+        yield from _texts(rows, corpus.column, str(path))
+    else:
+        yield from _read_transcript(path, corpus, pauses_ms)
+
+
+def _parsed(text: str) -> Any:
+    """Return the value of json; None for what is no json, of which the reader of recordings says where."""
+    try:
+        return json.loads(text)
+    except ValueError:
+        return None
+
+
+def _read_tsv(path: Path, corpus: CorpusConfig, pauses_ms: tuple[int, ...]) -> Iterator[str]:
+    """Yield the document of a recogniser's table, which has a header, or of IWSLT rows."""
+    header = set(next(lines_of_file(path), "").lower().split("\t"))
+    if {"start", "end"} & header and {"text", "word", "token"} & header:
+        yield from _read_transcript(path, corpus, pauses_ms)
+    else:
+        yield _read_iwslt(path)
+
+
+def timed_words(values: Mapping[str, Any]) -> list[SpokenWord]:
+    """Return the words of a line of json, `{"words": [{"word": .., "marks": .., "start": .., "end": ..}, ..]}`.
+
+    A word with an `est_end`, an aligner's estimate, ends there.
+    """
+    words: list[SpokenWord] = []
+    for value in values["words"]:
+        text = value["word"] + value.get("marks", "")
+        end = value.get("est_end", value.get("end"))
+        timed = timed_word({"word": text, "start": value.get("start"), "end": end})
+        words.append(SpokenWord(Word(text, raw=text), start_ms=timed.start_ms, end_ms=timed.end_ms))
+    return words
+
+
+def _read_jsonl(path: Path, corpus: CorpusConfig, pauses_ms: tuple[int, ...]) -> Iterator[str]:
+    """Yield the text of each line; of lines with words, those of one meeting as one document, with all its turns."""
+    for _, lines in groupby(_parsed_lines(path, corpus), key=itemgetter(0)):
+        contents = [content for _, content in lines]
+        words = [word for content in contents if not isinstance(content, str) for word in content]
+        yield contents[0] if isinstance(contents[0], str) else text_with_silences(words, pauses_ms)
+
+
+def _parsed_lines(path: Path, corpus: CorpusConfig) -> Iterator[tuple[str | int, str | list[SpokenWord]]]:
+    """Yield each line's document, the name of a meeting or the line's number, and its text or words."""
+    for number, line in enumerate(lines_of_file(path), start=1):
+        if not line.strip():
+            continue
+        try:
+            values = json.loads(line)
+            if "words" in values:
+                content: str | list[SpokenWord] = timed_words(values)
+                meeting = values.get("meeting")
+                document: str | int = number if meeting is None else str(meeting)
+            else:
+                text = values[corpus.column]
+                document = number
+                content = "" if text is None else str(text)
+        except (ValueError, KeyError, TypeError, OverflowError) as error:
+            raise InputError(
+                f"{path} line {number}: {line[:40]!r}",
+                expected=f'{{"{corpus.column}": "..."}} or '
+                '{"words": [{"word": "...", "start": 0.1, "end": 0.4}, ...]}',
+                fix="correct the line" if corpus.column in line else "correct the line, or set corpora.column",
+            ) from error
+        yield document, content
+
+
+def is_saved(folder: Path) -> bool:
+    """Return whether a folder is a data set that `datasets` has saved."""
+    return any((folder / name).is_file() for name in ("dataset_dict.json", "state.json"))
+
+
+def read_rows_of_table(path: Path | None, corpus: CorpusConfig, pauses_ms: tuple[int, ...]) -> Iterator[str]:
+    """Yield the texts of a csv or parquet file, of a folder that `datasets` saved, or of the hub's data set (None)."""
+    from datasets import DatasetDict, load_dataset, load_from_disk
+
+    fix = "check the file"
+    try:
+        if path is None:
+            fix = "check corpora.dataset, corpora.subset, corpora.split and the network"
+            rows = load_dataset(
+                corpus.dataset, corpus.subset, split=corpus.split, revision=corpus.revision, streaming=corpus.streaming
+            )
+        elif is_saved(path):
+            rows = load_from_disk(str(path))
+            if isinstance(rows, DatasetDict):
+                mistake = f"no split {corpus.split!r} in {path}"
+                expected = f"one of {', '.join(rows)}"
+                check(corpus.split in rows, mistake, expected=expected, fix="set corpora.split", kind=InputError)
+                rows = rows[corpus.split]
+        else:
+            kind = ending_of(path).removeprefix(".")
+            options = {"keep_default_na": False} if kind == "csv" else {}  # "NA" is text, too
+            rows = load_dataset(kind, data_files=[str(path)], split="train", streaming=True, **options)
+        yield from _texts(rows, corpus.column, str(path or corpus.dataset))
+    except T5PunctError:
+        raise
+    except Exception as error:  # those of pandas, pyarrow, the network and `datasets` have no common base
+        mistake = f"{path or corpus.dataset} cannot be read ({first_line(error)})"
+        raise InputError(mistake, expected="a table, or a data set with this split", fix=fix) from error
+
+
+def _texts(rows: Iterable[Any], column: str, name: str) -> Iterator[str]:
+    """Yield the text in a column of each row, "" for none.  name: of the file or data set, for errors."""
+    for number, row in enumerate(rows, start=1):
+        if column not in row:
+            mistake = f"no column {column!r} in {name}"
+            raise InputError(mistake, expected=f"one of {', '.join(row)}", fix="set corpora.column")
+        text = row[column]
+        if text is not None and not isinstance(text, str):
+            mistake = f"{name} row {number}: {str(text)[:40]!r} under {column!r}"
+            raise InputError(mistake, expected="text", fix="set corpora.column")
+        yield text or ""
+
+
+READERS: dict[str, Callable[[Path, CorpusConfig, tuple[int, ...]], Iterator[str]]] = {  # by ending, packed or not
+    ".txt": read_text,
+    ".jsonl": _read_jsonl,
+    **dict.fromkeys(_TRANSCRIPTS, _read_transcript),
+    ".json": _read_json,
+    ".tsv": _read_tsv,
+    ".csv": read_rows_of_table,
+    ".parquet": read_rows_of_table,
+}

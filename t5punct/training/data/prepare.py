@@ -8,27 +8,25 @@ from __future__ import annotations
 
 import json
 import random
+import re
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from ... import config as settings
-from ...config import check
+from ...config import check, check_range
 from ...errors import ConfigError
-from ...t5.task import TaskConfig, checked_pauses
+from ...t5.task import PAUSES, TaskConfig, checked_pauses, silence_tokens
+from ...t5.tokenization import TaskTokenizer
 from ...text.io.files import move, partial_folder
-from ...text.languages import unspaced_error
+from ...text.languages import is_unspaced, unspaced_error
 from ...text.spelling_table import TABLE_FILE, write_table
-from ...text.words import split
-from ..lock import check_not_here, lock_folder
-from .chunks import Chunk, ChunkConfig, cut_into_chunks
-from .corpora import Documents, find_sources, iter_texts, make_table, plan_pieces, read_documents
-from .readers import CorpusConfig
+from ...text.words import Word, split
+from ..lock import lock_folder
+from .corpora import CorpusConfig, Documents, find_sources, iter_texts, make_table, plan_pieces, read_documents
 from .spellings import learn_table
 
 _SPLITS = ("train", "validation")
@@ -39,7 +37,25 @@ _COLUMNS = {"source": "string", "target": "string", "style": "string", "n_words"
 _COUNTED_WORDS = 500_000  # of the training chunks, which are shuffled
 _EXAMPLES = 3  # of each style
 _SHOWN_CHARACTERS = 200  # of an example
+_SAMPLED_DOCUMENTS = 1000  # of a corpus, and a few more
+_SAMPLED_CHARACTERS = 1000  # of each, its beginning, to tell whether it has marks and capitals
+_MARK = re.compile(r"[.,?!;:…](?=\s|$)")
 _FEWEST_MARKS = 0.02  # a word; speech and prose have 0.1 to 0.2
+
+
+@dataclass(frozen=True)
+class ChunkConfig:
+    """How long the windows of a data set are."""
+
+    min_words: int = 8  # the shortest window; a shorter rest of a document is left out
+    max_words: int = 64  # the longest window
+    max_tokens: int = 512  # of source and target, the longer one; windows are made shorter for it, and no word is lost
+
+    def __post_init__(self) -> None:
+        is_possible = 1 <= self.min_words <= self.max_words
+        mistake, expected = f"windows of {self.min_words} to {self.max_words} words", "1 <= min_words <= max_words"
+        check(is_possible, mistake, expected=expected, fix="set chunks.min_words and chunks.max_words")
+        check_range(self, "chunks.", 1, "max_tokens")
 
 
 @dataclass(frozen=True)
@@ -59,15 +75,25 @@ class PrepareConfig:
     workers: int = 1  # processes; with more of them the chunks are the same, in another order
 
     def __post_init__(self) -> None:
-        settings.check_range(self, "", 0, "holdout_percent", most=99)
+        check_range(self, "", 0, "holdout_percent", most=99)
         _ = self.pauses_ms  # raises ConfigError if they are wrong
-        settings.check_range(self, "", 0, "seed")
-        settings.check_range(self, "", 1, "workers")
+        check_range(self, "", 0, "seed")
+        check_range(self, "", 1, "workers")
 
     @property
     def pauses_ms(self) -> tuple[int, ...]:
         """Return the silences that have tokens, as `TaskConfig.pauses_ms`."""
         return checked_pauses(self.pause_ms, self.long_pause_ms)
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """One training example as text."""
+
+    source: str
+    target: str
+    style: str
+    n_words: int  # without silences
 
 
 @dataclass(frozen=True)
@@ -78,7 +104,7 @@ class PrepareReport:
     train_chunks: int
     train_words: int
     validation_chunks: int
-    corpora: tuple[Mapping[str, Any], ...]  # what `_count_documents` returns for each
+    corpora: tuple[Mapping[str, Any], ...]  # of each its title, style and counts
     marks: Mapping[str, int]  # how often each is in the counted training chunks, the most frequent first
     examples: tuple[Chunk, ...]
     warnings: tuple[str, ...]
@@ -86,66 +112,54 @@ class PrepareReport:
 
 
 def prepare(config: PrepareConfig) -> PrepareReport:
-    """Make a data set.  Raises ConfigError if there is nothing to make it of."""
+    """Make a data set in the folder `config.output`, whose other files stay.
+
+    Raises ConfigError if there is nothing to make it of, or if a data set would be overwritten.
+    """
     from datasets import DatasetDict
 
     check(config.corpora, "no corpora", expected="corpora: [{path: FILE, style: talk}]", fix="see configs/")
-    task = _task(config)
+    tokenizer = _load_tokenizer(config)
+    task = TaskConfig() if tokenizer is None else tokenizer.task
+    target = Path(config.output)
     corpora = []
     for corpus in config.corpora:
         task.prefix_for(corpus.style)  # an unknown style is reported here, not in training
         folder = Path(config.root, corpus.path)
         if corpus.path and folder.is_dir():
-            is_inside = Path(config.output).resolve().is_relative_to(folder.resolve())
+            is_inside = target.resolve().is_relative_to(folder.resolve())
             mistake = f"output {config.output} lies in the corpus {folder}"
             check(not is_inside, mistake, expected="another folder", fix="choose another output")
         corpora.append(replace(corpus, path=str(folder)) if corpus.path else corpus)
-    with (
-        make_data_folder(Path(config.output)) as output,
-        tempfile.TemporaryDirectory(dir=output, prefix=".cache-") as cache,
-    ):
-        documents = [read_documents(corpus, config.pauses_ms, cache, config.holdout_percent) for corpus in corpora]
-        warnings = [warning for each in documents for warning in check_text(each, cased=config.cased)]
-        splits = {}
-        for name in _SPLITS:
-            arguments = {
-                "config": config, "documents": tuple(documents), "split_name": name,
-                "workers": list(range(config.workers)),  # a list: `datasets` gives each process a part of it
-            }  # fmt: skip
-            n_processes = config.workers if config.workers > 1 else None
-            rows = make_table(_chunk_rows, _COLUMNS, arguments, cache, split=name, num_proc=n_processes)
-            splits[name] = rows.shuffle(seed=config.seed)
-        report = _report(config, documents, splits, warnings)
-        DatasetDict(splits).save_to_disk(str(output))
-        if config.cased:
-            write_table(learn_table(row["target"] for row in splits["train"]), output)
+    with lock_folder(target), partial_folder(target) as output:
+        in_the_way = [name for name in _MADE if (target / name).exists()]
+        mistake = f"output {target} holds {', '.join(in_the_way)} already"
+        fix = "remove it or choose another output"
+        check(not in_the_way, mistake, expected="a folder without a data set", fix=fix)
+        output.mkdir()
+        with tempfile.TemporaryDirectory(dir=output, prefix=".cache-") as cache:
+            documents = [read_documents(corpus, config.pauses_ms, cache, config.holdout_percent) for corpus in corpora]
+            warnings = [warning for each in documents for warning in check_text(each, cased=config.cased)]
+            splits = {}
+            for name in _SPLITS:
+                arguments = {
+                    "config": config, "documents": tuple(documents), "split_name": name,
+                    "workers": list(range(config.workers)),  # a list: `datasets` gives each process a part of it
+                }  # fmt: skip
+                n_processes = config.workers if config.workers > 1 else None
+                rows = make_table(_chunk_rows, _COLUMNS, arguments, cache, split=name, num_proc=n_processes)
+                splits[name] = rows.shuffle(seed=config.seed)
+            report = _report(config, documents, splits, warnings)
+            DatasetDict(splits).save_to_disk(str(output))
+            if config.cased:
+                write_table(learn_table(row["target"] for row in splits["train"]), output)
         settings.save(config, output / SETTINGS)
         (output / REPORT).write_text(as_text(report), encoding="utf-8")
-        (output / COUNTS).write_text(as_json(report), encoding="utf-8")
+        counts = [{name: corpus[name] for name in ("style", "documents", "words")} for corpus in report.corpora]
+        counted = json.dumps({"train_words": report.train_words, "corpora": counts}, indent=2)
+        (output / COUNTS).write_text(counted + "\n", encoding="utf-8")
+        move(output, target, last=_LAST)
     return report
-
-
-def read_prepare_config(path: str) -> PrepareConfig | None:
-    """Return the settings that a data set was made with; None if its folder has none."""
-    file = Path(path) / SETTINGS
-    return settings.load_plain(PrepareConfig, file) if file.is_file() else None
-
-
-@contextmanager
-def make_data_folder(folder: Path) -> Iterator[Path]:
-    """Yield an empty folder, whose files move into `folder` at the end of the block.  Other files in `folder` stay.
-
-    Raises ConfigError if a data set would be overwritten, or if `folder` is none of its own.
-    """
-    check_not_here(folder)
-    in_the_way = [name for name in _MADE if (folder / name).exists()] if folder.is_dir() else []
-    mistake = f"output {folder} holds {', '.join(in_the_way)} already"
-    fix = "remove it or choose another output"
-    check(not in_the_way, mistake, expected="a folder without a data set", fix=fix)
-    with lock_folder(folder), partial_folder(folder) as beside:
-        beside.mkdir()
-        yield beside
-        move(beside, folder, last=_LAST)
 
 
 def check_text(documents: Documents, *, cased: bool) -> list[str]:
@@ -153,19 +167,22 @@ def check_text(documents: Documents, *, cased: bool) -> list[str]:
 
     Raises InputError if most of it is in languages without spaces between words.
     """
-    rows = documents.rows
     title = documents.corpus.title
-    if 2 * sum(rows["is_unspaced"][:]) > len(documents.lengths):
+    rows = list(documents.lengths)
+    beginnings = [
+        documents.rows[row]["text"][:_SAMPLED_CHARACTERS] for row in rows[:: max(1, len(rows) // _SAMPLED_DOCUMENTS)]
+    ]
+    if 2 * sum(map(is_unspaced, beginnings)) > len(beginnings):
         raise unspaced_error(title)
-    n_words = sum(rows["sampled"][:])
-    n_marks = sum(rows["marks"][:])
+    n_words = sum(len(text.split()) for text in beginnings)
+    n_marks = sum(len(_MARK.findall(text)) for text in beginnings)
     warnings = []
     if n_marks < _FEWEST_MARKS * n_words:
         warnings.append(
             f"{title}: {n_marks} marks in {n_words:,} words of samples; expected punctuated text, about one mark in "
             "eight words; leave it out, or check corpora.column"
         )
-    if cased and not any(rows["is_cased"][:]):
+    if cased and all(text in (text.lower(), text.upper()) for text in beginnings):
         expected = "text with its own case"
         warnings.append(f"{title}: no capitals, or nothing else; expected {expected}; leave it out, or set cased=false")
     return warnings
@@ -175,7 +192,14 @@ def _chunk_rows(
     config: PrepareConfig, documents: Sequence[Documents], split_name: str, workers: Sequence[int]
 ) -> Iterator[dict[str, Any]]:
     """Yield the chunks of a split, corpus after corpus, that are made by the `workers` of these numbers."""
-    n_tokens = _token_counter(config)
+    tokenizer = _load_tokenizer(config)
+
+    def n_tokens(chunk: Chunk) -> int:
+        if tokenizer is None:
+            return 0
+        source = tokenizer.source(chunk.source.split(), chunk.style).ids
+        return max(len(source), len(tokenizer.encode_target(chunk.target)))
+
     for corpus, each in zip(config.corpora, documents, strict=True):
         for number, document in enumerate(iter_texts(each, plan_pieces(each, split_name, config.seed))):
             if number % config.workers not in workers:
@@ -187,25 +211,58 @@ def _chunk_rows(
                 yield asdict(chunk)
 
 
-def _task(config: PrepareConfig) -> TaskConfig:
-    from ...model import find, read_task
+def chunk_of(words: Sequence[Word], *, style: str, cased: bool) -> Chunk:
+    """Return the example of some words: without quotes and brackets, with marks and opening marks."""
+    source = list[str]()
+    target = list[str]()
+    for word in words:
+        core = word.core if cased else word.normal
+        source += [word.normal, *silence_tokens(word.pause)]
+        target.append(word.opening + Word(core).with_marks(word.marks) if word.has_slot else core)
+    return Chunk(" ".join(source), " ".join(target), style, len(words))
 
-    return TaskConfig() if config.tokenizer is None else read_task(find(config.tokenizer, "tokenizer"))
+
+def cut_into_chunks(
+    document: str, config: ChunkConfig, rng: random.Random, *,
+    style: str, cased: bool = True, n_tokens: Callable[[Chunk], int] | None = None,
+) -> Iterator[Chunk]:  # fmt: skip
+    """Yield windows of random length of a document; the first starts anywhere in the first `max_words` words.
+
+    Every word is used once, except those before the start and a rest shorter than `min_words` at the end.  A window
+    with more than `max_tokens` tokens is halved until it fits; the words left over start the next one.  Raises
+    ConfigError for a single word with more.
+    """
+    words = words_with_silences(document)
+    start = rng.randrange(max(1, min(config.max_words, len(words) - config.max_words)))
+    while len(words) - start >= config.min_words:
+        length = rng.randint(config.min_words, config.max_words)
+        chunk = chunk_of(words[start : start + length], style=style, cased=cased)
+        while n_tokens and n_tokens(chunk) > config.max_tokens:
+            mistake = f"the word {chunk.source[:40]!r} alone has more than {config.max_tokens} tokens"
+            expected, fix = "max_tokens above every word's tokens", "raise chunks.max_tokens or clean the text"
+            check(chunk.n_words > 1, mistake, expected=expected, fix=fix)
+            chunk = chunk_of(words[start : start + chunk.n_words // 2], style=style, cased=cased)
+        yield chunk
+        start += chunk.n_words
 
 
-def _token_counter(config: PrepareConfig) -> Callable[[Chunk], int] | None:
-    """Return a function that counts the tokens of a chunk's longer side; None without a tokenizer."""
+def words_with_silences(document: str) -> list[Word]:
+    """Return the words that have a slot, with the silences after them."""
+    words: list[Word] = []
+    for word in split(document).words:
+        if word.text not in PAUSES and word.has_slot:
+            words.append(word)
+        elif word.text in PAUSES and words:
+            words[-1] = replace(words[-1], pause=1 + PAUSES.index(word.text))
+    return words
+
+
+def _load_tokenizer(config: PrepareConfig) -> TaskTokenizer | None:
+    from ...model import find, load_tokenizer, read_task
+
     if config.tokenizer is None:
         return None
-    from ...model import load_tokenizer
-
-    tokenizer = load_tokenizer(config.tokenizer, _task(config))
-
-    def n_tokens(chunk: Chunk) -> int:
-        target = tokenizer.encode_target(chunk.target)
-        return max(len(tokenizer.source(chunk.source.split(), chunk.style).ids), len(target))
-
-    return n_tokens
+    return load_tokenizer(config.tokenizer, read_task(find(config.tokenizer, "tokenizer")))
 
 
 def _report(
@@ -214,7 +271,16 @@ def _report(
     """Return what was made of the corpora.  Raises ConfigError if there is no chunk to train on."""
     train = splits["train"]
     min_words = config.chunks.min_words
-    corpora = [_count_documents(each, config) for each in documents]
+    corpora = list[dict[str, Any]]()  # rows of the report; `words` are those taken for training, between white space
+    for each in documents:
+        n_documents = len(each.lengths)
+        lengths = [piece.n_words for piece in plan_pieces(each, "train", config.seed)]
+        corpora.append({
+            "corpus": each.corpus.title, "style": each.corpus.style, "documents": n_documents,
+            "held out": sum(len(piece.rows) for piece in plan_pieces(each, "validation", config.seed)),
+            "words": sum(lengths), "too short": sum(n_words < min_words for n_words in lengths),
+            "empty": len(each.rows) - n_documents,
+        })  # fmt: skip
     if not len(train):
         n_documents, n_held_out = (sum(corpus[name] for corpus in corpora) for name in ("documents", "held out"))
         longest = max(n_words for each in documents for n_words in each.lengths.values())
@@ -245,43 +311,19 @@ def _report(
         notes += [f"{each.corpus.title}: {note}" for note in find_sources(each.corpus)[1]]
         if corpus["documents"] == 1 and corpus["held out"]:
             notes.append(f"{each.corpus.title}: one document, whose end is held out")
-    marks, examples = count_marks(Chunk(**row) for row in train)
-    return PrepareReport(
-        config.output, len(train), n_words, len(splits["validation"]), tuple(corpora), marks, examples,
-        tuple(warnings), tuple(notes),
-    )  # fmt: skip
-
-
-def _count_documents(documents: Documents, config: PrepareConfig) -> dict[str, Any]:
-    """Return a corpus's row in the report; `words` are those taken for training, between white space."""
-    lengths = [piece.n_words for piece in plan_pieces(documents, "train", config.seed)]
-    n_documents = len(documents.lengths)
-    return {
-        "corpus": documents.corpus.title, "style": documents.corpus.style, "documents": n_documents,
-        "held out": sum(len(piece.rows) for piece in plan_pieces(documents, "validation", config.seed)),
-        "words": sum(lengths), "too short": sum(n_words < config.chunks.min_words for n_words in lengths),
-        "empty": len(documents.rows) - n_documents,
-    }  # fmt: skip
-
-
-def count_marks(chunks: Iterable[Chunk]) -> tuple[dict[str, int], tuple[Chunk, ...]]:
-    """Return how often each mark is in the first chunks, the most frequent first, and some examples of each style."""
     marks = Counter[str]()
-    examples: dict[str, list[Chunk]] = {}
-    for chunk in chunks:
-        marks.update(word.marks for word in split(chunk.target).words)
-        if len(examples.setdefault(chunk.style, [])) < _EXAMPLES:
-            examples[chunk.style].append(chunk)
+    examples: dict[str, list[Chunk]] = {}  # by style
+    for row in train:
+        marks.update(word.marks for word in split(row["target"]).words)
+        if len(examples.setdefault(row["style"], [])) < _EXAMPLES:
+            examples[row["style"]].append(Chunk(**row))
         if marks.total() >= _COUNTED_WORDS:
             break
     ordered = sorted(marks.items(), key=lambda item: (-item[1], item[0]))
-    return dict(ordered), tuple(chain(*examples.values()))
-
-
-def as_json(report: PrepareReport) -> str:
-    """Return the counts of each corpus as json, in the settings' order."""
-    corpora = [{name: corpus[name] for name in ("style", "documents", "words")} for corpus in report.corpora]
-    return json.dumps({"train_words": report.train_words, "corpora": corpora}, indent=2) + "\n"
+    return PrepareReport(
+        config.output, len(train), n_words, len(splits["validation"]), tuple(corpora), dict(ordered),
+        tuple(chunk for chunks in examples.values() for chunk in chunks), tuple(warnings), tuple(notes),
+    )  # fmt: skip
 
 
 def as_text(report: PrepareReport) -> str:

@@ -14,16 +14,14 @@ import torch
 from torch.utils.data import DataLoader, Sampler
 
 from ...config import check
-from ...decoding.batching import batch_by_length
+from ...decoding.inputs import batch_by_length
 from ...errors import InputError
 from ...model import Model
 from ...t5.delay import NOBODY
 from ...text.marks import NO_MARKS
 from ..config import TrainConfig
-from ..data.chunks import stored_lengths
 from ..labels import Labels
-from .example import ChunkExamples, Example
-from .history import IGNORED
+from .example import IGNORED, ChunkExamples, Example
 
 _HASHED_CHUNKS = 1000  # about so many, evenly spread: to read all of a large data set takes a while
 _POOL_BATCHES = 64  # batches made of one pool of examples, sorted by length
@@ -71,11 +69,7 @@ class BatchSampler(Sampler[list[int]]):
         self.batch_tokens = batch_tokens
         self.seed = seed
         self.n_processes = n_processes
-        self._remaining = self._plan(epoch=0)
-
-    def set_position(self, epoch: int, start_batch: int = 0) -> None:
-        """Choose the epoch, and how many of its batches to skip, as they were seen before a resume."""
-        self._remaining = self._plan(epoch)[start_batch:]
+        self.set_position(epoch=0)
 
     def __len__(self) -> int:
         return len(self._remaining)
@@ -83,8 +77,11 @@ class BatchSampler(Sampler[list[int]]):
     def __iter__(self) -> Iterator[list[int]]:
         return iter(self._remaining)
 
-    def _plan(self, epoch: int) -> list[list[int]]:
-        """Return the batches of an epoch in random order, each of examples of about one length of a random pool."""
+    def set_position(self, epoch: int, start_batch: int = 0) -> None:
+        """Choose the epoch, and how many of its batches to skip, as they were seen before a resume.
+
+        The batches are in random order, each of examples of about one length from a random pool.
+        """
         rng = random.Random(f"{self.seed} {epoch}")
         order = list(range(len(self.lengths)))
         rng.shuffle(order)
@@ -99,7 +96,7 @@ class BatchSampler(Sampler[list[int]]):
         mistake = f"a data set of {len(batches)} batches for {self.n_processes} processes"
         fix = "lower data.batch_tokens, prepare more text or launch fewer processes"
         check(not batches or len(batches) >= self.n_processes, mistake, expected="a batch for each", fix=fix)
-        return batches[: len(batches) - len(batches) % self.n_processes]
+        self._remaining = batches[start_batch : len(batches) - len(batches) % self.n_processes]
 
 
 def make_collator(pad_id: int) -> Callable[[Sequence[Example]], Batch]:
@@ -114,6 +111,13 @@ def make_collator(pad_id: int) -> Callable[[Sequence[Example]], Batch]:
             width = max(width, *map(len, rows))
             return torch.tensor([row + [value] * (width - len(row)) for row in rows], dtype=torch.long)
 
+        teacher_codes = None
+        if n_codes:
+            codes = bytearray()
+            for example in examples:
+                row = b"".join(code.ljust(n_codes, b"\0") for code in example.teacher_codes)
+                codes += row.ljust(n_words * n_codes, b"\0")
+            teacher_codes = torch.frombuffer(codes, dtype=torch.uint8).view(len(examples), n_words, n_codes)
         lengths = torch.tensor([len(example.source) for example in examples])
         return Batch(
             input_ids=pad("source", pad_id),
@@ -126,7 +130,7 @@ def make_collator(pad_id: int) -> Callable[[Sequence[Example]], Batch]:
             token_words=pad("token_words", NOBODY),
             decoder_ids=pad("decoder_ids", IGNORED),
             n_words=sum(len(example.word_ends) for example in examples),
-            teacher_codes=_codes(examples, n_words, n_codes) if n_codes else None,
+            teacher_codes=teacher_codes,
             # as wide as `teacher_codes`, although the longest example may be a question, which has no `slot_starts`
             slot_starts=pad("slot_starts", 0, n_words) if n_codes else None,
             openings=pad("openings", IGNORED) if any(example.openings for example in examples) else None,
@@ -135,28 +139,17 @@ def make_collator(pad_id: int) -> Callable[[Sequence[Example]], Batch]:
     return make
 
 
-def _codes(examples: Sequence[Example], n_words: int, n_codes: int) -> torch.Tensor:
-    """Return the teacher's codes of a batch, uint8 (n_batch, n_words, n_codes)."""
-    codes = bytearray()
-    for example in examples:
-        row = b"".join(code.ljust(n_codes, b"\0") for code in example.teacher_codes)
-        codes += row.ljust(n_words * n_codes, b"\0")
-    return torch.frombuffer(codes, dtype=torch.uint8).view(len(examples), n_words, n_codes)
-
-
 def load_data(config: TrainConfig, model: Model, n_processes: int) -> tuple[BatchSampler, DataLoader[Any]]:
     """Return the sampler of a run's batches, and the loader that makes them.
 
     Raises InputError for a data set without chunks or labels, and ConfigError for labels of another data set.
     """
-    path = config.data.path
-    rows = load_train(path)
+    rows = load_train(config.data.path)
     labels = None
     if config.data.labels is not None:
         labels = Labels(config.data.labels, (NO_MARKS, *model.task.slot_marks))
         labels.check_data(chunks_fingerprint(rows), len(rows))
-    lengths = stored_lengths(Path(path), rows, model.tokenizer, config.data.workers)
-    examples = ChunkExamples(rows, model.tokenizer, config.data, config.seed, labels, lengths)
+    examples = ChunkExamples(rows, model.tokenizer, config.data, config.seed, labels)
     sampler = BatchSampler(examples.lengths, config.data.batch_tokens, config.seed, n_processes)
     loader = DataLoader(
         examples,

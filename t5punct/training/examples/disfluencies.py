@@ -10,8 +10,8 @@ Disfluencies (the kinds of Passali 2022, LARD, without its lexicon) have no mark
 - repair: a phrase with another last word, which is taken back: `on the car i mean on the bus`;
 - restart: a filler, or the beginning of some other sentence, before a sentence: `did they we left`.
 
-Transcripts of hearings and podcasts keep `um` and `I I`.  These get the sign too, or a model would learn that only our
-insertions have one.  The rules for them are narrow, since it is worse to remove a word wrongly than to leave one.
+Transcripts of hearings keep `um` and `I I`.  These get the sign too, or a model would learn that only our insertions
+have one.  The rules for them are narrow, since it is worse to remove a word wrongly than to leave one.
 """
 
 from __future__ import annotations

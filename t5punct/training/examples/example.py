@@ -7,10 +7,13 @@ gives the same example in every process.
 
 from __future__ import annotations
 
+import hashlib
+import os
 import random
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 from torch.utils.data import Dataset
@@ -18,16 +21,16 @@ from torch.utils.data import Dataset
 from ...config import check
 from ...t5.delay import NOBODY, token_words
 from ...t5.tagger import TAGGED_CASES
-from ...t5.task import inline_case_of
+from ...t5.task import PAUSES, inline_case_of
 from ...t5.tokenization import Source, TaskTokenizer
-from ...text.marks import DISFLUENT, NO_MARKS, ends_sentence
+from ...text.marks import DISFLUENT, NO_MARKS, Case, capitalise, ends_sentence
+from ...text.spelling import is_first_person
 from ...text.words import split
 from ..config import DataConfig
-from ..data.chunks import count_tokens, without_pauses
-from ..labels import Labels, WordLabel
+from ..labels import WEIGHTS, Labels, WordLabel
 from .disfluencies import ChunkWord, add_disfluencies, add_noise, sign_natural_disfluencies
-from .history import IGNORED, draw_marks, make_history
 
+IGNORED = -100  # where nothing is decided, or asked for: losses leave it out
 _COUNTED_EXAMPLES = 4000  # to estimate how often slots have no mark
 _KEPT_UNMARKED = 0.3  # how often a question stays at a drawn slot without marks; else it moves to a marked slot
 _DRAWN_HISTORIES = 0.5  # with a teacher, the share of examples whose decoder reads marks that are drawn from its labels
@@ -52,16 +55,16 @@ class Example:
 
 
 class ChunkExamples(Dataset[Example]):
-    """A prepared data set, encoded on demand."""
+    """A prepared data set, encoded on demand.
+
+    labels: a teacher's, of these rows.  Raises ConfigError for a style that the task does not have, and if
+    `data.styles` leaves no chunk.
+    """
 
     def __init__(
         self, rows: Any, tokenizer: TaskTokenizer, config: DataConfig | None = None, seed: int = 1,
-        labels: Labels | None = None, lengths: Sequence[int] | None = None,
+        labels: Labels | None = None,
     ) -> None:  # fmt: skip
-        """labels: a teacher's, of these rows; lengths: of each row in source tokens, None to count them.
-
-        Raises ConfigError for a style that the task does not have, and if `data.styles` leaves no chunk.
-        """
         self.rows = rows
         self.tokenizer = tokenizer
         self.config = config or DataConfig()
@@ -82,7 +85,7 @@ class ChunkExamples(Dataset[Example]):
         mistake = "data.styles that leaves nothing"
         check(self.chunks or not styles, mistake, expected="some style above 0", fix="set data.styles")
         # in tokens before errors and disfluencies; in words, a chunk of long numbers would blow up a batch
-        lengths = count_tokens(rows, tokenizer, self.config.workers) if lengths is None else lengths
+        lengths = count_tokens(rows, tokenizer, self.config.workers)
         n_sentinels = int(bool(self.config.questions.share))  # a question has one
         self.lengths = [lengths[index] + n_sentinels for index in self.chunks]
 
@@ -100,7 +103,15 @@ class ChunkExamples(Dataset[Example]):
             # words that do not begin sentences; in each chunk frequent words come often
             inside = [word for before, word in pairwise(others) if not ends_sentence(before.marks)] or others
             words = add_noise(words, self.config.noise, rng, lambda: rng.choice(inside))
-        words = self._with_disfluencies(words, rng)
+        sign = NO_MARKS
+        disfluencies = self.config.disfluencies
+        if disfluencies.marked and rng.random() < disfluencies.marked:
+            sign = DISFLUENT
+            words = sign_natural_disfluencies(words)
+        if disfluencies.share and rng.random() < disfluencies.share:
+            needs_others = disfluencies.rates["repair"] or disfluencies.rates["restart"]
+            other_words = self._words(self.rows[rng.randrange(len(self.rows))]) if needs_others else ()
+            words = add_disfluencies(words, disfluencies, rng, other_words, sign)
         words, source = self._fitting(words, row["style"])
         if rng.random() < self.config.questions.share:
             return self._question(words, row["style"], rng)
@@ -110,13 +121,7 @@ class ChunkExamples(Dataset[Example]):
         forms = [word.form if task.cased else word.form.lower() for word in words]
         teacher_codes: tuple[bytes, ...] = ()
         if self.labels is not None:
-            # none of a word that noise has put in or changed
-            teacher_codes = tuple(
-                word.label.code
-                if word.label and (word.form, word.marks) == (word.label.form, word.label.marks)
-                else b""
-                for word in words
-            )
+            teacher_codes = tuple(word.label.code_of(word.form, word.marks) if word.label else b"" for word in words)
         read_marks = marks
         if teacher_codes and rng.random() < _DRAWN_HISTORIES:
             read_marks = draw_marks(marks, teacher_codes, task.slot_marks, rng)
@@ -161,19 +166,6 @@ class ChunkExamples(Dataset[Example]):
             chunk_words.append(ChunkWord(read, form, marks, pause, label, word.opening))
         return chunk_words
 
-    def _with_disfluencies(self, words: list[ChunkWord], rng: random.Random) -> list[ChunkWord]:
-        """Return a chunk with disfluencies, if chance has it, and with signs, also of natural ones."""
-        config = self.config.disfluencies
-        sign = NO_MARKS
-        if config.marked and rng.random() < config.marked:
-            sign = DISFLUENT
-            words = sign_natural_disfluencies(words)
-        if config.share and rng.random() < config.share:
-            needs_others = config.rates["repair"] or config.rates["restart"]
-            other_words = self._words(self.rows[rng.randrange(len(self.rows))]) if needs_others else ()
-            words = add_disfluencies(words, config, rng, other_words, sign)
-        return words
-
     def _fitting(self, words: list[ChunkWord], style: str) -> tuple[list[ChunkWord], Source]:
         """Return the words that fit into the model, whose positions may be limited, and their source."""
         source = self._source(words, style)
@@ -215,3 +207,140 @@ class ChunkExamples(Dataset[Example]):
             decoder_ids=answer,
             openings=ignored if self.tokenizer.task.opening else (),
         )
+
+
+def count_tokens(rows: Any, tokenizer: TaskTokenizer, workers: int = 0) -> list[int]:
+    """Return the number of source tokens of each chunk, prefix, silences and end included.
+
+    To count them takes a minute for each 40,000 chunks on one core.  So `datasets` keeps the numbers beside rows that
+    come from a disk.
+    """
+
+    def count(chunks: Mapping[str, Sequence[str]]) -> dict[str, list[int]]:
+        lengths = []
+        for source, style in zip(chunks["source"], chunks["style"], strict=True):
+            words, pauses = without_pauses(source)
+            lengths.append(len(tokenizer.source(words, style, pauses=pauses).ids))
+        return {"length": lengths}
+
+    task = tokenizer.task
+    vocabulary = sorted(tokenizer.tokenizer.get_vocab().items())
+    # all that the lengths depend on
+    parts = rows._fingerprint, len(rows), vocabulary, task.prefix, task.pauses_ms, task.inline_case
+    counted = rows.map(
+        count, batched=True, num_proc=workers or None, remove_columns=rows.column_names,
+        new_fingerprint=hashlib.sha256(repr(parts).encode()).hexdigest()[:16],
+        keep_in_memory=not all(os.access(Path(file["filename"]).parent, os.W_OK) for file in rows.cache_files),
+    )  # fmt: skip
+    return list(counted["length"])
+
+
+def without_pauses(source: str) -> tuple[list[str], list[int]]:
+    """Return the words of a chunk's source, and the silence after each: 0 for none, else 1 + its index in `PAUSES`."""
+    words: list[str] = []
+    pauses: list[int] = []
+    for piece in source.split():
+        if piece in PAUSES:
+            pauses[-1] = 1 + PAUSES.index(piece)
+        else:
+            words.append(piece)
+            pauses.append(0)
+    return words, pauses
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """The tokens of a target; all but slot_starts have one at each place."""
+
+    decoder_ids: tuple[int, ...]  # what the decoder reads, up to the place before
+    target: tuple[int, ...]  # what it must write at a place; IGNORED: nothing is asked
+    # what would end the slot, the first token of the next word in lower case, or the end; IGNORED where nothing is
+    # decided: inside a word or a mark, and behind a case token
+    next_word_ids: tuple[int, ...]
+    slot_starts: tuple[int, ...]  # the place behind each word
+
+
+def make_history(
+    tokenizer: TaskTokenizer,
+    forms: Sequence[str],
+    marks: Sequence[str],
+    openings: Sequence[str],
+    drawn: Sequence[str] | None = None,
+) -> History:
+    """Return what the decoder reads as its own output so far, and which token it must write next.
+
+    drawn: the marks of each word that it reads; None: the text's own.  A decoder that reads only right marks in
+    training relies on them, and in use on wrong ones of its own (Bengio 2015, scheduled sampling).  The target at the
+    first place behind a word is still the text's own mark.  Behind a mark that the text does not have, there is no
+    target until the next word is written.
+    """
+    drawn = marks if drawn is None else drawn
+    read_forms = _with_capitals_after(drawn, marks, forms)
+    # the first token of each word in lower case, and the end
+    next_words = [tokenizer.word_ids(form.lower(), first=index == 0)[0] for index, form in enumerate(read_forms)]
+    next_words.append(tokenizer.eos_id)
+    decoder_ids = list[int]()
+    next_word_ids = list[int]()
+    word_starts = list[int]()  # the place at which a word's tokens begin, behind its opening mark and case
+    slot_starts = list[int]()
+    for index, form in enumerate(read_forms):
+        ids = tokenizer.form_ids(form, index == 0, openings[index])
+        # places at which something is decided: an opening mark or none, a case or none
+        n_deciding = 2 if openings[index] in tokenizer.opening_ids else 1
+        next_word_ids += [next_words[index]] * n_deciding + [IGNORED] * (len(ids) - n_deciding)
+        decoder_ids += ids
+        word_starts.append(len(decoder_ids) - len(tokenizer.word_ids(form.lower(), first=index == 0)))
+        slot_starts.append(len(decoder_ids))
+        for mark in drawn[index]:
+            ids = tokenizer.mark_ids[mark]
+            next_word_ids += [next_words[index + 1]] + [IGNORED] * (len(ids) - 1)
+            decoder_ids += ids
+    word_starts.append(len(decoder_ids))
+    decoder_ids.append(tokenizer.eos_id)
+    next_word_ids.append(tokenizer.eos_id)
+    target = list(decoder_ids)
+    for index, start in enumerate(slot_starts):
+        is_last = index + 1 == len(forms)
+        if drawn[index] == marks[index] and (is_last or read_forms[index + 1] == forms[index + 1]):
+            continue
+        # the target behind the word is what the text has there; then there is none until the next word is written
+        if marks[index]:
+            target[start] = tokenizer.mark_ids[marks[index][0]][0]
+        elif is_last:
+            target[start] = tokenizer.eos_id
+        else:
+            target[start] = tokenizer.form_ids(forms[index + 1], opening=openings[index + 1])[0]
+        for place in range(start + 1, word_starts[index + 1] + 1):
+            target[place] = IGNORED
+            next_word_ids[place] = IGNORED
+    return History(tuple(decoder_ids), tuple(target), tuple(next_word_ids), tuple(slot_starts))
+
+
+def draw_marks(marks_of_words: Sequence[str], codes: Sequence[bytes], classes: str, rng: random.Random) -> list[str]:
+    """Draw the marks of each word with its teacher's probabilities; a word without a label keeps the text's own.
+
+    codes: see `labels`; classes: the mark of each class but the first, which is no mark.  If the drawn mark is the
+    first of the text's own (`.` of `...`), all of these stay.
+    """
+    options = (NO_MARKS, *classes)
+    drawn = list[str]()
+    for marks, code in zip(marks_of_words, codes, strict=True):
+        mark = marks
+        if code and DISFLUENT not in marks:
+            (mark,) = rng.choices(options, [WEIGHTS[number] for number in code[: len(options)]])
+        drawn.append(marks if mark and marks.startswith(mark) else mark)
+    return drawn
+
+
+def _with_capitals_after(drawn: Sequence[str], marks_of_words: Sequence[str], forms: Sequence[str]) -> list[str]:
+    """Return the words' forms with the case that suits the drawn marks."""
+    changed = [*forms[:1]]
+    for form, marks, drawn_marks in zip(forms[1:], marks_of_words, drawn, strict=False):
+        if ends_sentence(drawn_marks) == ends_sentence(marks):
+            changed.append(form)
+        elif ends_sentence(drawn_marks):
+            changed.append(capitalise(form))
+        else:
+            keeps_case = inline_case_of(form) is not Case.CAPITALISED or is_first_person(form)
+            changed.append(form if keeps_case else form.lower())
+    return changed

@@ -8,8 +8,7 @@
 - Teacher: the divergence from a teacher's labels (Hinton 2015), of the tagger, and of the first token that the decoder
   writes behind a word.
 
-With a delay (`t5/delay.py`) the tagger alone decides, so only the tagger reads delayed states.  The decoder reads the
-states of a second pass with the whole context.
+With a delay only the tagger, which decides alone, reads delayed states.  The decoder reads those of a second pass.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ from ...t5.tagger import Tagger, states_at_words
 from ...t5.word_memory import embed_targets
 from ..config import LossConfig
 from ..examples.batches import Batch
-from ..examples.history import IGNORED
+from ..examples.example import IGNORED
 from ..labels import divergence, label_loss
 
 _CASE_WEIGHT = 0.5  # of the tagger's loss of case, beside that of marks
@@ -67,12 +66,10 @@ class Objective(nn.Module):
         self.config = config
         self.model = model
         self._no_split_modules = getattr(model.network, "_no_split_modules", None)  # for FSDP: classes of layers
-        deciding: tuple[int, ...] = ()  # the tokens that decide a slot against the next word
-        if config.slot_weight:
-            deciding = model.tokenizer.deciding_ids or ()
-            mistake = "a text form in which no single token decides a slot"
-            expected = "inline casing or no case, and marks of one token"
-            check(deciding, mistake, expected=expected, fix="set loss.slot_weight=0")
+        deciding = (model.tokenizer.deciding_ids or ()) if config.slot_weight else ()  # a slot against the next word
+        mistake = "a text form in which no single token decides a slot"
+        expected = "inline casing or no case, and marks of one token"
+        check(deciding or not config.slot_weight, mistake, expected=expected, fix="set loss.slot_weight=0")
         self.deciding_ids: torch.Tensor
         self.register_buffer("deciding_ids", torch.tensor(deciding, dtype=torch.long), persistent=False)
         # columns of the marks among the deciding tokens, in the tagger's order

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import logging
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from datetime import timedelta
@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, MofNCompleteColumn, TaskID, TextColumn, TimeRemainingColumn
 from rich.progress import Progress as Bar
 
 from ...config import check
@@ -28,6 +28,7 @@ from ..config import TrainConfig
 from .objective import Losses
 
 _log = logging.getLogger(__name__)
+_SPEED_PERIOD_S = 600.0  # the time left follows from the steps of so many last seconds
 _LOGGED = {  # fields of `Losses`, and their names in the log
     "text": "text_loss", "slots": "slot_loss", "tags": "tag_loss", "cases": "case_loss", "teacher": "teacher_loss",
 }  # fmt: skip
@@ -40,28 +41,32 @@ def log_of(output: Path) -> Path:
 
 
 class RunLog:
-    """Writes the log of a run and moves its bar; every line of the log is a mean over the steps since the last one.
+    """Writes the log of a run and moves its bar, in the first process; a line is the mean of the steps since the last.
 
-    A new run begins a new log; a resumed run goes on after the last step of its checkpoint.
+    A new run begins a new log; a resumed run goes on after the last step of its checkpoint.  accelerate's trackers get
+    every line, and before them the settings by their dotted names.
     """
 
-    def __init__(
-        self, output: Path, n_steps: int, state: TrainState, *, is_main: bool, track: Callable[..., None]
-    ) -> None:
-        """track: is called with each line of the log, and its step; is_main: whether this is the first process."""
-        self.path = log_of(output)
+    def __init__(self, config: TrainConfig, n_steps: int, state: TrainState, accelerator: Any) -> None:
+        self.path = log_of(Path(config.output))
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        self.n_steps, self.is_main, self.track = n_steps, is_main, track
+        self.accelerator = accelerator
+        self.is_main = accelerator.is_main_process
+        plain = {
+            name: value if isinstance(value, bool | int | float | str) else str(value)
+            for name, value in flatten_settings(asdict(config)).items()
+        }
+        run_name = {"wandb": {"name": Path(config.output).name}}
+        accelerator.init_trackers("t5punct", config=plain, init_kwargs=run_name)
         columns = (BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[status]}"), TimeRemainingColumn())
         console = Console(stderr=True)
-        self.bar = Bar(*columns, console=console, disable=not (is_main and console.is_terminal))
-        self.task = self.bar.add_task("train", total=n_steps, completed=state.step, status="")
-        if is_main:
+        is_hidden = not (self.is_main and console.is_terminal)
+        self.bar = Bar(*columns, console=console, disable=is_hidden, speed_estimate_period=_SPEED_PERIOD_S)
+        self.bar.add_task("train", total=n_steps, completed=state.step, status="")
+        if self.is_main:
             _shorten(self.path, state.step)
-        self._start_time = time.perf_counter()
-        self._start_step = state.step
         self._losses = list[Losses]()  # of the steps since the last line
-        self._line_time = self._start_time  # of the last line, moved on by pauses
+        self._line_time = time.perf_counter()  # of the last line, moved on by pauses
         self._line_words = state.words
         self._state = state
         self._lr = 0.0
@@ -73,13 +78,15 @@ class RunLog:
     def __exit__(self, *_: object) -> None:
         self.report()
         self.bar.stop()
+        for tracker in self.accelerator.trackers:
+            tracker.finish()
 
     def update(self, state: TrainState, losses: Losses, lr: float, every: int) -> None:
         """Count one step; after `every` steps, log their mean."""
         self._state = state
         self._lr = lr
         self._losses.append(losses)
-        self.bar.update(self.task, completed=state.step)
+        self.bar.update(TaskID(0), completed=state.step)
         if len(self._losses) >= every:
             self.report()
 
@@ -106,28 +113,25 @@ class RunLog:
         self._line_words = state.words
         self.record(line)
         status = f"loss {line['text_loss']:.3f} {line['tag_loss']:.3f}  {line['words_per_second']:.0f} words/s"
-        self.bar.update(self.task, status=status)
+        self.bar.update(TaskID(0), status=status)
 
     def record(self, line: dict[str, float | int]) -> None:
         """Log, print and track a line, of steps or of a validation; other processes than the first do nothing."""
         if not self.is_main:
             return
-        self.track({name: value for name, value in line.items() if name != "step"}, step=line["step"])
+        self.accelerator.log({name: value for name, value in line.items() if name != "step"}, step=line["step"])
         with self.path.open("a", encoding="utf-8") as handle:
             handle.write(json.dumps(line) + "\n")
-        _log.info("%s", self._summary(line))
-
-    def _summary(self, line: dict[str, float | int]) -> str:
-        """Return a line for people: without losses that are not trained, with the time left."""
-        step = line["step"]
         untrained = [name for name in _LOGGED.values() if not line.get(name)]  # absent, or of weight 0
         left_out = ("step", "words", "words_per_second", *untrained)
-        named = [f"{name} {value:.4g}" for name, value in line.items() if name not in left_out]
+        task = self.bar.tasks[0]
+        printed = [f"step {line['step']} of {task.total}"]
+        printed += [f"{name} {value:.4g}" for name, value in line.items() if name not in left_out]
         if "words_per_second" in line:  # not that of a validation
-            per_step_s = (time.perf_counter() - self._start_time) / max(1, int(step) - self._start_step)
-            time_left = timedelta(seconds=round((self.n_steps - step) * per_step_s))
-            named += [f"{line['words_per_second']:.0f} words/s", f"{time_left} left"]
-        return ", ".join([f"step {step} of {self.n_steps}", *named])
+            printed.append(f"{line['words_per_second']:.0f} words/s")
+            if task.time_remaining is not None:
+                printed.append(f"{timedelta(seconds=task.time_remaining)} left")
+        _log.info("%s", ", ".join(printed))
 
 
 def _shorten(path: Path, step: int) -> None:
@@ -157,13 +161,3 @@ def tracker_settings(config: TrainConfig) -> dict[str, Any]:
     fix = "check the names, or install them"
     check(set(names) <= set(installed), f"report_to {config.report_to}", expected=expected, fix=fix)
     return {"log_with": names, "project_config": ProjectConfiguration(logging_dir=f"{Path(config.output)}.trackers")}
-
-
-def begin_tracking(accelerator: Any, config: TrainConfig) -> None:
-    """Begin a run in each tracker, with the settings by their dotted names."""
-    plain = {
-        name: value if isinstance(value, bool | int | float | str) else str(value)
-        for name, value in flatten_settings(asdict(config)).items()
-    }
-    run_name = {"wandb": {"name": Path(config.output).name}}
-    accelerator.init_trackers("t5punct", config=plain, init_kwargs=run_name)

@@ -13,8 +13,7 @@ from typing import Any
 import torch
 
 from ...config import check
-from ...decoding.batching import batch_by_length
-from ...decoding.inputs import DecodingConfig
+from ...decoding.inputs import DecodingConfig, batch_by_length
 from ...evaluation.evaluate import evaluate_file
 from ...evaluation.references import read_references
 from ...model import Model
@@ -23,8 +22,7 @@ from ...text.marks import Alphabet
 from ..checkpoint import TrainState
 from ..config import LossConfig, TrainConfig
 from ..examples.batches import make_collator
-from ..examples.example import ChunkExamples
-from ..examples.history import IGNORED
+from ..examples.example import IGNORED, ChunkExamples
 from .objective import Objective
 
 _MAX_CHUNKS = 200  # `prepare` has shuffled them
@@ -35,7 +33,7 @@ class Validator:
     """Measures a model on held-out text."""
 
     def __init__(self, config: TrainConfig, rows: Any) -> None:
-        """rows: the data set's split `validation`; None without one.
+        """rows: the data set's split `validation`, or None.
 
         Raises InputError for a file that cannot be scored, and ConfigError for a score that there is no text for.
         """
@@ -57,7 +55,23 @@ class Validator:
         model.network.eval()
         with torch.no_grad():
             if self.rows is not None:
-                line |= self._losses(model)
+                examples = ChunkExamples(self.rows, model.tokenizer)
+                make = make_collator(model.tokenizer.pad_id)
+                objective = Objective(model, LossConfig(tagger_weight=float(model.tagger is not None)))
+                text_loss = tag_loss = 0.0
+                n_tokens = n_slots = 0
+                for indices in batch_by_length(examples.lengths, self.config.data.batch_tokens):
+                    batch = make([examples[index] for index in indices]).to(model.device)
+                    losses = objective(batch)
+                    n_tokens_here = int((batch.targets != IGNORED).sum())
+                    n_slots_here = int((batch.marks != IGNORED).sum())
+                    text_loss += float(losses.text) * n_tokens_here
+                    tag_loss += float(losses.tags) * n_slots_here
+                    n_tokens += n_tokens_here
+                    n_slots += n_slots_here
+                line[LOGGED["loss"]] = round(text_loss / n_tokens, 4)
+                if model.tagger is not None:
+                    line[LOGGED["tag_loss"]] = round(tag_loss / n_slots, 4)
             file = self.config.validation.file
             if file is not None:
                 decoding = DecodingConfig(self.config.loss.decoder)
@@ -68,26 +82,6 @@ class Validator:
                 line |= {name: round(value or 0.0, 2) for name, value in values.items()}
         model.network.train()
         return line
-
-    def _losses(self, model: Model) -> dict[str, float]:
-        examples = ChunkExamples(self.rows, model.tokenizer)
-        make = make_collator(model.tokenizer.pad_id)
-        objective = Objective(model, LossConfig(tagger_weight=float(model.tagger is not None)))
-        text_loss = tag_loss = 0.0
-        n_tokens = n_slots = 0
-        for indices in batch_by_length(examples.lengths, self.config.data.batch_tokens):
-            batch = make([examples[index] for index in indices]).to(model.device)
-            losses = objective(batch)
-            n_tokens_here = int((batch.targets != IGNORED).sum())
-            n_slots_here = int((batch.marks != IGNORED).sum())
-            text_loss += float(losses.text) * n_tokens_here
-            tag_loss += float(losses.tags) * n_slots_here
-            n_tokens += n_tokens_here
-            n_slots += n_slots_here
-        means = {LOGGED["loss"]: round(text_loss / n_tokens, 4)}
-        if model.tagger is not None:
-            means[LOGGED["tag_loss"]] = round(tag_loss / n_slots, 4)
-        return means
 
 
 LOGGED = {"loss": "validation_loss", "tag_loss": "validation_tag_loss"}  # names in the log, if not the scores' own

@@ -32,7 +32,10 @@ _TEXT_KEYS = ("text", "transcript", _CAPTION)  # their strings may hold several 
 _WORD_KEYS = ("punctuated_word", "word", "content")  # their strings hold one word; an object's first one counts
 _START_KEYS = ("start", "start_time", "startTime", "startOffset", "ts")
 _END_KEYS = ("end", "end_time", "endTime", "endOffset", "end_ts")
-_SPEAKER_KEYS = ("speaker", "speaker_label")
+_SPEAKER_KEYS = (  # a name before a number
+    "speaker_name", "speakerName", "speaker", "speaker_label", "speakerLabel", "speaker_id", "speakerId", "speakerTag",
+    "speaker_tag",
+)  # fmt: skip
 _CHANNEL_KEYS = ("channel", "channel_label", "channelTag", "channel_tag")
 TYPE, MARK_TYPE, WORD_TYPE = "type", "punctuation", "pronunciation"  # of AWS's items
 # rev.ai's elements: the key of their text, and their types, in AWS's words; spaces are marks there, too
@@ -136,26 +139,30 @@ def _walk(
     path: Path,
     group: str,
     outer: Mapping[str, Any] | None = None,
-    channel: str = "",
+    around: Cue | None = None,
     item: Path = (),
     *,
     any_key: bool = False,
 ) -> Iterator[Place]:
     """Yield the places in a value.
 
-    path, group, item: of the value, as in `Place`.  outer: the object whose times and speaker hold where the value has
-    none of its own.  channel: of the list or object around it.  any_key: whether any key may hold words.
+    path, group, item: of the value, as in `Place`.  outer: the object whose times hold where the value has none of its
+    own.  around: has the speaker and the channel of the lists and objects around the value.  any_key: whether any key
+    may hold words.
     """
+    around = around or Cue(0)
     if isinstance(value, list):
         for number, element in enumerate(value):
-            own_channel = str(number) if group.endswith(".channels") else channel
+            cue = replace(around, stream=str(number)) if group.endswith(".channels") else around
             own_path = (*path, number)
             if any_key and type(element) is str:
-                yield Place(own_path, element, f"{group}[]", Cue(0, stream=own_channel))
-            yield from _walk(element, own_path, f"{group}[]", outer, own_channel, own_path, any_key=any_key)
+                yield Place(own_path, element, f"{group}[]", cue)
+            yield from _walk(element, own_path, f"{group}[]", outer, cue, own_path, any_key=any_key)
     if not isinstance(value, dict):
         return
-    own_channel = _member_as_str(value, _CHANNEL_KEYS).removeprefix("ch_") or channel  # AWS's is `ch_0`
+    channel = _member_as_str(value, _CHANNEL_KEYS).removeprefix("ch_")  # AWS's is `ch_0`
+    speaker = _member_as_str(value, _SPEAKER_KEYS)
+    cue = replace(around, speaker=speaker or around.speaker, stream=channel or around.stream)
     members = {**(outer or {}), **value}
     word_key = next((name for name in _WORD_KEYS if type(value.get(name)) is str), None)
     if type(value.get(_ELEMENT)) is str and value.get(TYPE) in (*ELEMENT_TYPES,):
@@ -166,18 +173,19 @@ def _walk(
             continue
         if type(member) is str:
             if any_key or key in _TEXT_KEYS or key == word_key:
-                cue = Cue(0, *_times(members), _member_as_str(members, _SPEAKER_KEYS), own_channel)
+                start_ms, end_ms = _times(members)
                 kind = members[TYPE] if item and type(members.get(TYPE)) is str else ""
                 kind = ELEMENT_TYPES.get(kind, kind) if _ELEMENT in members else kind
-                yield Place(own_path, member, own_group, cue, item, kind)
+                own_cue = replace(cue, start_ms=start_ms, end_ms=end_ms)
+                yield Place(own_path, member, own_group, own_cue, item, kind)
         elif key == GUESSES and isinstance(member, list):
             if member:  # the best guess; AWS's guesses have the times of the value
-                yield from _walk(member[0], (*own_path, 0), f"{own_group}[]", value, own_channel, item, any_key=any_key)
+                yield from _walk(member[0], (*own_path, 0), f"{own_group}[]", value, cue, item, any_key=any_key)
         else:
             if key == "words" and not any(text in value for text in _TEXT_KEYS):
                 own_group += "'"  # a group apart from the lists beside a text: Google's last list repeats all words
             outer_of_parts = value if key in _PART_LISTS else None
-            yield from _walk(member, own_path, own_group, outer_of_parts, own_channel, any_key=any_key)
+            yield from _walk(member, own_path, own_group, outer_of_parts, cue, any_key=any_key)
 
 
 def _times(members: Mapping[str, Any]) -> tuple[int | None, int | None]:

@@ -1,1 +1,0 @@
-"""The scores as a local module of the `evaluate` library."""
