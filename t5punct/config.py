@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import dataclasses
 import difflib
+import heapq
 import math
 import typing
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
@@ -94,6 +95,29 @@ def valid_keys(schema: Any, prefix: str = "") -> list[str]:
     return keys
 
 
+def nearest_keys(key: str, keys: Iterable[str]) -> list[str]:
+    """Return the five of some names that are most like one, the likest first.
+
+    The last parts are compared as well, and a name with the initials of another: `lr` is a `learning_rate`.
+
+    >>> nearest_keys("learning_rate", ["output", "optim.lr", "data.workers", "loss.share", "label", "seed"])[0]
+    'optim.lr'
+    """
+    last = key.rpartition(".")[2]
+    initials = "".join(word[:1] for word in last.split("_"))
+
+    def likeness(other: str) -> float:
+        parts = other.split(".")[-1 if "." in key else 0 :]  # without a section a name may be one, too
+        alike = [_ratio(form, part) for form in (last, initials) if len(form) > 1 for part in parts]
+        return max(alike, default=0.0) + _ratio(key, other)
+
+    return heapq.nlargest(5, keys, key=likeness)
+
+
+def _ratio(first: str, second: str) -> float:
+    return difflib.SequenceMatcher(None, first, second).ratio()
+
+
 def _read_with_bases(path: Path, above: tuple[Path, ...] = ()) -> list[_Layer]:
     """Return the settings of a YAML file's bases, the lowest first, then its own.  above: the files that name it."""
     values = _read_yaml(path)
@@ -147,8 +171,7 @@ def _build(schema: type[T], layers: Sequence[_Layer]) -> T:
             merged = OmegaConf.merge(merged, {} if values is None else values)
         except ConfigKeyError as error:
             mistake = f"unknown setting {str(error.full_key)!r}{place}"
-            nearest = difflib.get_close_matches(str(error.full_key), valid_keys(schema), n=5, cutoff=0)
-            expected = f"one like {', '.join(nearest)}"
+            expected = f"one like {', '.join(nearest_keys(str(error.full_key), valid_keys(schema)))}"
             raise ConfigError(mistake, expected=expected, fix="see --help or docs/settings.md") from error
         except (OmegaConfBaseException, TypeError) as error:
             key = getattr(error, "full_key", None)  # not of a section that is no mapping

@@ -188,7 +188,7 @@ def find(source: str | Path | None, kind: str = "model", revision: str | None = 
         source = BUNDLED_MODELS / BUNDLED
     elif str(source) in bundled_names() and not (Path(source) / "config.json").is_file():
         source = BUNDLED_MODELS / str(source)
-    return locate(source, kind, revision, known=bundled_names() if kind == "model" else ())
+    return locate(source, kind, revision, known=bundled_names())
 
 
 def load(

@@ -87,7 +87,8 @@ def test_valid_keys_are_dotted_names_of_every_setting() -> None:
 
 
 @pytest.mark.parametrize(("key", "nearest"), [
-    ("sise", "size"), ("lr", "optim.lr"), ("optim.nmae", "optim.name"),
+    ("sise", "size"), ("optm", "optim.lr"), ("lr", "optim.lr"), ("optim.nmae", "optim.name"), ("path", "corpora.path"),
+    ("learning_rate", "optim.lr"), ("optim.learning_rate", "optim.lr"),
 ])  # fmt: skip
 def test_the_settings_nearest_to_an_unknown_one_are_named(key: str, nearest: str) -> None:
     with pytest.raises(ConfigError, match=rf"unknown setting '{key}'; expected one like {nearest}, .*"):

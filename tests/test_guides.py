@@ -1,24 +1,28 @@
 """The guides: every command in them is one that the command line takes, and those of the fifteen minutes run."""
 
 import contextlib
+import lzma
 import re
 import shlex
 import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
 import typer
+from command import Invoke, pipe_of
 from datasets.utils.logging import disable_progress_bar
 from safetensors.torch import load_file
 from tiny import tiny_text
 
 from t5punct import config as settings
 from t5punct.cli import app, main
+from t5punct.model import bundled_folder, load
 from t5punct.t5.task import TaskConfig
 from t5punct.training.config import TrainConfig
 from t5punct.training.data.prepare import PrepareConfig
@@ -33,11 +37,16 @@ SCHEMAS = {"prepare": PrepareConfig, "train": TrainConfig}
 COMMAND: Any = typer.main.get_command(app)
 
 
+def commented_commands(page: Path) -> list[tuple[str, str]]:
+    """The lines of a page's shell blocks, each with its comment."""
+    blocks = re.findall(r"```sh\n(.*?)```", page.read_text(encoding="utf-8"), flags=re.DOTALL)
+    lines = [line for block in blocks for line in block.replace("\\\n", "").splitlines() if line.strip()]
+    return [(command.rstrip(), comment) for command, _, comment in (line.partition(" # ") for line in lines)]
+
+
 def commands(page: Path) -> list[str]:
     """The lines of a page's shell blocks, without comments."""
-    blocks = re.findall(r"```sh\n(.*?)```", page.read_text(encoding="utf-8"), flags=re.DOTALL)
-    joined = [re.sub(r"\s+# .*", "", block).replace("\\\n", "") for block in blocks]
-    return [line for block in joined for line in block.splitlines() if line.strip()]
+    return [command for command, _ in commented_commands(page)]
 
 
 def arguments(line: str) -> list[str] | None:
@@ -75,6 +84,56 @@ def check(line: str) -> None:
 @pytest.mark.parametrize(("page", "line"), [(page, line) for page in PAGES for line in commands(page)])
 def test_a_command_of_a_page_can_run(page: Path, line: str) -> None:
     check(line)
+
+
+DESK = {  # what the pages' commands read
+    "talk.txt": "i i think um that is it\n",
+    **dict.fromkeys(("new.txt", "lectures/one.txt"), "how are you today\n"),
+    "talk.srt": "1\n00:00:01,000 --> 00:00:02,000\nhow are you today\n",
+    "rede.srt": "1\n00:00:01,000 --> 00:00:02,000\nwie geht es dir heute\n",
+    "whisper.json": '{"segments": [{"start": 0, "end": 2, "text": "how are you today"}]}',
+    "terms.txt": "pytorch=PyTorch\nASR\nnew york=New York\n",
+    **dict.fromkeys(("dev.tsv", "test2011.tsv"), "how\tO\nare\tO\nyou\tQUESTION\nwell\tPERIOD\n"),
+    **dict.fromkeys(("good.txt", "kept-out.txt", "czech/heldout.txt"), "How are you today? I am well, thank you.\n"),
+}  # fmt: skip
+TRAINED = ("own-text", "finetuned", "blend", "czech")  # what the pages call models that they have trained
+RUN = ("punctuate", "stream", "evaluate", "models", "presets", "export")  # training: tests/system/test_configs_run.py
+ELSEWHERE = ("ray=", "--push-to-hub")
+
+
+def test_commands_of_the_pages_run_as_they_stand_and_print_what_is_shown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, invoke: Invoke
+) -> None:
+    """In this process, each model being loaded once; a comment that is a sentence is what a command prints."""
+    for name, text in DESK.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text)
+    (tmp_path / "talk.txt.xz").write_bytes(lzma.compress(DESK["talk.txt"].encode()))
+    (tmp_path / "runs").mkdir()
+    for name in TRAINED:
+        (tmp_path / "runs" / name).symlink_to(bundled_folder("small"))
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("t5punct.punctuator.load", cache(load))
+    printed = dict[str, str]()
+    for line, comment in dict.fromkeys(pair for page in PAGES for pair in commented_commands(page)):
+        given = arguments(line) or [""]
+        if given[0] not in RUN or any(word.startswith(ELSEWHERE) for word in given):
+            continue
+        source, _, _ = line.replace("recogniser", "cat talk.txt").rpartition(" | ")
+        piped = subprocess.run(["bash", "-c", source], capture_output=True, check=True).stdout
+        with pipe_of(piped) as path, Path(path).open() as pipe:
+            monkeypatch.setattr(sys, "stdin", pipe)
+            code, printed[line], error = invoke(*given)
+        assert code == 0, (line, error)
+        if target := line.partition(" > ")[2]:
+            Path(target).write_text(printed[line])
+        elif re.fullmatch(r"[A-Z].*[.?!]", comment):
+            assert printed[line].strip() == comment
+        elif not {"-o", "--output-dir"} & {*given}:
+            assert printed[line].strip(), line
+    assert len(printed) > 40
+    assert (tmp_path / "out" / "one.txt").read_text() == "How are you today?\n"
+    assert "Wie geht es dir heute?" in printed["t5punct punctuate rede.srt --language de"]
 
 
 def test_the_demo_of_fine_tuning_runs_to_its_scores(tmp_path: Path) -> None:

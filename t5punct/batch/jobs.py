@@ -24,6 +24,7 @@ from ..text.io.files import (
     STANDARD,
     check_source,
     check_targets,
+    find_files,
     no_file_error,
     remove_leftovers,
     unpacked_name,
@@ -116,7 +117,7 @@ def plan_jobs(inputs: Sequence[str], output: OutputConfig, format: str | None = 
     failures = list[Failure]()
     for name in inputs:
         try:
-            paths = _find_files(name, output.folder)
+            paths = _inputs(name, output.folder)
         except InputError as error:
             failures.append(Failure(name, error))
             continue
@@ -149,7 +150,7 @@ def plan_jobs(inputs: Sequence[str], output: OutputConfig, format: str | None = 
     return Jobs(tuple(planned), tuple(failures))
 
 
-def _find_files(name: str, output: Path | None) -> list[tuple[str, Path]]:
+def _inputs(name: str, output: Path | None) -> list[tuple[str, Path]]:
     """Return the files of a name, which is that of a file or a folder, or a pattern; each with its path below it.
 
     Files in the output folder are left out, if that is below the name.  Raises InputError if there are no files.
@@ -161,23 +162,8 @@ def _find_files(name: str, output: Path | None) -> list[tuple[str, Path]]:
     if name == STANDARD or path.is_file() or not (is_folder or glob.has_magic(name)):
         check_source(name)
         return [(name, Path("stdin.txt" if name == STANDARD else path.name))]
-    base = path
-    if is_folder:
-        errors = list[OSError]()
-        names_by_folder = [(folder, names) for folder, _, names in os.walk(path, onerror=errors.append)]
-        if errors:
-            fix = "allow it by chmod u+rx, or move it elsewhere"
-            raise InputError(f"folder {errors[0].filename} may not be read", expected="one that may", fix=fix)
-        files = [Path(folder, name) for folder, names in names_by_folder for name in names]
-    else:  # the folder is what stands before the first part with a `*` or the like
-        n_plain = next(n for n, part in enumerate(path.parts) if glob.has_magic(part))
-        base = Path(*path.parts[:n_plain])
-        try:
-            files = [*base.glob("/".join(path.parts[n_plain:]))]
-        except ValueError as error:  # `**` in the midst of a name, say
-            raise InputError(f"pattern {name} ({error})", expected="one like talks/*.txt", fix="correct it") from None
-    files = sorted(file for file in files if file.is_file())
-    files = [file for file in files if not any(part.startswith(".") for part in file.relative_to(base).parts)]
+    base, all_files = find_files(name)
+    files = all_files
     if is_folder:
         files = [file for file in files if Path(unpacked_name(file)).suffix.lower() in SUFFIXES]
     outputs = None if output is None else _real(output)
@@ -187,6 +173,8 @@ def _find_files(name: str, output: Path | None) -> list[tuple[str, Path]]:
         return [(str(file), file.relative_to(base)) for file in files]
     if not is_folder:
         raise no_file_error(name, "existing files")
+    for file in all_files:
+        format_of(file)  # raises for a recording, and for what else its name says that it is
     endings = f"files that end in {', '.join(SUFFIXES)}"
     raise InputError(f"no transcript in {name}", expected=endings, fix="check the path")
 

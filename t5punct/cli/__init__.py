@@ -36,8 +36,7 @@ _log = logging.getLogger("t5punct")
 app = typer.Typer(
     help="Punctuation and capitals for speech transcripts, with a T5 that never changes a word.",
     cls=CommandGroup,
-    # an unknown option before a command is for `CommandGroup`
-    context_settings={"help_option_names": ["-h", "--help"], "ignore_unknown_options": True},
+    context_settings={"help_option_names": ["-h", "--help"]},
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )

@@ -32,6 +32,15 @@ Weights = Annotated[
     Dtype,
     typer.Option(help="How exact the weights are: float32 takes all the room, bfloat16 half of it, int8 a quarter."),
 ]
+TaskSettings = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="KEY=VALUE",
+        help="What the model does unless asked otherwise, such as default_style=talk: the settings that "
+        "docs/settings.md lists under `task`.",
+        show_default=False,
+    ),
+]
 
 
 @ending_in_order()
@@ -70,7 +79,7 @@ def export(
             "--license", show_default="not stated", help="The licence that the card states, such as apache-2.0."
         ),
     ] = None,
-    overrides: shared.Overrides = None,
+    overrides: TaskSettings = None,
     quiet: shared.Quiet = False,
 ) -> None:
     """Write a trained model into a folder that can be shared.

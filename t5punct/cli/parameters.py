@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 Options = TypeVar("Options", bound=ModelOptions)
 _HELP = help_of(StreamOptions) | help_of(TranscriptOptions)
 _MOST_THREADS = 1024
+_KINDS = {"str": "text", "list[str]": "text", "int": "number", "int range": "number"}  # Python's, and for help
 _SETTING = re.compile(r"[a-z_]+=", flags=re.ASCII)
 
 place = functools.partial(typer.Option, parser=named_place, metavar="PATH")  # where to write
@@ -50,7 +51,7 @@ StreamModel = Annotated[str, _option("model")]
 Language = Annotated[str | None, _option("language", show_default="not needed")]
 Precision = Annotated[str, _option("precision")]
 Device = Annotated[str, _option("device")]
-Style = Annotated[str | None, _option("style", show_default="the model's own; large: meeting")]
+Style = Annotated[str | None, _option("style", show_default="the model's own; as a rule meeting")]
 Decoder = Annotated[str, _option("decoder")]
 Marks = Annotated[str | None, _option("marks", show_default="all of the model's")]
 MarkOdds = Annotated[str | None, _option("mark_odds", show_default="the model's own")]
@@ -85,7 +86,7 @@ Overrides = Annotated[
     list[str] | None,
     typer.Argument(
         metavar="KEY=VALUE",
-        help="Settings, which docs/settings.md lists; of an unknown name the nearest ones are told.",
+        help="Settings; docs/settings.md lists them all.",
         show_default=False,
     ),
 ]
@@ -152,13 +153,17 @@ class Command(TyperCommand):
     some versions of typer have a click of their own.
     """
 
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:
+        """Return the words of the line `Usage`, as most programs write them: SOURCE, and not {source}."""
+        return [piece.strip("{}").upper() if piece[0] == "{" else piece for piece in super().collect_usage_pieces(ctx)]
+
     def format_options(self, ctx: Any, formatter: Any) -> None:
         groups: dict[str, list[Any]] = {"Arguments": [], "Options": [], "Settings, as KEY=VALUE": []}
         parameters = self.get_params(ctx)
         for parameter in parameters:
             title = "Options" if parameter.param_type_name == "option" else "Arguments"
             record = parameter.get_help_record(ctx)
-            groups[title] += [record] if record else []
+            groups[title] += [(_plain_kind(record[0], title), record[1])] if record else []
         options = {parameter.name for parameter in parameters}
         options_class: Any = self.context_settings.get("obj")
         for name, default in names_of(options_class).items() if options_class else ():
@@ -179,13 +184,19 @@ class Command(TyperCommand):
 class CommandGroup(TyperGroup):
     """The commands.  The errors about what is none of them say how a file, a text or an option is written."""
 
-    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """Return the command and its arguments.  Raises ConfigError for an option, a file or a text in its place."""
-        name = args[0]
-        if name.startswith("-"):
-            command = next((word for word in args if word in self.commands), "punctuate")
+    def parse_args(self, ctx: Any, args: list[str]) -> Any:
+        """Read the options before a command.  Raises ConfigError for one of a command."""
+        name = next(iter(args), "")
+        takers = [taker for taker, command in self.commands.items() if name in _spellings(command, ctx)]
+        if takers and name not in _spellings(self, ctx):
+            command = next((word for word in args if word in self.commands), takers[0])
             fix = f"say: t5punct {command} {name} .., or see t5punct --help"
             raise ConfigError(f"{name} before a command", expected="the command first", fix=fix)
+        return super().parse_args(ctx, args)
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Return the command and its arguments.  Raises ConfigError for a file or a text in its place."""
+        name = args[0]
         is_file = Path(name).suffix or Path(name).exists()
         is_mistyped = bool(get_close_matches(name, self.commands))  # click names the right one
         is_text = len(name.split()) > 1 or (len(args) > 1 and not is_file and not is_mistyped)
@@ -194,6 +205,23 @@ class CommandGroup(TyperGroup):
             right = echo if is_text else f"t5punct punctuate {shlex.join(args)}"
             raise ConfigError(f"no command {name!r}", expected="one before a text or a file", fix=f"say: {right}")
         return super().resolve_command(ctx, args)
+
+
+def _plain_kind(name: str, title: str) -> str:
+    """Return how help names a parameter: an argument without Python's name of its type, an option with a plain one.
+
+    >>> _plain_kind("{source} <str>", "Arguments"), _plain_kind("--lookahead <int range>", "Options")
+    ('SOURCE', '--lookahead <number>')
+    """
+    bare, _, kind = name.partition(" <")
+    if title == "Arguments":
+        return bare.strip("{}").upper() if kind else name
+    return f"{bare} <{_KINDS.get(kind.rstrip('>'), kind.rstrip('>'))}>" if kind else name
+
+
+def _spellings(command: Any, ctx: Any) -> set[str]:
+    """Return how the options of a command may be written, such as `-o` and `--output`."""
+    return {spelling for parameter in command.get_params(ctx) for spelling in parameter.opts if spelling[0] == "-"}
 
 
 def silence_bars() -> None:

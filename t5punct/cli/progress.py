@@ -93,11 +93,11 @@ def progress_bar(what: str, total: float | None, *, is_hidden: bool = False) -> 
 
 @contextmanager
 def log_to_stderr(name: str) -> Iterator[None]:
-    """Write the log of `name` to standard error, unless a bar is shown there.
+    """Write the log of `name` to standard error, unless a bar is shown there, or somebody has asked for silence.
 
     Warnings are left out, since the handler of `main` writes them.
     """
-    if is_shown():
+    if is_shown() or not _log.isEnabledFor(logging.WARNING):
         yield
         return
     logger = logging.getLogger(name)

@@ -48,10 +48,10 @@ Inputs = Annotated[
     typer.Argument(
         metavar="INPUT | KEY=VALUE",
         show_default="standard input",
-        help="Transcripts in UTF-8, gzip or xz too: text, subtitles (.srt, .vtt, .ass), a recogniser's .json (of "
-        "Whisper, Deepgram, AWS, rev.ai, YouTube and others), .jsonl, .ctm, .tsv, .csv.  A folder: all such files in "
-        "it.  A pattern in quotes: 'talks/*.srt'.  `-`: standard input.  Marks that are there are replaced; see "
-        "--keep-marks.  KEY=VALUE: a setting of the list below.",
+        help="Transcripts in UTF-8 or UTF-16, gzip or xz too: text, subtitles (.srt, .vtt, .ass), a recogniser's "
+        ".json (of Whisper, Deepgram, AWS, rev.ai, YouTube and others), .jsonl, .ctm, .tsv, .csv.  A folder: all such "
+        "files in it.  A pattern in quotes: 'talks/*.srt'.  `-`: standard input.  Marks that are there are replaced; "
+        "see --keep-marks.  KEY=VALUE: a setting of the list below.",
     ),
 ]
 Output = Annotated[

@@ -22,7 +22,7 @@ from ..extras import need
 from ..text.io.files import check_source
 from .parameters import Config, Overrides, Quiet, silence_bars
 from .process import collect_as_usual, end_at_once, ending_in_order, keep_freed_memory, use_threads, wait_asleep
-from .progress import is_shown, log_to_stderr, progress_bar
+from .progress import is_shown, log_to_stderr, note, progress_bar
 
 if TYPE_CHECKING:
     from ..training.config import TrainConfig
@@ -52,11 +52,11 @@ def prepare(config: Config = None, overrides: Overrides = None, quiet: Quiet = F
         f"{report.output}: {report.train_chunks} chunks of {report.train_words} words to train on, "
         f"{report.validation_chunks} chunks to validate with"
     )
-    for note in report.notes:
-        typer.echo(note)
+    for what in report.notes:
+        typer.echo(what)
     typer.echo(f"more in {report.output}/{REPORT}")
     for warning in report.warnings:
-        typer.echo(f"t5punct: warning: {warning}", err=True)
+        note(f"warning: {warning}")
 
 
 def label(
@@ -127,7 +127,7 @@ def train(config: Config = None, overrides: Overrides = None, quiet: Quiet = Fal
         try:
             typer.echo(write_with_bar(folder, settings))
         except (T5PunctError, OSError) as error:  # the model itself is written
-            typer.echo(f"t5punct: warning: no report of {folder}: {' '.join(str(error).split())}", err=True)
+            note(f"warning: no report of {folder}: {' '.join(str(error).split())}")
     if was_in_group:
         end_at_once()
 
@@ -145,6 +145,7 @@ def report(
     Settings are those of `report` in the run: file=TEXT, against=MODEL, max_words=5000.
     """
     wait_asleep()
+    from ..model import find
     from ..training.config import ReportConfig
     from ..training.report import run_config
 
@@ -152,6 +153,8 @@ def report(
     wanted = load(ReportConfig, None, overrides or (), current=asdict(config.report))
     if wanted.file is not None:
         check_source(wanted.file)
+    if wanted.against is not None:
+        find(wanted.against)
     use_threads(None)
     silence_bars()
     typer.echo(write_with_bar(run, replace(config, report=wanted)))

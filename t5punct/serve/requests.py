@@ -13,12 +13,11 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, make_dataclass
-from difflib import get_close_matches
 from typing import Annotated, Any, TypeVar, get_type_hints
 
 from pydantic import Field, TypeAdapter, ValidationError
 
-from ..config import check
+from ..config import check, nearest_keys
 from ..errors import InputError, T5PunctError
 from ..options import ModelOptions, StreamOptions, TranscriptOptions, check_needs, help_of, names_of, options_of
 from ..punctuator import PunctuatorConfig
@@ -75,6 +74,7 @@ _MOST = {
     "alternatives": 20,
     **dict.fromkeys(("window", "stride", "mask_left", "mask_right", "lead_in"), 512),
 }
+_KINDS = {"integer": "a whole number", "number": "a number", "boolean": "true or false", "string": "text"}
 _TERMS = "Your own spellings, one a line: pytorch=PyTorch, ASR, gonna=going to."
 
 
@@ -93,6 +93,19 @@ def _reader_of(kind: type[ModelOptions]) -> TypeAdapter[Any]:
 _READERS: dict[type[Any], TypeAdapter[Any]] = {kind: _reader_of(kind) for kind in (TranscriptOptions, StreamFields)}
 # the fields of a text, as json schemas by their names
 TEXT_FIELDS: dict[str, Any] = _READERS[TranscriptOptions].json_schema()["properties"]
+
+
+def _values_of(schema: Mapping[str, Any]) -> str:
+    """Return in words which values a json schema allows.
+
+    >>> _values_of({"anyOf": [{"type": "integer", "minimum": 1, "maximum": 8}, {"type": "null"}]})
+    'a whole number, 1 or more, 8 at most'
+    """
+    value = schema.get("anyOf", [schema])[0]
+    limits = [f", {value['minimum']} or more"] if "minimum" in value else []
+    limits += [f", {value['maximum']} at most"] if "maximum" in value else []
+    limits += [f", {value['maxLength']} characters at most"] if "maxLength" in value else []
+    return _KINDS[value["type"]] + "".join(limits)
 
 
 def text_request(values: Mapping[str, Any], service: ModelOptions) -> TextRequest:
@@ -129,14 +142,14 @@ def _read_options(kind: type[Options], values: Mapping[str, Any], service: Model
         fix = f"give it to t5punct serve: {unknown[0]} holds for all its clients"
         raise FieldError(f"a field {unknown[0]}", expected="what a client can choose", fix=fix)
     if unknown:
-        nearest = ", ".join(get_close_matches(unknown[0], known, n=5, cutoff=0))
-        raise FieldError(f"an unknown field {unknown[0]}", expected=f"one like {nearest}", fix="see /docs for all")
+        expected = f"one like {', '.join(nearest_keys(unknown[0], known))}"
+        raise FieldError(f"an unknown field {unknown[0]}", expected=expected, fix="see /docs for all")
     try:
         fields = _READERS[kind].validate_python(dict(values))
     except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False, include_context=False)[0]
-        mistake = f"the field {'.'.join(map(str, first['loc']))}: {first['msg']}"
-        raise FieldError(mistake, expected="a value of its kind", fix="see /openapi.json for it") from None
+        name = str(error.errors()[0]["loc"][0])
+        expected = _values_of(_READERS[kind].json_schema()["properties"][name])
+        raise FieldError(f"the field {name}: {values[name]!r:.60}", expected=expected, fix="see /docs for it") from None
     options = kind(**options_of(ModelOptions, service), **asdict(fields))
     # a form sends all of its fields, so an empty one counts as not sent
     sent = [name for name in values if getattr(options, name) not in (None, False, "")]

@@ -68,13 +68,13 @@ def writing_folder(folder: Path) -> Iterator[None]:
         raise OutputError(mistake, expected=expected, fix="free some space or choose another output") from error
 
 
-def locate(source: str | Path, kind: str, revision: str | None = None, *, known: Sequence[str] = ()) -> Path:
+def locate(source: str | Path, kind: str, revision: str | None, *, known: Sequence[str]) -> Path:
     """Return the folder of a model, or of a tokenizer (`kind`), downloaded if `source` is a hub id.
 
     known: other names, which the error suggests if one of them is like `source`.  Raises ModelError for what is neither
     a folder nor a hub id.
     """
-    expected = f"a T5 folder or hub id (OWNER/NAME), or one of {', '.join(known)}" if known else "a T5 folder or hub id"
+    expected = f"a T5 folder or hub id (OWNER/NAME), or one of {', '.join(known)}"
     folder = Path(os.path.expanduser(source))  # noqa: PTH111  (pathlib's raises for an unknown ~user)
     if folder.is_dir():
         if revision is not None:
@@ -90,8 +90,8 @@ def locate(source: str | Path, kind: str, revision: str | None = None, *, known:
             named = f"{source} in revision {revision}" if revision else source
             mistake = f"no {kind} {named} on the hub ({first_line(error)})"
             raise ModelError(mistake, expected=expected, fix="check the name and the network") from error
-    alike = [name for name in known if abs(len(name) - len(str(source))) <= 1]  # `t5-small` is another model
-    nearest = get_close_matches(str(source).lower(), alike, n=1, cutoff=0.65)
+    is_name = str(source).isalpha()  # `t5-small` is another model than `small`
+    nearest = get_close_matches(str(source).lower(), known if is_name else (), n=1, cutoff=0.65)
     fix = f"did you mean {nearest[0]}?" if nearest else "check the name"
     raise ModelError(f"no {kind} folder {source}", expected=expected, fix=fix)
 

@@ -155,7 +155,7 @@ def _score(run: Path, config: TrainConfig, on_progress: OnWords) -> tuple[Report
         systems.insert(0, Punctuator.from_pretrained(against or config.init_from, decoding))
     except T5PunctError as error:
         rival = f"model {against}" if against else f"starting model {config.init_from}"
-        notes.append(f"The {rival} cannot be compared: {error}.")
+        notes.append(f"The {rival} cannot be compared: {error}")
     n_in_file = count_words(file, max_words) or max_words
     n_words = max_words
     if max_words > _TRIED_WORDS:

@@ -68,11 +68,14 @@ def test_texts_and_json_share_an_output_and_other_files_do_not(tree: Path) -> No
 
 
 def test_what_cannot_be_done_is_said_beforehand(tree: Path) -> None:
-    (tree / "empty").mkdir()
+    for name in ("empty", "sound"):
+        (tree / name).mkdir()
+    (tree / "sound/a.wav").touch()
     for inputs, output, message in (
         (["none.txt"], OutputConfig(), "no file none.txt; expected an existing text file"),
         (["none*"], OutputConfig(), r"no file none\*; expected existing files"),
         (["empty"], OutputConfig(), "no transcript in empty; expected files that end in .txt"),
+        (["sound"], OutputConfig(), "sound/a.wav, which is a recording; expected a transcript of it"),
         (["in/a.txt"], OutputConfig(Path("x"), Path("out")), "both -o and --output-dir"),
         (["in/a.txt"], OutputConfig(Path("none/x")), "no folder .*none"),
         (["in/a.txt"], OutputConfig(Path("in/a.txt")), "is an input"),
@@ -148,8 +151,9 @@ def test_outputs_below_the_inputs_are_no_inputs_and_what_a_killed_run_left_goes(
     assert [path.exists() for path in (dead, giant, alive, elsewhere)] == [False, False, True, True]
 
 
+@pytest.mark.parametrize("name", ["in", "in/*/*.txt", "in/**/*.txt", "*/b/*.txt"])
 def test_a_folder_that_may_not_be_read_is_an_error_and_the_others_are_done(
-    tree: Path, monkeypatch: pytest.MonkeyPatch
+    name: str, tree: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def denied(path: str | Path) -> object:
         if Path(path).name == "b":  # the tests may run as root, who may read anything
@@ -158,7 +162,7 @@ def test_a_folder_that_may_not_be_read_is_an_error_and_the_others_are_done(
 
     scandir = os.scandir
     monkeypatch.setattr(os, "scandir", denied)
-    jobs = plan_jobs(["in", "other"], OutputConfig(folder=Path("out")))
+    jobs = plan_jobs([name, "other"], OutputConfig(folder=Path("out")))
     assert [str(failure.error).partition(";")[0] for failure in jobs.failures] == ["folder in/b may not be read"]
     assert [job.source for job in jobs.jobs] == ["other/a.txt"]
 

@@ -66,6 +66,8 @@ def test_the_help_of_a_command(invoke: Invoke, command: str) -> None:
             assert re.search(rf"^  (-\w, )?{option}\b", shown, flags=re.MULTILINE), option
     if command in ("punctuate", "evaluate", "stream"):
         assert re.search(r"^  INPUT\b.* \w+ \w+", text, flags=re.MULTILINE)
+    of_python = re.findall(r"<(?:str|int|list|bool|float)\b[^>]*>|^Usage.*[{}].*", text, flags=re.MULTILINE)
+    assert of_python == [], "words that only programmers know"
 
 
 def test_commands_and_presets_are_shown_whole_at_80_columns(invoke: Invoke) -> None:

@@ -51,6 +51,8 @@ MISTAKES = (
     ("'how are you'", "expected one before a text or a file; say: echo 'how are you' | t5punct punctuate"),
     ("punctuat x", "No such command 'punctuat'. Did you mean 'punctuate'? See t5punct --help."),
     ("how are you", "no command 'how'; expected one before a text or a file; say: echo 'how are you' | t5punct"),
+    ("--loud --help", "No such option: --loud. See t5punct --help."),
+    ("--port 80", "--port before a command; expected the command first; say: t5punct serve --port .., or see t5punct"),
     ("models --loud", "No such option: --loud. See t5punct models --help."),
     ("evaluate 'How are you?'", "no file 'How are you?'; expected an existing text file; give a text so: echo"),
     ("punctuate {tmp}/talk.mp3", "talk.mp3, which is a recording; expected a transcript of it: t5punct reads words"),

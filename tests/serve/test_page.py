@@ -99,6 +99,17 @@ def test_captions_are_cleared_saved_and_enlarged(page: Page) -> None:
     assert page.text("about").startswith("model fresh, version ")
 
 
+def test_in_the_dark_the_box_of_captions_has_a_border_that_is_seen(page: Page) -> None:
+    page.click("tab-live")
+    page.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": "dark"}])
+    ground = "getComputedStyle(document.body).backgroundColor"
+    border = "getComputedStyle(document.getElementById('captions')).borderTopColor"
+    light = "{}.match(/\\d+/g).map(Number).reduce((sum, part) => sum + part)"  # of 765
+    assert page.ask(light.format(ground)) < 150
+    assert page.ask(light.format(border)) - page.ask(light.format(ground)) > 250
+    page.call("Emulation.setEmulatedMedia", features=[])
+
+
 def test_a_page_for_obs_shows_what_another_one_says(engine: Engine, tmp_path: Path) -> None:
     folders = [tmp_path / name for name in ("watching", "speaking")]
     for folder in folders:

@@ -2,6 +2,9 @@
 
 import io
 import json
+import re
+import shlex
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -61,6 +64,25 @@ def test_fields_of_a_query_and_of_a_form_are_the_commands_options(engine: Engine
     assert words["words"][2]["text"].startswith("YOU")
 
 
+def curl(served: TestClient, words: list[str]) -> str:
+    """The answer to what curl would send.  talk.srt: that of `FILES`."""
+    (address,) = [word for word in words if word.startswith("http://127.0.0.1:8008/")]
+    path = address.removeprefix("http://127.0.0.1:8008")
+    sent = dict[str, Any]()
+    for option, value in pairwise(words):
+        if option == "-d":
+            sent = {"content": value, "headers": {"content-type": "application/x-www-form-urlencoded"}}
+        elif option == "--json":
+            sent = {"content": value, "headers": {"content-type": "application/json"}}
+        elif option == "-F":
+            name, _, text = value.partition("=")
+            part = (text[1:], FILES[text[1:]].encode()) if text[0] == "@" else (None, text)
+            sent = {"files": {**sent.get("files", {}), name: part}}
+    answer = served.post(path, **sent)
+    assert answer.status_code == 200, answer.text
+    return answer.text
+
+
 @pytest.fixture
 def served(engine: Engine) -> TestClient:
     with client(engine, max_words=50, max_body_bytes=2_000) as served:
@@ -69,7 +91,10 @@ def served(engine: Engine) -> TestClient:
 
 @pytest.mark.parametrize(("query", "body", "status", "says"), [
     ("?windo=3", b"so", 422, "an unknown field windo"),
-    ("?window=513", b"so", 422, "less than or equal to 512"), ("?style=opera", b"so", 400, "opera"),
+    ("?window=many", b"so", 422, "the field window: 'many'; expected a whole number, 512 at most"),
+    ("?window=513", b"so", 422, "the field window: '513'; expected a whole number, 512 at most"),
+    ("?no_case=maybe", b"so", 422, "no_case: 'maybe'; expected true or false"),
+    ("?min_alignment=x", b"so", 422, "min_alignment: 'x'; expected a number"), ("?style=opera", b"so", 400, "opera"),
     ("?preset=/etc/passwd.yaml", b"so", 400, "a file"), ("?window=300&stride=2", b"so", 400, "apart"),
     ("?resegment=true", b"so", 400, "resegment"),
     ("?to=srt", b"so we know", 400, "times"), ("", b"so\xff\xfe", 400, "UTF-8"),
@@ -82,7 +107,8 @@ def served(engine: Engine) -> TestClient:
     ("", {"texts": [1]}, 422, "no list of strings"),
     ("", {"text": "so", "texts": ["so"]}, 422, "text and texts; expected one of them"),
     ("", {"texts": ["so"], "to": "srt"}, 422, "texts with another format"),
-    ("", {"texts": ["so"], "style": 3}, 422, "style"), ("", {"texts": ["so " * 30] * 2}, 413, "60 words"),
+    ("", {"texts": ["so"], "style": 3}, 422, "the field style: 3; expected text"),
+    ("", {"texts": ["so " * 30] * 2}, 413, "60 words"),
 ])  # fmt: skip
 def test_what_is_wrong_is_said(served: TestClient, query: str, body: Any, status: int, says: str) -> None:
     sent = {"content": body} if isinstance(body, bytes) else {"json": body}
@@ -155,7 +181,14 @@ def test_docs_show_the_api_without_another_site_or_a_script(served: TestClient) 
     assert "<script" not in answer.text and "://" not in answer.text
     for name in served.get("/openapi.json").json()["paths"]:
         assert f"{name}</code></h2>" in answer.text
-    for shown in ("mark_odds", "WS /v1/stream", "multipart/form-data", "&quot;texts&quot;", "More bytes or words than"):
+    for shown in (
+        "mark_odds",
+        "WS /v1/stream",
+        "WS /v1/watch",
+        "multipart/form-data",
+        "&quot;texts&quot;",
+        "More bytes or words than",
+    ):
         assert shown in answer.text
 
 
@@ -168,6 +201,20 @@ def test_the_page_needs_no_other_site_and_says_who_may_hear_the_microphone(engin
     root, pages = Path(__file__).parents[2], ("README.md", "SECURITY.md", "docs/guides/serve.md")
     assert 'aria-describedby="speak-note"' in (root / "t5punct/serve/page/page.html").read_text(encoding="utf-8")
     assert [name for name in pages if "vendor" not in (root / name).read_text(encoding="utf-8")] == []
+
+
+def test_the_requests_of_the_guide_are_answered_as_it_shows() -> None:
+    guide = (Path(__file__).parents[2] / "docs/guides/serve.md").read_text(encoding="utf-8")
+    lines = [line for block in re.findall(r"```text\n(.*?)```", guide, flags=re.DOTALL) for line in block.splitlines()]
+    answers = list[str]()
+    with client(Engine(Punctuator(precision="fp32"))) as served:
+        for line, shown in pairwise([*lines, ""]):
+            if line.startswith("curl "):
+                answers.append(curl(served, shlex.split(line.partition(" > ")[0])[1:]))
+                assert answers[-1].strip() == shown or not shown.startswith("{"), line
+    plain, file, file_as_text, words, _ = answers
+    assert plain == "How are you today?" and [*json.loads(words)] == ["source", "words"]
+    assert "-->" in file and "-->" not in file_as_text != ""
 
 
 def test_a_language_that_the_model_does_not_know_is_told_as_by_the_command(english_engine: Engine) -> None:

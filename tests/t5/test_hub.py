@@ -86,7 +86,7 @@ def test_a_revision_of_a_folder_is_refused_and_one_of_a_hub_ids_name_comes_first
         models.load(revision="v1")
     shutil.copytree(cache / "models--someone--punct/snapshots" / OLD, tmp_path / HUB_ID)
     monkeypatch.chdir(tmp_path)
-    assert locate(HUB_ID, "model") == Path(HUB_ID)
+    assert locate(HUB_ID, "model", None, known=()) == Path(HUB_ID)
     assert models.load(HUB_ID).task.marks == ","
 
 
@@ -122,10 +122,10 @@ def test_what_looks_like_a_path_is_not_asked_of_the_hub_and_a_hub_id_is(tmp_path
     (tmp_path / "runs").mkdir()
     (tmp_path / "file").write_text("no model")
     for source in "runs/nomodel ./nomodel ../nomodel ~/nomodel ~nobody/nomodel /nomodel a/b/c file".split():
-        with pytest.raises(ModelError, match=r"no tokenizer folder .*; expected a T5 folder or hub id; check the name"):
+        told = r"folder .*; expected a T5 folder or hub id .OWNER/NAME., or one of base, .*; check the name"
+        with pytest.raises(ModelError, match=f"no tokenizer {told}"):
             models.load_tokenizer(source, TaskConfig())
-        told = r"no model folder .*; expected a T5 folder or hub id .OWNER/NAME., or one of base"
-        with pytest.raises(ModelError, match=told):
+        with pytest.raises(ModelError, match=f"no model {told}"):
             models.load(source)
     assert asked == []
     with pytest.raises(ModelError, match=r"no model google-t5/t5-small on the hub .nothing of that name.; .* network"):
@@ -134,12 +134,16 @@ def test_what_looks_like_a_path_is_not_asked_of_the_hub_and_a_hub_id_is(tmp_path
 
 
 @pytest.mark.parametrize(("source", "fix"), [
-    ("larg", "did you mean large?"), ("Smal", "did you mean small?"), ("t5-small", "check the name"),
+    ("larg", "did you mean large?"), ("lar", "did you mean large?"), ("Smal", "did you mean small?"),
+    ("t5-small", "check the name"),
 ])  # fmt: skip
 def test_a_mistyped_name_is_not_asked_of_the_hub_but_corrected(source: str, fix: str, asked: list[str]) -> None:
     with pytest.raises(ModelError) as refused:
         models.load(source)
     assert (refused.value.found, refused.value.fix, asked) == (f"no model folder {source}", fix, [])
+    with pytest.raises(ModelError) as refused:
+        models.load_tokenizer(source, TaskConfig())
+    assert (refused.value.found, refused.value.fix, asked) == (f"no tokenizer folder {source}", fix, [])
 
 
 # -- folders

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import lzma
+import os
 import random
 import tempfile
 import textwrap
@@ -237,6 +238,23 @@ def test_a_folder_and_a_pattern_give_all_files_that_can_be_read_in_the_order_of_
         of_both(f"{folder}/*.vtt")
     (folder / "talk [1].txt").write_text("One.\n")
     assert of_both(f"{folder}/talk [1].txt") == ["One."], "a file whose name looks like a pattern"
+
+
+def test_a_folder_that_may_not_be_read_is_not_passed_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "talks" / "closed").mkdir(parents=True)
+    (tmp_path / "talks" / "a.txt").write_text("One.\n")
+    scandir = os.scandir
+
+    def denied(path: str | Path | int) -> object:
+        if str(path).endswith("closed"):  # the tests may run as root, who may read anything
+            raise PermissionError(13, "Permission denied", str(path))
+        return scandir(path)
+
+    monkeypatch.setattr(os, "scandir", denied)
+    assert of_both(f"{tmp_path}/talks/*.txt") == ["One."]
+    for name in ("talks", "talks/**/*.txt", "*/*/*.txt"):
+        with pytest.raises(InputError, match=r"folder .*/talks/closed may not be read; expected one that may"):
+            of_both(f"{tmp_path}/{name}")
 
 
 def test_a_folder_as_the_hub_has_it_is_streamed_and_an_id_that_cannot_be_read_is_one_line(

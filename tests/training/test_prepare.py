@@ -186,7 +186,9 @@ def test_the_command_prints_the_report_in_brief(talks_only: PrepareConfig, tmp_p
     assert bare_text.startswith("t5punct: warning: ")
     assert f"more: 0 marks in {n_words} words of samples; expected punctuated text" in bare_text
     assert "more: no capitals, or nothing else; expected text with its own case" in low_text
-    assert invoke("prepare", f"output={tmp_path}/low", f"root={tmp_path}", *chosen, "cased=false")[2].count("\n") == 1
+    low = ("prepare", f"root={tmp_path}", *chosen, "cased=false")
+    assert invoke(*low, f"output={tmp_path}/low")[2].count("\n") == 1
+    assert invoke(*low, f"output={tmp_path}/quiet", "-q")[::2] == (0, "")
 
 
 def test_what_a_killed_run_left_is_removed_and_a_data_set_appears_whole(

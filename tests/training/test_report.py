@@ -182,6 +182,7 @@ def test_the_command_writes_it_anew(run: Path, text: Path, invoke: Invoke) -> No
     code, _, err = invoke("report", run, "file=none.txt")
     assert (code, err) == (2, "t5punct: no file none.txt; expected an existing text file; check the path\n")
     assert "unknown setting 'fiel'" in invoke("report", run, "fiel=x")[2]
+    assert "did you mean base?" in invoke("report", run, "against=bse")[2]
     with pytest.raises(ModelError, match=r"no train.yaml in .*; expected the folder of a training run"):
         run_config(text.parent)
 
@@ -199,6 +200,7 @@ def test_training_ends_with_a_page(config: TrainConfig, text: Path, tmp_path: Pa
     # a text that cannot be scored is said before the training begins, or is a warning: the model is there
     assert train("report.file=none.txt", "output=other")[0] == 2
     text.write_text("\n")
-    code, _, err = train(f"report.file={text}", "resume=true", "optim.max_steps=5")
+    assert train(f"report.file={text}", "resume=true", "optim.max_steps=5", "-q")[::2] == (0, "")
+    code, _, err = train(f"report.file={text}", "resume=true", "optim.max_steps=6")
     assert code == 0
     assert f"t5punct: warning: no report of {config.output}: {text} holds no words" in " ".join(err.split())

@@ -24,6 +24,7 @@ _STYLE = (
 _STREAMS = (
     "<h2><code>WS /v1/stream</code></h2><p>Words in, events out, as docs/guides/serve.md tells; the options of "
     "<code>t5punct stream</code> are fields of the query, with <code>_</code> for <code>-</code>.</p>"
+    "<h2><code>WS /v1/watch</code></h2><p>The events of the stream with the same <code>show=NAME</code>.</p>"
 )
 
 

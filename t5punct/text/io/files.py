@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import codecs
 import errno
+import glob
 import gzip
 import io
 import lzma
@@ -85,6 +86,37 @@ def check_source(source: str | Path) -> None:
         raise InputError(f"{path} is a folder", expected="a text file", fix="name the files in it")
     if not path.exists():
         raise no_file_error(str(source), "an existing text file")
+
+
+def find_files(name: str) -> tuple[Path, list[Path]]:
+    """Return the folder that a name is, or that its pattern begins with, and the files in it that fit, in order.
+
+    Files and folders whose names begin with a dot are left out.  Raises InputError for an impossible pattern, and for
+    a folder on the way that may not be read: its files would be passed over, and nobody would know.
+    """
+    path = Path(name)
+    parts: tuple[str, ...] = ("**", "*")
+    base = path
+    if not path.is_dir():  # the folder is what stands before the first part with a `*` or the like
+        n_plain = next(n for n, part in enumerate(path.parts) if glob.has_magic(part))
+        base, parts = Path(*path.parts[:n_plain]), path.parts[n_plain:]
+    try:
+        for n in range(len(parts)):
+            for folder in [base] if n == 0 else base.glob("/".join(parts[:n])):
+                _check_folder(folder)
+        files = sorted(file for file in base.glob("/".join(parts)) if file.is_file())
+    except ValueError as error:  # `**` in the midst of a name, say
+        raise InputError(f"pattern {name} ({error})", expected="one like talks/*.txt", fix="correct it") from None
+    return base, [file for file in files if not any(part.startswith(".") for part in file.relative_to(base).parts)]
+
+
+def _check_folder(path: Path) -> None:
+    try:
+        if path.is_dir():
+            os.scandir(path).close()
+    except PermissionError as error:
+        fix = "allow it by chmod u+rx, or move it elsewhere"
+        raise InputError(f"folder {path} may not be read", expected="one that may", fix=fix) from error
 
 
 def no_file_error(name: str, expected: str) -> InputError:

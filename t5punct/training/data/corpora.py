@@ -25,7 +25,7 @@ from typing import Any
 from ...config import check, check_choice, check_range
 from ...errors import InputError, T5PunctError, first_line
 from ...t5.task import silence_tokens
-from ...text.io.files import check_source, lines_of_file, unpacked_name
+from ...text.io.files import check_source, find_files, lines_of_file, unpacked_name
 from ...text.io.iwslt import LABEL_OF_CLASS, is_iwslt, join_clitics, read_rows
 from ...text.io.live import timed_word
 from ...text.marks import Alphabet
@@ -104,8 +104,7 @@ def find_sources(corpus: CorpusConfig) -> tuple[list[Path], list[str]]:
     check(corpus.path, "a corpus without a path", expected="corpora: [{path: FILE}]", fix="name a file")
     path = Path(corpus.path)
     if path.is_dir() and not is_saved(path):
-        visible = [file for file in path.rglob("*") if "/." not in f"/{file.relative_to(path).as_posix()}"]
-        files = sorted(file for file in visible if file.is_file())
+        _, files = find_files(corpus.path)
         readable = [file for file in files if ending_of(file) in READERS]
         mistake, expected = f"folder {path} holds no text", f"files that end with {', '.join(READERS)}"
         check(readable, mistake, expected=expected, fix="name the files", kind=InputError)
@@ -114,8 +113,8 @@ def find_sources(corpus: CorpusConfig) -> tuple[list[Path], list[str]]:
             check_source(path)
         return [path], []
     else:  # a pattern
-        names = glob.glob(corpus.path, recursive=True)  # noqa: PTH207
-        files = readable = sorted(Path(name) for name in names if Path(name).is_file())
+        _, files = find_files(corpus.path)
+        readable = files
         mistake, expected = f"no file {corpus.path}", "a pattern that files fit"
         check(readable, mistake, expected=expected, fix="check the path", kind=InputError)
     # of files whose names differ only in the ending, the one in the first format of `PREFERRED`
