@@ -140,7 +140,9 @@ class Cut(Exception):
 @pytest.fixture
 def long(config: TrainConfig, monkeypatch: pytest.MonkeyPatch) -> TrainConfig:
     """Eight steps, with scripted losses, and a checkpoint after every second."""
-    monkeypatch.setattr(Validator, "measure", lambda _self, _model, step: {"step": step, "validation_loss": LOSSES[step]})
+    monkeypatch.setattr(
+        Validator, "measure", lambda _self, _model, step: {"step": step, "validation_loss": LOSSES[step]}
+    )
     return with_optim(replace(config, checkpoint_every_steps=2), max_steps=8)
 
 
