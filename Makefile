@@ -39,7 +39,7 @@ TEST_PROCESSES ?= 2
 demo: $(READY_DEMO)
 	$(BIN)/t5punct punctuate tests/data/lecture.txt
 
-# with nothing of one's own: two processes, some two minutes on two cores; DEMO_SETTINGS= adds settings of the training
+# with nothing of one's own: two processes, two to four minutes on two cores; DEMO_SETTINGS= adds settings of the training
 DEMO = build/finetune-demo
 DEMO_PAGES = *.md docs/*.md docs/*/*.md
 finetune-demo: setup
