@@ -95,7 +95,7 @@ _BULLET = re.compile(r"\s*([-*•–—])[ \t]+(?=\S)")  # before an item in a l
 _NOTE_OR_QUOTE = re.compile(r"[ \t]{0,8}(?:\[\^[^\[\]]{1,40}\]:|>)[ \t]+(?=[^\s>])")
 _FEWEST_COUNTED = 3  # lines are counted: two, `1 thing` and `2 things`, may be said
 # NIST's STM: file, channel, speaker, begin, end, and maybe labels
-_STM = re.compile(r"\S+\s+\S+\s+(\S+)\s+(\d+(?:\.\d+)?)\s+(\d+(?:\.\d+)?)\s+(?:<[^<>\s]*>\s*)?")
+_STM = re.compile(r"\S+\s+\S+\s+(\S+)\s+(?P<start>\d+(?:\.\d+)?)\s+(?P<end>\d+(?:\.\d+)?)\s+(?:<[^<>\s]*>\s*)?")
 _STM_COMMENT = ";;"
 OPENING_CHARS = 300  # of a line, in which its head stands
 # `_CLAUSE_WORDS` show that words before a colon are no label: `the question is this:`.  Some small words stand in names
@@ -289,5 +289,6 @@ def _bullets_of(lines: Sequence[str]) -> frozenset[str]:
 def _are_stm(lines: Sequence[str]) -> bool:
     """Return whether all lines but comments are rows of NIST's STM."""
     rows = [_STM.match(line) for line in lines if not line.startswith(_STM_COMMENT)]
-    is_clear = len(rows) > 1 or any("<" in line for line in lines)  # one row without labels may be said
-    return is_clear and all(row is not None and float(row[3]) > float(row[2]) for row in rows)
+    # a single line with two numbers may be speech, unless it has a label such as `<o,f0,male>`
+    is_enough = len(rows) > 1 or any("<" in line for line in lines)
+    return is_enough and all(row is not None and float(row["end"]) > float(row["start"]) for row in rows)

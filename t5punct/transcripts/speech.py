@@ -84,9 +84,9 @@ read_utterances = partial(read_plain, are_apart=True)
 
 
 def join_same_speakers(items: Iterable[Item]) -> Iterator[Item]:
-    """Yield items, of which labels that name the same speaker again end no sentence and are not shown elsewhere.
+    """Yield the items; a label that names the same speaker as the label before it becomes layout.
 
-    A label without a name (`>>`) is always another speaker.
+    So it ends no sentence, and other formats leave it out.  A label without a name (`>>`) is always another speaker.
 
     >>> [item.breaks for item in read_plain(["Ann: so\\n", "Ann: what\\n", "Tom: yes\\n"]) if isinstance(item, Kept)]
     [True, False, True]

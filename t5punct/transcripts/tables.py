@@ -165,11 +165,11 @@ class CellEdge(Kept):
 
 
 def read_csv(lines: Iterable[str], alphabet: Alphabet | None = None) -> Iterator[Item]:
-    """Read values separated by commas or semicolons, with the columns and errors of `read_table`."""
+    """Read a table as `read_table` does, with values that are separated by commas or semicolons."""
     lines = [*_whole_rows(lines)]
     delimiter = ";" if lines and lines[0].count(";") > lines[0].count(",") else ","
     # a cell: in quotes, where "" is a quote, or up to the next delimiter; it may be empty
-    cell = re.compile(rf'(?:(?<=^)|(?<={delimiter}))(?:"(?:[^"]|"")*"|[^"{delimiter}\r\n][^{delimiter}\r\n]*|)')
+    cell = re.compile(rf'(?:^|(?<={delimiter}))(?:"(?:[^"]|"")*"|[^"{delimiter}\r\n][^{delimiter}\r\n]*|)')
     cells = [(line, [*cell.finditer(line.rstrip("\r\n"))]) for line in lines]
     return _items_of_rows(_rows(cells, delimiter), alphabet)
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from io import StringIO
 from itertools import pairwise
 from sys import intern
@@ -123,56 +123,83 @@ def _walk_all(values: Sequence[Any], *, any_key: bool = False) -> list[list[Plac
     """Return the places in json texts by their paths; each of several texts has streams of its own."""
     groups = dict[str, list[Place]]()
     for number, value in enumerate(values):
-        for place in _walk(value, (number,), "" if len(values) == 1 else "[]", {}, Cue(0), (), any_key=any_key):
+        for place in _walk(value, _Context((number,), "" if len(values) == 1 else "[]", Cue(0)), any_key=any_key):
             stream = place.cue.stream if len(values) == 1 else f"{number}:{place.cue.stream}"
             groups.setdefault(place.group, []).append(replace(place, cue=replace(place.cue, stream=stream)))
     return [*groups.values()]
 
 
-def _walk(
-    value: Any, path: Path, group: str, outer: Mapping[str, Any], around: Cue, item: Path, *, any_key: bool
-) -> Iterator[Place]:
-    """Yield the places in a value.
+@dataclass(frozen=True, slots=True)
+class _Context:
+    """Where a value stands in json, and what holds for the words in it.
 
-    path, group, item: of the value, as in `Place`.  outer: the object whose times hold where the value has none of its
-    own.  around: has the speaker and the channel of the lists and objects around the value.  any_key: whether any key
-    may hold words.
+    path, group, item: as in `Place`.  outer: the object whose times hold for words without times of their own.
+    cue: speaker and channel, of the lists and objects around the value.
     """
+
+    path: Path
+    group: str
+    cue: Cue
+    item: Path = ()
+    outer: Mapping[str, Any] = field(default_factory=dict)
+
+
+def _walk(value: Any, context: _Context, *, any_key: bool) -> Iterator[Place]:
+    """Yield the places in a value; any_key: whether any key may hold words."""
     if isinstance(value, list):
-        for number, element in enumerate(value):
-            element_path = (*path, number)
-            cue = replace(around, stream=str(number)) if group.endswith(".channels") else around
-            if any_key and type(element) is str:
-                yield Place(element_path, element, f"{group}[]", cue)
-            yield from _walk(element, element_path, f"{group}[]", outer, cue, element_path, any_key=any_key)
-    if not isinstance(value, dict):
-        return
-    channel = _member_as_str(value, _CHANNEL_KEYS).removeprefix("ch_")  # AWS's is `ch_0`
-    speaker = _member_as_str(value, _SPEAKER_KEYS)
-    cue = replace(around, speaker=speaker or around.speaker, stream=channel or around.stream)
-    members = {**outer, **value}
-    word_key = next((name for name in _WORD_KEYS if type(value.get(name)) is str), None)
-    if type(value.get(_ELEMENT)) is str and value.get(TYPE) in (*ELEMENT_TYPES,):
+        yield from _walk_list(value, context, any_key=any_key)
+    elif isinstance(value, dict):
+        yield from _walk_object(value, context, any_key=any_key)
+
+
+def _walk_list(elements: Sequence[Any], context: _Context, *, any_key: bool) -> Iterator[Place]:
+    are_channels = context.group.endswith(".channels")  # Deepgram has a list of them
+    for number, element in enumerate(elements):
+        path = (*context.path, number)
+        cue = replace(context.cue, stream=str(number)) if are_channels else context.cue
+        inside = replace(context, path=path, group=f"{context.group}[]", item=path, cue=cue)
+        if any_key and type(element) is str:
+            yield Place(path, element, inside.group, cue)
+        yield from _walk(element, inside, any_key=any_key)
+
+
+def _walk_object(members: Mapping[str, Any], context: _Context, *, any_key: bool) -> Iterator[Place]:
+    channel = _member_as_str(members, _CHANNEL_KEYS).removeprefix("ch_")  # AWS's is `ch_0`
+    speaker = _member_as_str(members, _SPEAKER_KEYS)
+    cue = replace(context.cue, speaker=speaker or context.cue.speaker, stream=channel or context.cue.stream)
+    word_key = next((name for name in _WORD_KEYS if type(members.get(name)) is str), None)
+    if type(members.get(_ELEMENT)) is str and members.get(TYPE) in (*ELEMENT_TYPES,):
         word_key = _ELEMENT
-    for name, member in value.items():
-        key, member_path, member_group = name.rstrip(REPEATED), (*path, name), intern(f"{group}.{name}")
-        if _QUOTING_KEY.match(key) or (any_key and key in (*_SPEAKER_KEYS, *_CHANNEL_KEYS, TYPE)):
+    for name, member in members.items():
+        key = name.rstrip(REPEATED)
+        holds_no_words = _QUOTING_KEY.match(key) or (any_key and key in (*_SPEAKER_KEYS, *_CHANNEL_KEYS, TYPE))
+        if holds_no_words:
             continue
+        path = (*context.path, name)
+        group = intern(f"{context.group}.{name}")
         if type(member) is str:
             if any_key or key in _TEXT_KEYS or key == word_key:
-                start_ms, end_ms = _times(members)
-                kind = members[TYPE] if item and type(members.get(TYPE)) is str else ""
-                kind = ELEMENT_TYPES.get(kind, kind) if _ELEMENT in members else kind
-                timed = replace(cue, start_ms=start_ms, end_ms=end_ms)
-                yield Place(member_path, member, member_group, timed, item, kind)
+                with_outer = {**context.outer, **members}
+                start_ms, end_ms = _times(with_outer)
+                kind = _type_of(with_outer) if context.item else ""  # only elements of lists have types
+                yield Place(path, member, group, replace(cue, start_ms=start_ms, end_ms=end_ms), context.item, kind)
         elif key == GUESSES and isinstance(member, list):
-            for guess in member[:1]:  # the best one; AWS's have the times of the value
-                yield from _walk(guess, (*member_path, 0), f"{member_group}[]", value, cue, item, any_key=any_key)
-        else:
-            if key == "words" and not any(text in value for text in _TEXT_KEYS):
-                member_group += "'"  # a group apart from the lists beside a text: Google's last list repeats all words
-            outer_of_parts = value if key in _PART_LISTS else {}
-            yield from _walk(member, member_path, member_group, outer_of_parts, cue, (), any_key=any_key)
+            if member:  # only the best guess is read: to AWS it is a part of this object, which has the times
+                inside = replace(context, path=(*path, 0), group=f"{group}[]", outer=members, cue=cue)
+                yield from _walk(member[0], inside, any_key=any_key)
+        elif isinstance(member, list | dict):
+            if key == "words" and not any(text in members for text in _TEXT_KEYS):
+                group += "'"  # a group apart from the lists beside a text: Google's last list repeats all words
+            outer = members if key in _PART_LISTS else {}
+            yield from _walk(member, _Context(path, group, cue, outer=outer), any_key=any_key)
+
+
+def _type_of(members: Mapping[str, Any]) -> str:
+    """Return the type of an element, a word or a mark, in AWS's words; empty if it has none."""
+    kind = members.get(TYPE)
+    if type(kind) is not str:
+        return ""
+    return ELEMENT_TYPES.get(kind, kind) if _ELEMENT in members else kind
 
 
 def _times(members: Mapping[str, Any]) -> tuple[int | None, int | None]:
