@@ -182,7 +182,7 @@ class Command(TyperCommand):
 
 
 class CommandGroup(TyperGroup):
-    """The commands.  The errors about what is none of them say how a file, a text or an option is written."""
+    """The commands.  The error for an unknown command shows how to give a file, a text or an option instead."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> Any:
         """Read the options before a command.  Raises ConfigError for one of a command."""
@@ -199,11 +199,12 @@ class CommandGroup(TyperGroup):
         name = args[0]
         is_file = Path(name).suffix or Path(name).exists()
         is_mistyped = bool(get_close_matches(name, self.commands))  # click names the right one
+        # several words in one argument, or several arguments of which the first is no file
         is_text = len(name.split()) > 1 or (len(args) > 1 and not is_file and not is_mistyped)
         if name not in self.commands and (is_file or is_text):
             echo = f"echo {shlex.quote(' '.join(args))} | t5punct punctuate"
-            right = echo if is_text else f"t5punct punctuate {shlex.join(args)}"
-            raise ConfigError(f"no command {name!r}", expected="one before a text or a file", fix=f"say: {right}")
+            suggestion = echo if is_text else f"t5punct punctuate {shlex.join(args)}"
+            raise ConfigError(f"no command {name!r}", expected="one before a text or a file", fix=f"say: {suggestion}")
         return super().resolve_command(ctx, args)
 
 

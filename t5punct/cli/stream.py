@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     Say = Callable[[Sequence[TimedWord]], None]  # takes words as they arrive; no words: a silence
 
-_MESSAGE_WORDS = 16  # a service takes no message of any length
+_MESSAGE_WORDS = 16  # words in one message, as a service limits a message's length
 _log = logging.getLogger(__name__)
 
 
@@ -169,7 +169,7 @@ def _remote_stream(server: str, options: StreamOptions, printer: _Printer, provi
         def say(words: Sequence[TimedWord]) -> None:
             for start in range(0, len(words), _MESSAGE_WORDS):
                 remote.say(words_message(words[start : start + _MESSAGE_WORDS]))
-            if not words:
+            if not words:  # a silence
                 remote.say(FLUSH)
 
         yield say

@@ -230,10 +230,10 @@ def _begin_alike(tokens: Tokens, others: Tokens) -> bool:
     return all(token == other for token, other in zip(tokens, others, strict=False))
 
 
-def _node(options: Sequence[Option], live: Sequence[int], depth: int) -> TrieNode:
-    """Return the node behind the first `depth` tokens, which the options `live` have in common."""
+def _node(options: Sequence[Option], members: Sequence[int], depth: int) -> TrieNode:
+    """Return the node behind the first `depth` tokens, which some options have in common.  members: their indices."""
     groups: dict[int, list[int]] = {}  # by the next token
-    for index in live:
+    for index in members:
         groups.setdefault(options[index].tokens[depth], []).append(index)
     children: list[TrieNode | int] = []
     first_options = []
@@ -241,7 +241,7 @@ def _node(options: Sequence[Option], live: Sequence[int], depth: int) -> TrieNod
         first_options.append(going_on[0])
         is_complete = len(options[going_on[0]].tokens) == depth + 1  # then it is the only one: none begins another
         children.append(going_on[0] if is_complete else _node(options, going_on, depth + 1))
-    # where a form and a mark begin alike, the form is first, and its odds are 1
-    shares = [options[index].odds / options[live[0]].odds for index in first_options]
+    # odds against the first option: that is a form of the word, with odds of 1, if there is one among them
+    shares = [options[index].odds / options[members[0]].odds for index in first_options]
     log_odds = () if set(shares) == {1.0} else tuple(math.log(share) for share in shares)
     return TrieNode(tuple(groups), tuple(children), tuple(first_options), log_odds)

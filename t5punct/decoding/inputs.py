@@ -144,9 +144,12 @@ class WindowInput:
 
         Raises ConfigError for more words than the model has tokens.
         """
-        most_tokens = tokenizer.task.max_tokens - tokenizer.task.classifies  # a question about a slot has a token more
+        most_tokens = tokenizer.task.max_tokens
+        if tokenizer.task.classifies:
+            most_tokens -= 1  # for the sentinel of a question about a slot
         fitted = self
-        longest, n_letters = LONGEST_WORD, _BLOB_LETTERS  # a word of more than `longest` letters is cut to `n_letters`
+        # a word of more than `longest` letters is cut to `n_letters`; then the limit is halved until the window fits
+        longest, n_letters = LONGEST_WORD, _BLOB_LETTERS
         while True:
             if any(len(word) > longest for word in fitted.spellings):
                 cut = tuple(word[:n_letters] if len(word) > longest else word for word in fitted.spellings)

@@ -27,8 +27,7 @@ from .live import TOO_MUCH, UNFIT
 from .requests import END
 
 _STATE_WORDS = 16  # committed words between two states
-# messages that no state includes yet; then `say` waits.  So many, of some words each, a service takes before it answers
-_MOST_WAITING = 400
+_MOST_WAITING = 400  # messages that wait for a state that includes them; then `say` blocks.  A service takes so many
 _PAUSE_S = 0.2  # before each try to connect again
 _REFUSED = (UNFIT, TOO_MUCH)  # codes of a closed connection after which another one would be closed, too
 Event = Mapping[str, Any]
@@ -65,7 +64,7 @@ class RemoteStream:
         self._room = threading.Semaphore(_MOST_WAITING)  # for more of them
         self._sending = threading.Lock()  # so that a new connection gets all messages, in order
         self._n_words = 0  # committed words that `on_event` got
-        self._n_repeated = 0  # words that this connection will send once more, and `on_event` has
+        self._n_repeated = 0  # words that come again on this connection; they are dropped, as `on_event` got them
         self._state: Event | None = None  # the last one that the service has sent
         self._warnings = set[str]()  # `on_event` gets each once, however many connections send it
         self._worked_at = time.monotonic()  # when a connection worked for the last time

@@ -80,7 +80,8 @@ def locate(source: str | Path, kind: str, revision: str | None, *, known: Sequen
         if revision is not None:
             raise ModelError(f"revision {revision} of the folder {source}", expected="a hub id", fix="drop revision")
         return folder
-    if isinstance(source, str) and _HUB_ID.fullmatch(source) and not Path(folder.parts[0]).exists():
+    is_path_here = Path(folder.parts[0]).exists() if folder.parts else False  # a mistyped path, and no hub id
+    if isinstance(source, str) and _HUB_ID.fullmatch(source) and not is_path_here:
         from huggingface_hub import snapshot_download
 
         wanted = _SMALL_FILES if kind == "tokenizer" else _SMALL_FILES + _WEIGHTS
@@ -90,8 +91,8 @@ def locate(source: str | Path, kind: str, revision: str | None, *, known: Sequen
             named = f"{source} in revision {revision}" if revision else source
             mistake = f"no {kind} {named} on the hub ({first_line(error)})"
             raise ModelError(mistake, expected=expected, fix="check the name and the network") from error
-    is_name = str(source).isalpha()  # `t5-small` is another model than `small`
-    nearest = get_close_matches(str(source).lower(), known if is_name else (), n=1, cutoff=0.65)
+    candidates = known if str(source).isalpha() else ()  # `t5-small` is another model than `small`
+    nearest = get_close_matches(str(source).lower(), candidates, n=1, cutoff=0.65)
     fix = f"did you mean {nearest[0]}?" if nearest else "check the name"
     raise ModelError(f"no {kind} folder {source}", expected=expected, fix=fix)
 

@@ -144,11 +144,12 @@ def pack_weight(weight: torch.Tensor) -> torch.Tensor:
 
 
 def multiply(rows: torch.Tensor, weight: torch.Tensor, scales: torch.Tensor) -> torch.Tensor:
-    """Return the products of rows, int8 (n_tokens, n_in), and a `pack_weight`, times a scale for each output channel.
+    """Return the products of rows, int8 (n_tokens, n_in), and weights, times a scale for each output channel.
 
-    Shape (n_tokens, n_out), float32.  The sums of integers are exact; they are rounded to float32, and when scaled.
+    weight: from `pack_weight`.  The result is float32 (n_tokens, n_out).  Sums of integers are exact; they are rounded
+    twice, to float32 and when they are scaled.
     """
-    if not weight.is_mkldnn:
+    if not weight.is_mkldnn:  # it is not packed
         return torch._int_mm(rows, weight.t()).to(torch.float32).mul_(scales)
     # oneDNN compiles a kernel for each number of rows, and keeps it: so rows are filled up to one of few numbers
     n_rows, n_in = rows.shape
@@ -157,6 +158,9 @@ def multiply(rows: torch.Tensor, weight: torch.Tensor, scales: torch.Tensor) -> 
     torch.bitwise_xor(rows.view(torch.uint8), 128, out=shifted[:n_rows])  # unsigned ones are faster; 128 is their zero
     zeros = torch.zeros(len(scales), dtype=torch.int64)  # zero points of the weights
     products: torch.Tensor = torch.ops.onednn.qlinear_pointwise(
-        shifted, 1.0, 128, weight, scales, zeros, None, 1.0, 0, torch.float32, "none", [], ""
-    )
+        shifted, 1.0, 128,  # the inputs, their scale and zero point
+        weight, scales, zeros, None,  # no bias
+        1.0, 0, torch.float32,  # the result's scale, zero point and dtype
+        "none", [], "",  # nothing is done to the result
+    )  # fmt: skip
     return products[:n_rows]

@@ -152,8 +152,8 @@ class TaskTokenizer:
     ) -> Source:
         """Return the encoder input of a window: prefix, words, end.
 
-        asked: the word after which the sentinel stands.  pauses: for each word, how many of `pauses_ms` the silence
-        after it reaches; the token of the longest of these stands there.
+        asked: the index of the word behind which the sentinel stands.  pauses: for each word, how many lengths of
+        `task.pauses_ms` the silence behind it reaches, 0 for none; the token of the longest of them is added.
         """
         ids = [*self._encode(self.task.prefix_for(style).strip())]
         n_prefix = len(ids)
@@ -255,14 +255,14 @@ class TaskTokenizer:
             raise ModelError(f"a tokenizer without {token}", expected="a T5 tokenizer", fix="pick a T5 folder")
         return number
 
-    def _behind_carrier(self, written: str) -> tuple[int, ...]:
-        """Return the tokens of what follows the carrier word in a text.
+    def _behind_carrier(self, text: str) -> tuple[int, ...]:
+        """Return the tokens of a text that begins with the carrier word, without those of the carrier.
 
-        Raises ModelError if the tokenizer joins it with the carrier.
+        Raises ModelError if the tokenizer joins the carrier with what follows.
         """
-        ids = self._encode(written)
+        ids = self._encode(text)
         if ids[: len(self._carrier)] != self._carrier:
-            mistake = f"a tokenizer that writes {written!r} as one piece"
+            mistake = f"a tokenizer that writes {text!r} as one piece"
             expected = "words and marks in pieces of their own"
             raise ModelError(mistake, expected=expected, fix="use a T5, mT5, umT5 or byT5 tokenizer")
         return tuple(ids[len(self._carrier) :])

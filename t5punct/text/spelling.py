@@ -123,7 +123,8 @@ def precedes_name(word: str) -> bool:
 def is_ordinal(before: str, number: str, following: str) -> bool:
     """Return whether a full stop behind a number makes it an ordinal or a Hungarian year, judging by the words around.
 
-    `am 3. Oktober`, `im 19. Jahrhundert`, `3. 10. 1990` and `1956. október 23. után` have one.
+    before, following: the words around as written, with their marks.  E.g. the numbers of `am 3. Oktober`, `im 19.
+    Jahrhundert`, `3. 10. 1990` and `1956. október 23. után` have such a full stop.
     """
     behind = following.lower().rstrip(".,;:?!")
     if not (number.isascii() and number.isdecimal()):
@@ -136,8 +137,8 @@ def is_ordinal(before: str, number: str, following: str) -> bool:
     of_date = _DAY_OR_MONTH.fullmatch(following) or (_DAY_OR_MONTH.fullmatch(before) and behind.isdecimal())
     if of_date or before.lower() in _HUNGARIAN_MONTHS:
         return True
-    stands_inside = before.lower() in _BEFORE_ORDINALS and following[:1].isalnum()  # `am 3. Abend`
-    return is_counted or stands_inside
+    has_determiner = before.lower() in _BEFORE_ORDINALS and following[:1].isalnum()  # `am 3. Abend`
+    return is_counted or has_determiner
 
 
 def is_of_phrase(before: str, letter: str, following: str) -> bool:

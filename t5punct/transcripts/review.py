@@ -116,13 +116,13 @@ def _span(item: WrittenWord) -> str:
     alternatives = [(each.marks, round(100 * each.probability)) for each in annotated.alternatives]
     start_ms = item.spoken.start_ms
     attributes = {
-        "p": str(percent) if percent < _CERTAIN_PERCENT else "",
-        "k": str(case_percent) if case_percent < _CERTAIN_PERCENT else "",
+        "p": str(percent) if percent < _CERTAIN_PERCENT else "",  # how sure the marks are
+        "k": str(case_percent) if case_percent < _CERTAIN_PERCENT else "",  # how sure the case is
         "l": annotated.marks,
         "s": stem + sign if stem + sign != annotated.text else "",
         "f": " ".join(forms) if len({*forms}) > 1 else "",
         "c": word.text[word.n_stem :],  # closing quotes
-        "a": " ".join(f"{marks}{chance}" for marks, chance in alternatives if chance),  # marks are no digits
+        "a": " ".join(f"{marks}{chance}" for marks, chance in alternatives if chance),  # other marks, with percent
         "t": "" if start_ms is None else str(start_ms / 1000),  # seconds
     }
     data = "".join(f' data-{name}="{_escaped(value)}"' for name, value in attributes.items() if value)

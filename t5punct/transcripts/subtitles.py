@@ -154,12 +154,13 @@ read_vtt = partial(_read_cues, is_vtt=True)
 
 
 def _cue_of_times(line: str, number: int, speaker: str) -> Cue | None:
-    """Return the cue that begins with a line that has an arrow; None: the line states no times.
+    """Return the cue that begins with a line with `-->` or another arrow; None: the line states no times.
 
     Damaged times, such as `00:00:0l,000 -->`, begin a cue without times.
     """
     start, arrow, _ = line.partition(_ARROW)
-    if not any(map(str.isdecimal, start)) or (arrow and start.strip(_TIME_CHARS)):
+    has_text_before = arrow and start.strip(_TIME_CHARS)
+    if not any(map(str.isdecimal, start)) or has_text_before:
         return None
     without_spaces = "".join(line.split())  # some write `00: 00: 02,000`
     timing = TIMING.match(line) or TIMING.match(without_spaces) or _OTHER_ARROW.fullmatch(line)

@@ -104,7 +104,7 @@ def check_writable(transcript: Transcript, config: WriterConfig, name: str, *, r
             expected="text, lines, srt, vtt, ass or json, or another --to",
             fix=f"add --to {transcript.format}, which writes the table anew",
         )
-    if config.format in (None, "json", transcript.format):  # json says that there are no words
+    if config.format in (None, "json", transcript.format):  # json can hold a transcript without words
         return
     is_table = FORMATS[config.format].is_table
     is_subtitle = bool(FORMATS[config.format].cue_writer)
@@ -112,7 +112,8 @@ def check_writable(transcript: Transcript, config: WriterConfig, name: str, *, r
         if isinstance(item, SpokenWord):
             return
         has_place = not is_subtitle or (item.cue is not None and item.cue.has_times)
-        if item.shown and not is_table and has_place:  # a label or a direction such as `[Music]`
+        # a label or a direction such as `[Music]` fills a text or a cue, but no row of a table
+        if item.shown and not is_table and has_place:
             return
     raise InputError(
         f"{name}, in which nothing was said",

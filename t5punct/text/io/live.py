@@ -100,7 +100,10 @@ def arrivals(
 
 
 def _read_waiting(descriptor: int) -> bytes:
-    """Return what waits in a pipe, which came before the stream was stopped; nothing of a file."""
+    """Return what a pipe holds at this moment, without waiting: the last bytes before the stream was stopped.
+
+    Of a file nothing is read: its rest may be long.
+    """
     if not stat.S_ISFIFO(os.fstat(descriptor).st_mode) or not select.select([descriptor], [], [], 0)[0]:
         return b""
     return os.read(descriptor, _READ_BYTES)

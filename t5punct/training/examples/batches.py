@@ -100,11 +100,12 @@ class BatchSampler(Sampler[list[int]]):
 
 
 def make_collator(pad_id: int) -> Callable[[Sequence[Example]], Batch]:
-    """Return a function that pads examples into a batch."""
+    """Return a function that pads examples into a batch; `IGNORED` stands where there is no loss."""
 
     def make(examples: Sequence[Example]) -> Batch:
         n_words = max(len(example.word_ends) for example in examples)
-        n_codes = max((len(code) for example in examples for code in example.teacher_codes), default=0)  # bytes a word
+        # the teacher's codes have a byte for each class of marks and each case (`labels`)
+        n_codes = max((len(code) for example in examples for code in example.teacher_codes), default=0)
 
         def pad(field: str, value: int, width: int = 0) -> torch.Tensor:
             rows = [list(getattr(example, field)) for example in examples]

@@ -212,8 +212,8 @@ class ChunkExamples(Dataset[Example]):
 def count_tokens(rows: Any, tokenizer: TaskTokenizer, workers: int = 0) -> list[int]:
     """Return the number of source tokens of each chunk, prefix, silences and end included.
 
-    To count them takes a minute for each 40,000 chunks on one core.  So `datasets` keeps the numbers beside rows that
-    come from a disk.
+    To count them takes a minute for each 40,000 chunks on one core.  So `datasets` keeps the numbers in the folder of
+    the rows, if they have one and it can be written.
     """
 
     def count(chunks: Mapping[str, Sequence[str]]) -> dict[str, list[int]]:
@@ -225,12 +225,13 @@ def count_tokens(rows: Any, tokenizer: TaskTokenizer, workers: int = 0) -> list[
 
     task = tokenizer.task
     vocabulary = sorted(tokenizer.tokenizer.get_vocab().items())
+    is_writable = all(os.access(Path(file["filename"]).parent, os.W_OK) for file in rows.cache_files)
     # all that the lengths depend on
     parts = rows._fingerprint, len(rows), vocabulary, task.prefix, task.pauses_ms, task.inline_case
     counted = rows.map(
         count, batched=True, num_proc=workers or None, remove_columns=rows.column_names,
         new_fingerprint=hashlib.sha256(repr(parts).encode()).hexdigest()[:16],
-        keep_in_memory=not all(os.access(Path(file["filename"]).parent, os.W_OK) for file in rows.cache_files),
+        keep_in_memory=not is_writable,
     )  # fmt: skip
     return list(counted["length"])
 

@@ -157,10 +157,11 @@ def _items(source: Group, timed: Group) -> Iterator[Item]:
 def _write_line(
     line: Line, new: Sequence[WrittenWord | None], values: Sequence[Any], new_items: dict[Path, list[Any]] | None
 ) -> None:
-    """Change a line's strings in json values: its words are written as `new`; None: the word stays.
+    """Change a line's strings in json values, so that its words are written anew.
 
-    Where marks are items of their own, as in AWS's list, `so` `.` `what` becomes `so` `what` `?`: the items to be added
-    or removed are put into `new_items`, for `_replace_items`.  None: marks have no items here.
+    new: for each word, how it is written; None: as before.  new_items: None where marks are no items of their own.
+    Where they are, as in AWS's list, `so` `.` `what` becomes `so` `what` `?`: the items that come in place of each
+    item are put into `new_items`, by its path, for `_replace_items`.
     """
     first, *others = line.places
     texts = line.texts
