@@ -15,7 +15,7 @@ from functools import cached_property
 
 from ..config import check, check_choice, check_range
 from ..errors import ConfigError
-from ..text.marks import DISFLUENT, OPENING, Alphabet, Case, capitalise, case_of
+from ..text.marks import DISFLUENT, NO_MARKS, OPENING, Alphabet, Case, capitalise, case_of
 
 SENTINEL = "<extra_id_0>"  # marks the slot that is asked about
 N_SENTINELS = 100  # <extra_id_0> ... <extra_id_99> (Raffel 2020, section 3.1.4)
@@ -94,6 +94,11 @@ class TaskConfig:
     def slot_marks(self) -> str:
         """All that a slot may hold: the marks of texts, and, if the model knows disfluencies, their sign."""
         return self.marks + DISFLUENT * self.disfluencies
+
+    @property
+    def mark_classes(self) -> tuple[str, ...]:
+        """The classes of a slot, by its first mark: no mark, then each mark, in the tagger's order."""
+        return (NO_MARKS, *self.slot_marks)
 
     def style_or_default(self, style: str | None) -> str:
         """Return a style; None takes the default.  Raises ConfigError for an unknown one."""

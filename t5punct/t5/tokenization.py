@@ -1,4 +1,4 @@
-"""Words and marks <-> the tokens of a T5, one canonical way for training and decoding.
+"""Words and marks <-> the tokens of a T5, in the same way for training and decoding.
 
 In: normalised words, word forms, marks.  Out: token ids, with the places of words in them.
 Each word and each mark is tokenised by itself, and the tokens of a text are those of its parts in a row.
@@ -171,6 +171,7 @@ class TaskTokenizer:
     def target(self, forms: Sequence[str], marks: Sequence[str], openings: Sequence[str] = ()) -> tuple[int, ...]:
         """Return the decoder output of a window: each word form followed by its marks, then end.
 
+        In training `make_history` (`training/examples/example.py`) builds the same, with marks that the model may read.
         openings: the opening mark before each word, or none; left out if the decoder writes no opening marks.
         """
         ids: list[int] = []

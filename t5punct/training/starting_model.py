@@ -115,7 +115,7 @@ def with_mark_tokens(model: Model, task: TaskConfig, marks: Sequence[str]) -> Mo
 
 def _with_classes(tagger: Tagger, task: TaskConfig) -> Tagger:
     """Return the tagger with the classes of another task."""
-    if tagger.mark_classes == (NO_MARKS, *task.slot_marks) and tagger.opening_classes == (NO_MARKS, *task.opening):
+    if tagger.mark_classes == task.mark_classes and tagger.opening_classes == (NO_MARKS, *task.opening):
         return tagger  # so that no random numbers are drawn for another one
     wider = Tagger(tagger.marks.in_features, task.slot_marks, task.opening)
     with torch.no_grad():

@@ -1,8 +1,7 @@
 """The table of formats: their names, how they are read and written; and which of them a file has.
 
-In: a file's lines and its name, or a format's.  Out: its `Transcript`, of which `writers` makes a file again.  A new
-format needs a module with its reader and writer, a row of `FORMATS`, and its name in the help of `punctuate` and in the
-page's `accept`.
+In: a file's lines and its name, or a format's.  Out: its `Transcript`, of which `writers` makes a file again.  What a
+new format needs is in CONTRIBUTING.md.
 """
 
 from __future__ import annotations
@@ -158,6 +157,8 @@ def format_of(source: str | Path) -> str:
     Raises InputError if the name shows a format that is not read.
     """
     suffix = Path(unpacked_name(source)).suffix
+    if suffix.lower() in SUFFIXES:
+        return SUFFIXES[suffix.lower()]
     if suffix.lower() in RECORDINGS:
         raise InputError(
             f"{source}, which is a recording",
@@ -171,7 +172,7 @@ def format_of(source: str | Path) -> str:
             expected=f"one of {', '.join(INPUTS)}",
             fix=SAVE_TEXT if kind == _DOCUMENT else fix,
         )
-    return SUFFIXES.get(suffix.lower(), "text")
+    return "text"
 
 
 def read_transcript(source: str | Path, *, format: str | None = None, alphabet: Alphabet | None = None) -> Transcript:

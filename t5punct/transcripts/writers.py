@@ -13,7 +13,7 @@ from pathlib import Path
 from ..errors import ConfigError, InputError
 from ..text.marks import ends_sentence
 from ..text.spelling import precedes_name
-from .formats import FORMATS, OTHER_SUFFIXES, OUTPUTS, Transcript
+from .formats import FORMATS, INPUTS, OTHER_SUFFIXES, OUTPUTS, Transcript
 from .items import Kept, Role, SpokenWord, WrittenItem, WrittenWord, leave_out_removed, shown_items, texts_together
 from .resegment import ResegmentConfig, sentence_cues
 from .subtitles import own_cues
@@ -101,7 +101,7 @@ def check_writable(transcript: Transcript, config: WriterConfig, name: str, *, r
     if removes and config.format is None and FORMATS[transcript.format].is_table:
         raise InputError(
             f"{name}: words to be removed from a {transcript.format}, whose other columns stay",
-            expected="text, lines, srt, vtt, ass or json, or another --to",
+            expected=f"{', '.join(name for name in INPUTS if not FORMATS[name].is_table)}, or another --to",
             fix=f"add --to {transcript.format}, which writes the table anew",
         )
     if config.format in (None, "json", transcript.format):  # json can hold a transcript without words

@@ -330,10 +330,10 @@ def test_what_is_asked_is_the_texts_own(tiny_model: Model, parts: list[tuple[str
 
 
 def test_labels_are_drawn_as_the_teacher_says(tokenizer: TaskTokenizer) -> None:
-    marks = tokenizer.task.slot_marks
-    shares = [0.5, *(0.3 if mark == "," else 0.2 if mark == "?" else 0.0 for mark in marks), 1.0, 0.0]
+    classes = tokenizer.task.mark_classes
+    shares = [*({"": 0.5, ",": 0.3, "?": 0.2}.get(mark, 0.0) for mark in classes), 1.0, 0.0]
     code = bytes(codes_of(torch.tensor(shares)).numpy())
     rng, n_words = random.Random(1), 3000
-    drawn = draw_marks(["?!"] * n_words, [code] * n_words, marks, rng)
+    drawn = draw_marks(["?!"] * n_words, [code] * n_words, classes, rng)
     assert {label: round(drawn.count(label) / n_words, 1) for label in set(drawn)} == {"": 0.5, ",": 0.3, "?!": 0.2}
-    assert draw_marks([".", "~,"], [b"", code], marks, rng) == [".", "~,"], "nothing is known, or a sign"
+    assert draw_marks([".", "~,"], [b"", code], classes, rng) == [".", "~,"], "nothing is known, or a sign"

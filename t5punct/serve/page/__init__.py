@@ -14,6 +14,7 @@ from typing import Any
 
 from starlette.responses import HTMLResponse
 
+from ...transcripts.formats import SUFFIXES
 from ...transcripts.review import content_hash, review_texts
 
 _STYLE = (
@@ -33,6 +34,7 @@ def page() -> HTMLResponse:
     """Return the page."""
     texts = {name: (files(__package__) / f"page.{name}").read_text(encoding="utf-8") for name in ("html", "css", "js")}
     text = texts["html"].replace("{{css}}", texts["css"]).replace("{{js}}", texts["js"])
+    text = text.replace("{{suffixes}}", ",".join(SUFFIXES))  # of the files that it offers to open
     # a page for review is shown in a frame, which is held to this policy, too
     styles, scripts = zip((texts["css"], texts["js"]), review_texts(), strict=True)
     more = f"script-src {_hashes(scripts)}; connect-src 'self'; frame-src blob:; form-action 'none'; "

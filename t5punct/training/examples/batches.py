@@ -18,7 +18,6 @@ from ...decoding.inputs import batch_by_length
 from ...errors import InputError
 from ...model import Model
 from ...t5.delay import NOBODY
-from ...text.marks import NO_MARKS
 from ..config import TrainConfig
 from ..labels import Labels
 from .example import IGNORED, ChunkExamples, Example
@@ -148,7 +147,7 @@ def load_data(config: TrainConfig, model: Model, n_processes: int) -> tuple[Batc
     rows = load_train(config.data.path)
     labels = None
     if config.data.labels is not None:
-        labels = Labels(config.data.labels, (NO_MARKS, *model.task.slot_marks))
+        labels = Labels(config.data.labels, model.task.mark_classes)
         labels.check_data(chunks_fingerprint(rows), len(rows))
     examples = ChunkExamples(rows, model.tokenizer, config.data, config.seed, labels)
     sampler = BatchSampler(examples.lengths, config.data.batch_tokens, config.seed, n_processes)

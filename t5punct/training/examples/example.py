@@ -45,7 +45,7 @@ class Example:
     target: tuple[int, ...]  # with decoder_ids and next_word_ids: see `History`
     next_word_ids: tuple[int, ...]
     word_ends: tuple[int, ...]  # of each word, the index of its last token in the source
-    marks: tuple[int, ...]  # of each word, the class of its first mark: 0 for none, else 1 + its index in `slot_marks`
+    marks: tuple[int, ...]  # of each word, the class of its first mark: an index in `TaskConfig.mark_classes`
     cases: tuple[int, ...]  # of each word, the index of its case in `TAGGED_CASES`
     token_words: tuple[int, ...]  # of each source token, its word (see `delay`); NOBODY in questions
     decoder_ids: tuple[int, ...]
@@ -124,14 +124,14 @@ class ChunkExamples(Dataset[Example]):
             teacher_codes = tuple(word.label.code_of(word.form, word.marks) if word.label else b"" for word in words)
         read_marks = marks
         if teacher_codes and rng.random() < _DRAWN_HISTORIES:
-            read_marks = draw_marks(marks, teacher_codes, task.slot_marks, rng)
+            read_marks = draw_marks(marks, teacher_codes, task.mark_classes, rng)
         history = make_history(self.tokenizer, forms, marks, openings, read_marks)
         return Example(
             source=source.ids,
             target=history.target,
             next_word_ids=history.next_word_ids,
             word_ends=source.word_ends,
-            marks=tuple(1 + task.slot_marks.index(of_word[0]) if of_word else 0 for of_word in marks),
+            marks=tuple(task.mark_classes.index(of_word[:1]) for of_word in marks),
             cases=tuple(TAGGED_CASES.index(inline_case_of(form)) for form in forms),
             token_words=token_words(source),
             decoder_ids=history.decoder_ids,
@@ -317,18 +317,19 @@ def make_history(
     return History(tuple(decoder_ids), tuple(target), tuple(next_word_ids), tuple(slot_starts))
 
 
-def draw_marks(marks_of_words: Sequence[str], codes: Sequence[bytes], classes: str, rng: random.Random) -> list[str]:
+def draw_marks(
+    marks_of_words: Sequence[str], codes: Sequence[bytes], mark_classes: Sequence[str], rng: random.Random
+) -> list[str]:
     """Draw the marks of each word with its teacher's probabilities; a word without a label keeps the text's own.
 
-    codes: see `labels`; classes: the mark of each class but the first, which is no mark.  If the drawn mark is the
-    first of the text's own (`.` of `...`), all of these stay.
+    codes: see `labels`; mark_classes: of the task.  If the drawn mark is the first of the text's own (`.` of `...`),
+    all of these stay.
     """
-    options = (NO_MARKS, *classes)
     drawn = list[str]()
     for marks, code in zip(marks_of_words, codes, strict=True):
         mark = marks
         if code and DISFLUENT not in marks:
-            (mark,) = rng.choices(options, [WEIGHTS[number] for number in code[: len(options)]])
+            (mark,) = rng.choices(mark_classes, [WEIGHTS[number] for number in code[: len(mark_classes)]])
         drawn.append(marks if mark and marks.startswith(mark) else mark)
     return drawn
 
