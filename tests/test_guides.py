@@ -97,7 +97,7 @@ DESK = {  # what the pages' commands read
     **dict.fromkeys(("good.txt", "kept-out.txt", "czech/heldout.txt"), "How are you today? I am well, thank you.\n"),
 }  # fmt: skip
 TRAINED = ("own-text", "finetuned", "blend", "czech")  # what the pages call models that they have trained
-RUN = ("punctuate", "stream", "evaluate", "models", "presets", "export")  # training: tests/system/test_configs_run.py
+RUN = ("punctuate", "stream", "evaluate", "models", "presets", "export")  # training: in a test below
 ELSEWHERE = ("ray=", "--push-to-hub")
 
 
@@ -162,7 +162,7 @@ def _as_it_was() -> Iterator[None]:
     torch.set_num_threads(threads)
 
 
-def test_the_fifteen_minutes_run_from_the_first_command_to_the_last(
+def test_the_fifteen_minutes_run_to_the_last_command_and_so_do_the_trainings_of_other_pages(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "lectures").mkdir()
@@ -186,6 +186,24 @@ def test_the_fifteen_minutes_run_from_the_first_command_to_the_last(
         assert exited.value.code == 0, capsys.readouterr().err
         ran.append(given[0])
     assert ran == ["prepare", "evaluate", "train", "export", "evaluate", "punctuate"]
+    # what other pages say of this data set and this run, and of a model and labels that they have made elsewhere
+    for source, name in (("prepared/own-text", "prepared/mine"), ("runs/own-text", "runs/finetuned")):
+        shutil.copytree(source, name)
+    (tmp_path / "runs" / "large").symlink_to(bundled_folder("small"))
+    shutil.copy("kept-out.txt", "dev.txt")
+    others = dict.fromkeys(line for page in PAGES for line in commands(page) if line not in lines)
+    for number, line in enumerate(others):
+        given = arguments(line) or [""]
+        is_of_hub = any("google/" in word or "roberta" in word or "czech" in word or "arabic" in word for word in given)
+        is_launched = any(word in LAUNCHERS for word in line.split())
+        if given[0] not in ("train", "label", "report") or is_launched or is_of_hub:
+            continue
+        with pytest.raises(SystemExit) as exited, _as_it_was():
+            new_run = [*shorter, "validation.every_steps=0", f"output=runs/{number}"]
+            main([*given, *(new_run if given[0] == "train" else [])])
+        assert exited.value.code == 0, (line, capsys.readouterr().err)
+        ran.append(given[0])
+    assert ran[6:] == ["train", "label", "train", "report", "report", "train"]
     assert {path.name for path in (tmp_path / "my-model").iterdir()} >= {"model.safetensors", "t5punct.yaml"}
     punctuated = capsys.readouterr().out
     assert re.search(r"^how are you today\W?$", punctuated, flags=re.MULTILINE | re.IGNORECASE)
