@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import dataclasses
 import difflib
-import heapq
 import math
 import typing
 from collections.abc import Iterable, Mapping, Sequence
@@ -106,12 +105,12 @@ def nearest_keys(key: str, keys: Iterable[str]) -> list[str]:
     last = key.rpartition(".")[2]
     initials = "".join(word[:1] for word in last.split("_"))
 
-    def likeness(other: str) -> float:
-        parts = other.split(".")[-1 if "." in key else 0 :]  # without a section a name may be one, too
+    def likeness(known_key: str) -> float:
+        parts = known_key.split(".")[-1 if "." in key else 0 :]  # without a section a name may be one, too
         alike = [_ratio(form, part) for form in (last, initials) if len(form) > 1 for part in parts]
-        return max(alike, default=0.0) + _ratio(key, other)
+        return max(alike, default=0.0) + _ratio(key, known_key)
 
-    return heapq.nlargest(5, keys, key=likeness)
+    return sorted(keys, key=likeness, reverse=True)[:5]
 
 
 def _ratio(first: str, second: str) -> float:

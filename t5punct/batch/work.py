@@ -171,9 +171,9 @@ class Work:
             config = replace(config, paragraphs=None)
         put(self._punctuator.file_pieces(file.transcript, words, config, file.job.source))
         if page is not None:
+            page_config = WriterConfig("html", self._config.paragraphs)
             with open_writer(page) as put_page:
-                config = WriterConfig("html", self._config.paragraphs)
-                put_page(self._punctuator.file_pieces(file.transcript, words, config, file.job.source))
+                put_page(self._punctuator.file_pieces(file.transcript, words, page_config, file.job.source))
 
 
 def punctuate_files(

@@ -154,7 +154,7 @@ class Command(TyperCommand):
     """
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:
-        """Return the words of the line `Usage`, as most programs write them: SOURCE, and not {source}."""
+        """Return the words of the line `Usage`, as most programs write them: typer writes {source} for SOURCE."""
         return [piece.strip("{}").upper() if piece[0] == "{" else piece for piece in super().collect_usage_pieces(ctx)]
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
@@ -186,12 +186,13 @@ class CommandGroup(TyperGroup):
 
     def parse_args(self, ctx: Any, args: list[str]) -> Any:
         """Read the options before a command.  Raises ConfigError for one of a command."""
-        name = next(iter(args), "")
-        takers = [taker for taker, command in self.commands.items() if name in _spellings(command, ctx)]
-        if takers and name not in _spellings(self, ctx):
-            command = next((word for word in args if word in self.commands), takers[0])
-            fix = f"say: t5punct {command} {name} .., or see t5punct --help"
-            raise ConfigError(f"{name} before a command", expected="the command first", fix=fix)
+        name = args[0] if args else ""
+        if name.startswith("-") and name not in _spellings(self, ctx):
+            takers = [taker for taker, command in self.commands.items() if name in _spellings(command, ctx)]
+            if takers:
+                command = next((word for word in args if word in self.commands), takers[0])
+                fix = f"say: t5punct {command} {name} .., or see t5punct --help"
+                raise ConfigError(f"{name} before a command", expected="the command first", fix=fix)
         return super().parse_args(ctx, args)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:

@@ -52,8 +52,8 @@ def prepare(config: Config = None, overrides: Overrides = None, quiet: Quiet = F
         f"{report.output}: {report.train_chunks} chunks of {report.train_words} words to train on, "
         f"{report.validation_chunks} chunks to validate with"
     )
-    for what in report.notes:
-        typer.echo(what)
+    for remark in report.notes:
+        typer.echo(remark)
     typer.echo(f"more in {report.output}/{REPORT}")
     for warning in report.warnings:
         note(f"warning: {warning}")

@@ -158,9 +158,10 @@ class Engine:
                     waiting.append(call)
                 elif call.answer.set_running_or_notify_cancel():  # False: nobody waits any more
                     stream_calls.append(call)
-            with one_thread():
-                for alike in _by_kind(stream_calls, lambda call: repr((call.settings, call.action))):
-                    self._step_streams(alike)
+            if stream_calls:
+                with one_thread():
+                    for alike in _by_kind(stream_calls, lambda call: repr((call.settings, call.action))):
+                        self._step_streams(alike)
             # while short texts are decided, others wait, to be the next group together; a long one keeps nobody waiting
             if all(group.is_long for group in groups):
                 beginning = waiting

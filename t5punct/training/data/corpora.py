@@ -103,20 +103,19 @@ def find_sources(corpus: CorpusConfig) -> tuple[list[Path], list[str]]:
         return [], []
     check(corpus.path, "a corpus without a path", expected="corpora: [{path: FILE}]", fix="name a file")
     path = Path(corpus.path)
-    if path.is_dir() and not is_saved(path):
-        _, files = find_files(corpus.path)
-        readable = [file for file in files if ending_of(file) in READERS]
-        mistake, expected = f"folder {path} holds no text", f"files that end with {', '.join(READERS)}"
-        check(readable, mistake, expected=expected, fix="name the files", kind=InputError)
-    elif path.exists() or not glob.has_magic(corpus.path):
+    is_folder = path.is_dir() and not is_saved(path)
+    if not is_folder and (path.exists() or not glob.has_magic(corpus.path)):
         if not path.is_dir():
             check_source(path)
         return [path], []
+    _, files = find_files(corpus.path)
+    readable = [file for file in files if ending_of(file) in READERS] if is_folder else files
+    if is_folder:
+        mistake, expected = f"folder {path} holds no text", f"files that end with {', '.join(READERS)}"
     else:  # a pattern
-        _, files = find_files(corpus.path)
-        readable = files
         mistake, expected = f"no file {corpus.path}", "a pattern that files fit"
-        check(readable, mistake, expected=expected, fix="check the path", kind=InputError)
+    fix = "name the files" if is_folder else "check the path"
+    check(readable, mistake, expected=expected, fix=fix, kind=InputError)
     # of files whose names differ only in the ending, the one in the first format of `PREFERRED`
     recordings = [file for file in readable if ending_of(file) in PREFERRED]
     first_of_name: dict[Path, Path] = {}  # by the path without its ending

@@ -188,8 +188,9 @@ def _set_member(values: Sequence[Any], path: Path, string: str) -> None:
 
 
 def _rewrite(items: Sequence[Item], new: Sequence[WrittenWord | None], texts: Sequence[str]) -> list[str]:
-    """Return strings anew, `texts`, of whose items the words are written as `new`; None: the word stays.
+    """Return the strings of a line with its words written anew.
 
+    items: of the line; new: for each of its words, how it is written, None: as before; texts: the strings so far.
     Each piece of a word keeps its letters, unless a user spells the word with others.  Marks replace marks, or stand
     behind the last piece.
     """
