@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 # both chosen on Spanish speech and novels that are neither trained on nor scored (docs/results/languages.md)
-ODDS = 3.0  # an opening mark counts so many times what the model thinks of it
+ODDS = 3.0  # a factor of an opening mark's odds against no opening mark
 LEAST = 0.02  # from this probability on an opening mark counts as likely; other languages stay below it
 
 Kind = int  # of a sentence so far: the class of its opening mark, or one of these

@@ -122,16 +122,17 @@ class ChunkExamples(Dataset[Example]):
         teacher_codes: tuple[bytes, ...] = ()
         if self.labels is not None:
             teacher_codes = tuple(word.label.code_of(word.form, word.marks) if word.label else b"" for word in words)
+        mark_classes = task.mark_classes
         read_marks = marks
         if teacher_codes and rng.random() < _DRAWN_HISTORIES:
-            read_marks = draw_marks(marks, teacher_codes, task.mark_classes, rng)
+            read_marks = draw_marks(marks, teacher_codes, mark_classes, rng)
         history = make_history(self.tokenizer, forms, marks, openings, read_marks)
         return Example(
             source=source.ids,
             target=history.target,
             next_word_ids=history.next_word_ids,
             word_ends=source.word_ends,
-            marks=tuple(task.mark_classes.index(of_word[:1]) for of_word in marks),
+            marks=tuple(mark_classes.index(of_word[:1]) for of_word in marks),
             cases=tuple(TAGGED_CASES.index(inline_case_of(form)) for form in forms),
             token_words=token_words(source),
             decoder_ids=history.decoder_ids,
