@@ -31,15 +31,14 @@ from ..t5.encoder import Encoder, EncoderLayer
 
 Word = Sequence[int]  # the tokens of one word
 
-_SPARE_ROWS = 32  # of a new buffer of keys: enough for about twenty words, until the keys are copied again
-
 
 @dataclass(frozen=True, slots=True)
 class Tokens:
     """Tokens of one stream, in order.
 
-    rows: (n_tokens, n_channels), their states; words: of each token the index of its word in the stream, or PREFIX;
-    positions: of each token its index in the stream, the prefix included.
+    rows: (n_tokens, n_channels), their states, or (n_tokens, 2 * n_heads * d_kv), their keys and values in one layer;
+    words: of each token the index of its word in the stream, or PREFIX; positions: of each token its index in the
+    stream, the prefix included.
     """
 
     rows: torch.Tensor
@@ -49,70 +48,22 @@ class Tokens:
     def __len__(self) -> int:
         return len(self.words)
 
-    def part(self, chosen: slice) -> Tokens:
-        return Tokens(self.rows[chosen], self.words[chosen], self.positions[chosen])
+    def part(self, start: int, stop: int | None = None) -> Tokens:
+        return Tokens(self.rows[start:stop], self.words[start:stop], self.positions[start:stop])
 
     def then(self, more: Tokens) -> Tokens:
         return Tokens(torch.cat([self.rows, more.rows]), self.words + more.words, self.positions + more.positions)
 
     def with_rows(self, rows: torch.Tensor) -> Tokens:
-        """Return the same tokens with other states."""
+        """Return the same tokens with other rows."""
         return Tokens(rows, self.words, self.positions)
-
-
-class _Buffer:
-    """Rows of keys and values, with spare rows behind them, which successive `Keys` of a stream share.
-
-    Older `Keys` stay valid, since a row that was written never changes.  Two streams that go on from the same state
-    share a buffer up to there.
-    """
-
-    def __init__(self, rows: torch.Tensor, n_spare: int = _SPARE_ROWS) -> None:
-        self.rows = rows.new_empty(len(rows) + n_spare, rows.shape[1])
-        self.rows[: len(rows)] = rows
-        self.n_written = len(rows)
-
-
-@dataclass(frozen=True, slots=True)
-class Keys:
-    """Keys and values of tokens of one stream in one layer, as `Tokens`; rows: (n_keys, 2 * n_heads * d_kv)."""
-
-    buffer: _Buffer
-    start: int  # the buffer's row of the first key
-    words: tuple[int, ...]
-    positions: tuple[int, ...]
-
-    def __len__(self) -> int:
-        return len(self.words)
-
-    @property
-    def rows(self) -> torch.Tensor:
-        return self.buffer.rows[self.start : self.start + len(self)]
-
-    def part(self, start: int, stop: int | None = None) -> Keys:
-        return Keys(self.buffer, self.start + start, self.words[start:stop], self.positions[start:stop])
-
-    def then(self, tokens: Tokens, rows: torch.Tensor) -> Keys:
-        """Return these keys, followed by those of more tokens, whose rows are given."""
-        words = self.words + tokens.words
-        positions = self.positions + tokens.positions
-        stop = self.start + len(self)
-        buffer = self.buffer
-        # the spare rows are taken if these keys were continued before: by another stream that went on from the same
-        # state, or by this stream, which has gone back to an older state
-        is_taken = buffer.n_written != stop
-        if is_taken or stop + len(rows) > len(buffer.rows):
-            return Keys(_Buffer(torch.cat([self.rows, rows])), 0, words, positions)
-        buffer.rows[stop : stop + len(rows)] = rows
-        buffer.n_written += len(rows)
-        return Keys(buffer, self.start, words, positions)
 
 
 @dataclass(frozen=True, slots=True)
 class LayerMemory:
-    """What one layer remembers of one stream: its keys without the prefix's, and inputs that wait for more words."""
+    """What one layer remembers of one stream: its keys and values but the prefix's, and inputs that wait for words."""
 
-    keys: Keys
+    keys: Tokens
     waiting: Tokens
 
 
@@ -125,7 +76,7 @@ class _Sight:
 
     rows: range
     positions: tuple[int, ...]
-    keys: Keys
+    keys: Tokens
 
     def shape(self) -> tuple[int, int]:
         """Return the word's numbers of tokens and keys."""
@@ -167,8 +118,7 @@ class StreamEncoder:
             self._biases = self._stack.position_biases()
             nothing = self._embed([], [], [])
             first = self._stack.layers[0]
-            # no spare rows: all streams begin with this buffer, and the first to write would take it from the rest
-            keys = Keys(_Buffer(_keys_and_values(first, first.read(nothing.rows)), n_spare=0), 0, (), ())
+            keys = nothing.with_rows(_keys_and_values(first, first.read(nothing.rows)))
             layers = (LayerMemory(keys, nothing),) * len(self._look_aheads)
             self._empty_memory = Memory(layers, 0, 0, nothing, self._owner)
             # of each layer, the keys and values of the prefix, which all words see; none while the prefix is read
@@ -209,7 +159,7 @@ class StreamEncoder:
         tails = list[Tokens]()
         for memory in self._read_tokens(memories, [nothing] * len(memories), text_ends=True):
             n_final = _n_tokens_to(memory.final.words, memory.n_words - 1 - self.delay.words)
-            tails.append(memory.final.part(slice(n_final, None)))
+            tails.append(memory.final.part(n_final))
         return tails
 
     def _read_tokens(self, memories: Sequence[Memory], incoming: Sequence[Tokens], *, text_ends: bool) -> list[Memory]:
@@ -227,8 +177,8 @@ class StreamEncoder:
                 waiting = layer_memory.waiting
                 last_ready_word = memory.n_words - 1 - self._words_waited[index]
                 n_ready = len(waiting) if text_ends else _n_tokens_to(waiting.words, last_ready_word)
-                ready.append(waiting.part(slice(n_ready)))
-                layers.append(LayerMemory(layer_memory.keys, waiting.part(slice(n_ready, None))))
+                ready.append(waiting.part(0, n_ready))
+                layers.append(LayerMemory(layer_memory.keys, waiting.part(n_ready)))
             incoming = self._states(index, layer_memories, ready)  # the next layer's inputs
         new_memories = list[Memory]()
         for memory, layers, outputs in zip(memories, new_layers, incoming, strict=True):
@@ -237,7 +187,7 @@ class StreamEncoder:
             ends = list(last_tokens.values())
             rows = self._stack.finish(outputs.rows[ends])
             final = Tokens(rows, tuple(last_tokens), tuple(outputs.positions[end] for end in ends))
-            word_before = memory.final.part(slice(-1, None))
+            word_before = memory.final.part(-1)
             new_memories.append(replace(memory, layers=tuple(layers), final=word_before.then(final)))
         return new_memories
 
@@ -258,7 +208,8 @@ class StreamEncoder:
                 waiting = memory.waiting.then(inputs)
                 last_unseen_word = waiting.words[0] - self.delay.left_words - 1
                 n_unseen = _n_tokens_to(memory.keys.words, last_unseen_word)
-                new_memories.append(LayerMemory(memory.keys.part(n_unseen).then(inputs, key_rows), waiting))
+                keys_in_sight = memory.keys.part(n_unseen).then(inputs.with_rows(key_rows))
+                new_memories.append(LayerMemory(keys_in_sight, waiting))
             else:
                 new_memories.append(memory)
         return new_memories
