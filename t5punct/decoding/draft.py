@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from ..text.marks import ENDS_SENTENCE, NO_MARKS, Case, ends_sentence
-from ..text.words import APOSTROPHES
 from ..windows.votes import Distribution, Vote, normalise
 from .candidates import Branch, Candidates, Choice, Path
 from .inputs import WindowInput
@@ -48,12 +47,11 @@ class Site:
 class Guess:
     """A guess at a slot's first mark, or none, and at the form of the word before the slot.
 
-    case: of the word (None: the first form that it has).  inside: its case if the mark before it ends no sentence.
+    case: of the word (None: the first form that it has).
     """
 
     mark: str = NO_MARKS
     case: Case | None = None
-    inside: Case | None = None
     opening: str = NO_MARKS
 
 
@@ -69,15 +67,12 @@ class Draft:
         self._candidates = candidates
         self._places = list[list[Path]]()
         for index, (slot, word) in enumerate(pairwise([Guess(), *guesses, Guess()])):  # a slot, then the word after it
-            case = word.inside if slot.mark else word.case
-            if index < len(window.words) and window.words[index][:1] in APOSTROPHES:
-                case = Case.LOWER  # of `i 'm` the tagger gives both words a capital, as it learned to do with `I'm`
             choice = candidates.choice(window, index, 0)
             marked = choice.marks.get(slot.mark)
             if marked:
-                self._places.append([marked, self._word(index, 1, slot.mark, case, word.opening)])
+                self._places.append([marked, self._word(index, 1, slot.mark, word.case, word.opening)])
             else:
-                self._places.append([choice.form(case, word.opening)])
+                self._places.append([choice.form(word.case, word.opening)])
         self._rows: list[list[float]] = []  # probabilities of the settled sites
         self._n_passes = 0
         self.n_settled = 0  # decoder positions that need not be computed again

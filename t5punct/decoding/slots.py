@@ -16,7 +16,6 @@ first draft has the tagger's marks and case, if there is a tagger, else none.  T
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -26,7 +25,7 @@ import torch
 from ..model import Model
 from ..t5.tagger import TAGGED_CASES
 from ..t5.tokenization import Source
-from ..text.marks import NO_MARKS, Case
+from ..text.marks import NO_MARKS
 from ..windows.votes import Vote
 from .cached_decoder import CachedDecoder, output_scale
 from .candidates import Candidates
@@ -35,10 +34,6 @@ from .inputs import DecodingConfig, WindowInput, batch_by_length, encoder_input
 from .tagging import TagDecoder
 
 _NO_TOKEN = -1  # fills up rows with fewer tokens; its logit is minus infinity
-
-# The tagger also writes a capital where a sentence may begin.  Behind a comma no sentence begins, so there the draft
-# halves the odds of capitals (chosen on dev2012 and held-out text).  This changes only the speed.
-_BEGINS = torch.tensor([math.log(2.0) if case is Case.CAPITALISED else 0.0 for case in TAGGED_CASES])
 
 # A pass decides so many tokens.  What stands behind its first disagreement is decided again, so a pass that ends early
 # wastes less (docs/results/speed.md).  On a GPU a long pass takes as long as a short one, so there it decides them all.
@@ -131,7 +126,6 @@ class SlotDecoder:
         tagged = self._tagger.tag(encoded, places, [request.window for request in requests])
         marks = tagged.marks.argmax(-1).tolist()
         cases = tagged.cases.argmax(-1).tolist()
-        cases_inside = (tagged.cases - _BEGINS).argmax(-1).tolist()
         openings = [0] * len(marks) if tagged.openings is None else tagged.openings.argmax(-1).tolist()
         opening_classes = (NO_MARKS, *self._model.task.opening)
         guesses = list[list[Guess]]()
@@ -142,7 +136,6 @@ class SlotDecoder:
                     Guess(
                         self._tagger.mark_classes[marks[row]],
                         TAGGED_CASES[cases[row]],
-                        TAGGED_CASES[cases_inside[row]],
                         opening_classes[openings[row]],
                     )
                     for row in range(begin, begin + len(request.guessed_at))

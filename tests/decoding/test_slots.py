@@ -128,7 +128,7 @@ def test_a_tagger_changes_passes_alone_and_a_draft_that_is_the_answer_needs_one(
     decoder = SlotDecoder(model.with_task(marks=",;-"), DecodingConfig(max_marks=1))
     (solution,) = decoder.decode(WINDOWS[:1])
     cases = [Case(most_probable(vote.cases)) for vote in solution.votes]
-    guesses = [Guess(most_probable(vote.marks), case, case) for vote, case in zip(solution.votes, cases, strict=True)]
+    guesses = [Guess(most_probable(vote.marks), case) for vote, case in zip(solution.votes, cases, strict=True)]
     draft = Draft(WINDOWS[0], decoder._candidates, guesses)
     source = encoder_input([window.source(model.tokenizer) for window in WINDOWS[:1]], model)
     with torch.inference_mode():
