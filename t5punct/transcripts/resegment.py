@@ -91,46 +91,10 @@ def sentence_cues(written: Iterable[WrittenItem], config: ResegmentConfig) -> li
             else:
                 cues.append(part)
     new_cues = list[WrittenCue]()
-    for cue in _recut_brief(cues, config):
+    for cue in cues:
         end_ms = max(token.end_ms for token in cue)
         new_cues.append(WrittenCue(cue[0].start_ms, end_ms, _wrap(_join(cue), config)))
     return sorted(_show_longer(new_cues, config), key=lambda cue: cue.start_ms)  # streams came one after the other
-
-
-def _recut_brief(cues: Sequence[_Cue], config: ResegmentConfig) -> list[_Cue]:
-    """Cut two cues anew if one of them is too brief, and if some cut makes both long enough."""
-    recut = list[_Cue]()
-    for cue in cues:
-        before = recut.pop() if recut else []
-        if _goes_on(before, cue[0], config) and (
-            _is_brief(before, cue[0].start_ms, config) or _is_brief(cue, None, config)
-        ):
-            recut += _cut_in_two(before + cue, config) or [before, cue]
-        else:
-            recut += [before, cue] if before else [cue]
-    return recut
-
-
-def _is_brief(cue: _Cue, next_start_ms: int | None, config: ResegmentConfig) -> bool:
-    """Return whether a cue is too brief even if it is shown until the next one begins; None: until its own end."""
-    end_ms = cue[-1].end_ms if next_start_ms is None else max(next_start_ms, cue[-1].end_ms)
-    return end_ms - cue[0].start_ms < config.least_ms
-
-
-def _cut_in_two(tokens: _Cue, config: ResegmentConfig) -> list[_Cue] | None:
-    """Cut tokens into two cues that fit and are long enough, if possible behind a mark; None: there is no such cut."""
-    half = len(_join(tokens)) / 2
-    cuts = list[tuple[bool, float, int]]()  # has no mark before it, distance from the middle in characters, index
-    for index in range(1, len(tokens)):
-        first, second = tokens[:index], tokens[index:]
-        is_brief = _is_brief(first, second[0].start_ms, config) or _is_brief(second, None, config)
-        if _fits(first, config) and _fits(second, config) and not is_brief:
-            has_no_mark = not first[-1].marks
-            cuts.append((has_no_mark, abs(len(_join(first)) - half), index))
-    if not cuts:
-        return None
-    _, _, best = min(cuts)
-    return [tokens[:best], tokens[best:]]
 
 
 def _show_longer(cues: Sequence[WrittenCue], config: ResegmentConfig) -> list[WrittenCue]:

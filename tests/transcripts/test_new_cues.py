@@ -67,16 +67,6 @@ def test_a_cue_is_brief_if_nobody_lends_time(items: list[WrittenItem], max_chars
             assert before.end_ms == cue.start_ms and before.end_ms - before.start_ms <= config.min_duration_ms
 
 
-def test_a_short_sentence_shares_the_words_of_a_long_one_behind_it() -> None:
-    def word(text: str, start_ms: int, end_ms: int, label: str = "") -> WrittenWord:
-        spoken = SpokenWord(Word(text, raw=text), " ", start_ms=start_ms, end_ms=end_ms)
-        return WrittenWord(spoken, AnnotatedWord(text, text + label, label, "verbatim", 1.0, 1.0))
-
-    words = [word("yes", 0, 250, "."), *(word("extraordinary", 250 + 300 * n, 550 + 300 * n) for n in range(8))]
-    first, *_ = sentence_cues(words, ResegmentConfig(max_chars=70))  # five of them fit, but not with `yes.`
-    assert first.text.split()[:2] == ["yes.", "extraordinary"]
-
-
 def test_a_cue_stays_until_it_can_be_read_where_there_is_time() -> None:
     def shown_ms(**settings: float) -> int:
         (cue,) = cues_of("a 1 0 0.1 extraordinarily\na 1 0.1 0.1 fast\n", ResegmentConfig(**settings))
