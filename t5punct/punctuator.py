@@ -46,7 +46,7 @@ from .text.render import (
 )
 from .text.spelling import is_spoken
 from .text.words import Word, checked_text, readable
-from .transcripts.formats import Transcript, transcript_of
+from .transcripts.formats import Transcript, opening_mistake, transcript_of
 from .transcripts.items import SpokenWord, add_pauses, in_file_order, written_items
 from .transcripts.speech import read_plain
 from .transcripts.terms import Terms, apply_terms
@@ -385,4 +385,6 @@ class Punctuator:
         text = checked_text(text)
         if is_unspaced(text):  # a file is refused; one of many texts stops no others
             _log.warning("%s", unspaced_error(f"{text[:20]!r}"))
+        if mistake := opening_mistake(text.splitlines(keepends=True), f"{text[:20]!r}"):
+            _log.warning("%s; its times and names become words: use punctuate_file", mistake.found)
         return Transcript([*read_plain(io.StringIO(text, newline="\n"), self.model.task.alphabet)])

@@ -42,6 +42,13 @@ def _words(text: str) -> list[str]:
     return [word.text for word in split(text).words]
 
 
+def test_a_text_that_is_a_file_of_another_format_is_named(tiny_model: Model, caplog: pytest.LogCaptureFixture) -> None:
+    """One of many texts stops no others."""
+    Punctuator(tiny_model).punctuate_many(["so", "1\n00:00:01,000 --> 00:00:02,000\nso\n", '{"text": "so"}'])
+    named = [record.getMessage().partition(" holds ")[2].partition(";")[0] for record in caplog.records]
+    assert [kind for kind in named if kind] == ["srt", "json"]
+
+
 @settings(SETTINGS, max_examples=20)
 @given(TEXT, windows(), st.sampled_from(METHODS), st.sampled_from(["slots", "tagger", "generate"]), st.booleans())
 def test_words_and_spaces_are_never_changed_and_letters_only_where_case_is_asked_for(

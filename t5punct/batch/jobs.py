@@ -208,7 +208,8 @@ def _targets(jobs: Sequence[Job], places: Sequence[Path], output: OutputConfig) 
     for path, n_inputs in Counter(below).items():
         if n_inputs > 1:
             mistake = f"two inputs for {output.folder / path}"
-            raise InputError(mistake, expected="inputs of different names", fix="rename one")
+            fix = "rename one, or name files of one kind, such as 'talks/*.srt'"
+            raise InputError(mistake, expected="inputs of different names", fix=fix)
     targets = [output.folder / path for path in below]
     check_targets(targets, names, make=True)
     return [*targets]

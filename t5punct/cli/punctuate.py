@@ -153,7 +153,7 @@ def punctuate(
             note(summarise_removed(outcome.removed, outcome.n_words))
         failures += outcome.failures
     if failures:
-        _report(failures, n_files=len(planned.jobs) + len(planned.failures))
+        _report(failures, len(planned.jobs) + len(planned.failures), output)
     if len(waiting) < len(planned.jobs):
         note(f"{len(planned.jobs) - len(waiting)} of {len(planned.jobs)} files were up to date")
 
@@ -167,13 +167,17 @@ def _fingerprint(options: BatchOptions, config: PunctuatorConfig, writer: Writer
     return settings_fingerprint((options.model, state, config, writer, terms, options.input_format))
 
 
-def _report(failures: Sequence[Failure], n_files: int) -> None:
-    """Print the failures and end with exit code 1; of a single file its error is raised, which gives 2."""
+def _report(failures: Sequence[Failure], n_files: int, output: Path | None) -> None:
+    """Print the failures and end with exit code 1; of a single file its error is raised, which gives 2.
+
+    output: that of all files, which is not written if one of them failed.
+    """
     if n_files == 1:
         raise failures[0].error
     for failure in failures:
         typer.echo(f"t5punct: {' '.join(str(failure).split())}", err=True)
-    typer.echo(f"t5punct: {len(failures)} of {n_files} files failed", err=True)
+    ending = f", so {output} is not written; leave them out, or name a folder by --output-dir" if output else ""
+    typer.echo(f"t5punct: {len(failures)} of {n_files} files failed{ending}", err=True)
     raise typer.Exit(1)
 
 

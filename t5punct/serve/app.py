@@ -38,7 +38,7 @@ from ..options import ServiceOptions
 from ..punctuator import Punctuator
 from .engine import Engine
 from .guard import REFUSALS, SUBPROTOCOL, Access, Guard, refusal
-from .live import BUSY, RESTARTING, UNFIT, LiveStream, Watchers, close
+from .live import BUSY, RESTARTING, LiveStream, Watchers, close, refuse
 from .page import page, reference_page
 from .requests import TEXT_FIELDS, FieldError, stream_request, text_request
 from .texts import FORMAT_OF_TYPE, WRITTEN_TYPES, Body, TooLongError, answer_of, with_json_texts
@@ -48,6 +48,7 @@ _STATUSES: dict[type[T5PunctError], HTTPStatus] = {
     TooLongError: HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
     FieldError: HTTPStatus.UNPROCESSABLE_ENTITY,
 }
+_URLENCODED = "application/x-www-form-urlencoded"
 _MOST_FIELDS = 100  # of a form: more than there are
 _WAITING_CONNECTIONS = 1024  # which the system holds until the server takes them
 _IDLE_CONNECTION_S = 30
@@ -180,7 +181,9 @@ async def _read(request: Request) -> tuple[Body, dict[str, Any]]:
     """Return the body and the fields of a request.  Raises FieldError for a form without a file or a text."""
     values: dict[str, Any] = dict(request.query_params)
     content_type = request.headers.get("content-type", "text/plain")
-    if not content_type.startswith("multipart/form-data"):
+    # `curl -d` calls any text so: it is a form only if it begins as one
+    is_form = content_type.startswith(_URLENCODED) and (await request.body()).startswith(b"text=")
+    if not (is_form or content_type.startswith("multipart/form-data")):
         body = Body(await request.body(), content_type)
         if values.get("format") == "json":  # the body is a file, whatever fields it has
             return body, values
@@ -232,7 +235,7 @@ def _add_streams(app: FastAPI, service: Service) -> None:
                 live = LiveStream(connection, service.engine, settings, fields, idle_s, on_step, on_event)
                 await live.run(service.stopping)
             except T5PunctError as error:
-                await close(connection, UNFIT, str(error))
+                await refuse(connection, error)
 
     @app.websocket("/v1/watch")
     async def watch(connection: WebSocket) -> None:

@@ -136,6 +136,10 @@ class RemoteStream:
                     n_included = event["n_messages"]
                 elif "end" in event:
                     self._is_over = True
+                elif "error" in event:
+                    refused = event["error"]
+                    mistake = f"the service refused the stream: {refused['found']}"
+                    raise InputError(mistake, expected=refused["expected"], fix=refused["fix"])
                 elif "warning" in event:
                     if event["warning"] not in self._warnings:
                         self._on_event(event)

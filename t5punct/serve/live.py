@@ -125,8 +125,7 @@ class LiveStream:
             code = GOING_AWAY
             reason = f"nothing was said or read for {self.idle_s:g} s"
         except T5PunctError as error:
-            code = UNFIT
-            reason = str(error)
+            await refuse(self.socket, error)
         finally:
             for task in (answering, reading, stop):
                 task.cancel()
@@ -211,6 +210,14 @@ class LiveStream:
         if self.on_event and not event.keys() & {"state", "warning"}:  # these are for the client alone
             self.on_event(text)
         await asyncio.wait_for(self.socket.send_text(text), self.idle_s)
+
+
+async def refuse(socket: WebSocket, error: T5PunctError) -> None:
+    """Send the event of a client's mistake, and close the connection; a close frame has no room for all of it."""
+    event = {"error": {"found": error.found, "expected": error.expected, "fix": error.fix}}
+    with suppress(RuntimeError, TimeoutError, OSError, WebSocketDisconnect):
+        await asyncio.wait_for(socket.send_text(json.dumps(event)), _CLOSING_S)
+    await close(socket, UNFIT, str(error))
 
 
 async def close(socket: WebSocket, code: int, reason: str) -> None:

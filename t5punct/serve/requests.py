@@ -11,6 +11,7 @@ precision, threads) and those that would name a file.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, make_dataclass
 from typing import Annotated, Any, TypeVar, get_type_hints
@@ -75,6 +76,7 @@ _MOST = {
     **dict.fromkeys(("window", "stride", "mask_left", "mask_right", "lead_in"), 512),
 }
 _KINDS = {"integer": "a whole number", "number": "a number", "boolean": "true or false", "string": "text"}
+_JSON = re.compile(r'\s*\{\s*["}]')
 _TERMS = "Your own spellings, one a line: pytorch=PyTorch, ASR, gonna=going to."
 
 
@@ -168,7 +170,7 @@ class Message:
 
 def message_of(text: str) -> Message:
     """Parse a client's message: a json, or plain words.  Raises InputError for a json that is no message."""
-    if not text.lstrip().startswith("{"):
+    if not _JSON.match(text):  # `{laughs}` is a word
         return Message((TimedWord(text),))
     try:
         values = json.loads(text)

@@ -17,7 +17,7 @@ from ..errors import InputError
 from ..model import language_warning, unknown_language
 from ..text.io.files import BOM, decode
 from ..text.words import checked_text
-from ..transcripts.formats import FORMATS, INPUTS, Transcript
+from ..transcripts.formats import FORMATS, INPUTS, Transcript, opening_mistake
 from .engine import Engine
 from .requests import FieldError, TextRequest
 
@@ -126,6 +126,10 @@ def answer_of(body: Body, request: TextRequest, engine: Engine, max_words: int) 
     check(is_short, f"{n_words} words", expected=f"at most {max_words}", fix="send it in parts", kind=TooLongError)
     words = engine.annotate(texts, request.config)  # of all texts, one after the other
     warnings = _warnings(punctuator.model.name, transcripts)
+    if body.texts is not None and request.format is None:
+        for number, text in enumerate(body.texts, start=1):
+            if mistake := opening_mistake(text.splitlines(keepends=True), f"text {number}"):
+                warnings += (f"{mistake.found}; its times and names become words: send it as a file",)
     if body.texts is None:
         [(name, transcript)] = transcripts
         pieces = iter(punctuator.file_pieces(transcript, words, request.writer, name))

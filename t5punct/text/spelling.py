@@ -21,7 +21,7 @@ _LISTED = """
 """
 _LOWERED_LISTED = """
     vs viz cf approx etc al resp incl pp usw bzw ca inkl exkl zzgl evtl ggf vgl sog bspw aprox ecc dhr mevr bijv blz enz
-    itd itp tzn tzw stb vö
+    itd itp tzn tzw np m.in stb vö kb pl
 """
 _LOWERED_WORDS = {*_LOWERED_LISTED.split()}  # those with a capital only where a sentence begins
 ABBREVIATIONS = {*_BEFORE_NAMES, *_LISTED.split(), *_LOWERED_WORDS}
@@ -44,12 +44,20 @@ _BEHIND_ORDINALS = {
     "etage", "auflage", "weltkrieg", "semester", "liga", "bundesliga", "quartal", "halbzeit", "jahrestag",
     "kapitel", "niederlage", "titel", "treffer", "saison",
 }  # fmt: skip
-_LETTER_WITH_STOP = re.compile(r"[^\W\d_]\.[,;:?!)\"]*")
+# two words of phrases with full stops; of `i. d. R.` the first two, and the last two
+_PHRASES = {
+    "z. b.", "d. h.", "u. a.", "o. ä.", "i. d.", "d. r.", "z. t.", "u. u.", "v. a.", "i. a.",
+    "o. a.", "b. v.", "d. w.", "w. z.", "i. p.", "p. v.", "m. b.", "b. t.", "p. ej.", "p. ex.", "ad es.",
+}  # fmt: skip
+_BEHIND_WORD = ',;:?!)"'
+_BEFORE_NUMBERS = {"p", "pp", "fig", "figs", "no", "nr", "eq", "vol", "sec", "abb", "tab"}  # `p. 45`
 _FIRST_PERSON = re.compile(r"i(?:['’].*)?", re.IGNORECASE | re.DOTALL)
 _INITIALISM = re.compile(r"(?:[^\W\d_]\.)+[^\W\d_]?(?:\.?['’]s)?", re.IGNORECASE)
 _POSSESSIVE = re.compile(r"['’]s$")
 _DEGREES = {"ph.d", "b.sc", "m.sc"}
-_LOWERED = {"e.g", "i.e", "a.m", "p.m", "a.k.a", "c.f", "p.a"}  # initialisms that are written in lower case
+_LOWERED = {  # initialisms that are written in lower case
+    "e.g", "i.e", "a.m", "p.m", "a.k.a", "c.f", "p.a", "d.h", "u.a", "o.a", "b.v", "i.p.v", "m.b.t", "d.w.z",
+}  # fmt: skip
 _UNITS = {"km", "kg", "cm", "mm", "mg"}  # no others: `ml` may be machine learning
 _CLITIC = re.compile(r"['’][tsnk]", re.IGNORECASE)  # Dutch words of one letter
 _SYMBOLS = re.compile(r"[+#&$€£¥%°§]|^\w\*$")  # C++, C#, AT&T, 20°C, A*
@@ -75,6 +83,7 @@ _CODE = re.compile(
     | \w[(\[](?!e?s$)      # f(x), a[0]; but not word(s)
     | \w\.[^\W\d_]{2}     # example.org, main.py; but not U.S or Ph.D
     | ^(?:--|[$%#.]|\.{0,2}/)[^\W\d]  # --flag, $HOME, .bashrc, /usr, ../src
+    | ^-[B-HJ-NP-Zb-hj-np-z]$  # -U; but not the dash of a subtitle, -I
     | /[^/]*/             # usr/local/bin; but not and/or
     """,
     re.VERBOSE,
@@ -141,13 +150,15 @@ def is_ordinal(before: str, number: str, following: str) -> bool:
     return is_counted or has_determiner
 
 
-def is_of_phrase(before: str, letter: str, following: str) -> bool:
-    """Return whether a letter with a full stop belongs to a phrase such as `z. B.`, judging by the words around.
+def is_of_phrase(before: str, word: str, following: str) -> bool:
+    """Return whether a full stop behind a word belongs to a phrase such as `z. B.` or `p. 45`, by the words around.
 
     before, following: with their marks.
     """
-    is_letter = len(letter) == 1 and letter.isalpha()
-    return is_letter and any(_LETTER_WITH_STOP.fullmatch(word) for word in (before, following))
+    if following[:1].isdecimal() and word.lower() in _BEFORE_NUMBERS:
+        return True
+    pairs = (f"{before} {word}.", f"{word}. {following.rstrip(_BEHIND_WORD)}")
+    return any(pair.lower() in _PHRASES for pair in pairs)
 
 
 def may_be_initial(word: str) -> bool:

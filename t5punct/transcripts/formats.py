@@ -193,7 +193,8 @@ def transcript_of(
         format = format_of(name)
         if format == "text":
             lines = [*lines]
-            _check_opening(lines, name)
+            if mistake := opening_mistake(lines, "standard input" if name == STANDARD else name):
+                raise mistake
             if are_ctm(lines):
                 format = "ctm"
             elif _are_table(lines):
@@ -236,15 +237,14 @@ def _are_table(lines: Sequence[str]) -> bool:
     return True
 
 
-def _check_opening(lines: Sequence[str], name: str) -> None:
-    """Raise InputError if the lines of a text begin as those of another format do."""
+def opening_mistake(lines: Sequence[str], source: str) -> InputError | None:
+    """Return the error for lines of a text that begin as those of another format do; None if they do not."""
     first = lines[:_MAX_OPENING_LINES]
     tells = [not _TELLS_NOTHING.fullmatch(line.removeprefix(BOM)) for line in first]
     n_lines = tells.index(True) + 1 if True in tells else len(first)
     opening = "".join(first[:n_lines]).removeprefix(BOM).lstrip()
     if opening.startswith("TITLE:"):  # of a speech, or an edit list: see `_EDL`
         opening += "".join(lines[n_lines : n_lines + 2])
-    source = "standard input" if name == STANDARD else name
     openings = [(pattern, what, "export its words, as text or SRT") for pattern, what in _OTHER_OPENINGS.items()]
     for format in FORMATS.values():
         if format.opening:
@@ -252,4 +252,5 @@ def _check_opening(lines: Sequence[str], name: str) -> None:
     for pattern, what, fix in openings:
         if pattern.match(opening):
             all_the_same = "or --format text if it is text all the same"
-            raise InputError(f"{source} holds {what}", expected="text", fix=f"{fix}, {all_the_same}")
+            return InputError(f"{source} holds {what}", expected="text", fix=f"{fix}, {all_the_same}")
+    return None

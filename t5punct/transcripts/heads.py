@@ -63,7 +63,7 @@ _ANY_LABEL = re.compile(
         # maria:, [Maria]:, **Maria:**, ANNA SMITH, CEO:, JANE FOX (SALES):, maria [on phone]:, speaker 3 (00:03):
         (?:(?:\ (?:{BRACKETED}))?(?:{_COLON}|:\*{{1,2}}(?=\s|$))
           | \ {_CLOCK}(?=\s*$))            # maria 00:03, on a line of its own
-      | {_NAME}\ {TIME}(?=\s*$)            # Maria 12:03
+      | {_NAME},?\ {TIME}(?=\s*$)          # Maria 12:03
     )\s*""",
     re.VERBOSE,
 )
@@ -89,8 +89,8 @@ _ID = re.compile(r"\s*(?=[^\s|]*\d)(?=[^\s|]*[A-Za-z_-])([./]*[A-Za-z0-9]+(?:[-_
 _RUNNING = re.compile(r"\d+(?:\.[A-Za-z]\w{1,3})?$")  # the last number of an id, which counts a recording's lines
 _ID_BEHIND = re.compile(r"\((?=[^()]*\d)([A-Za-z0-9]+(?:[-_.][A-Za-z0-9]+)+)\)\s*$")  # sclite's: `so what (ann-01)`
 _NUMBER = re.compile(r"\s*(\d{1,6})(?=[ \t])[ \t]*")  # of a line, if all lines are counted
-_LIST_NUMBER = re.compile(r"\s*(\d{1,3})[.)](?=[ \t])[ \t]*")  # `1.` or `1)`, of an item in a list
-_BULLET = re.compile(r"\s*([-*•–—])[ \t]+(?=\S)")  # before an item in a list
+_LIST_NUMBER = re.compile(r"\s*(\d{1,3}|[a-z])[.)](?=[ \t])[ \t]*")  # `1.`, `1)`, `a.` or `a)`, of an item in a list
+_BULLET = re.compile(r"\s*([-*+•–—])[ \t]+(?=\S)")  # before an item in a list
 # `[^1]: `, of a note in Markdown, and `> `, of a quoted line there and in mails
 _NOTE_OR_QUOTE = re.compile(r"[ \t]{0,8}(?:\[\^[^\[\]]{1,40}\]:|>)[ \t]+(?=[^\s>])")
 _FEWEST_COUNTED = 3  # lines are counted: two, `1 thing` and `2 things`, may be said
@@ -144,13 +144,13 @@ class Heads:
         """Find the kinds of heads, then the labels, which stand behind the heads: `utt-01 maria:`."""
         openings = [line[:OPENING_CHARS] for line in lines if not line.isspace()]
         n_times = sum(_ANY_TIME.match(line) is not None for line in openings)
-        list_numbers = map(int, _first_groups(map(_LIST_NUMBER.match, openings)))
+        list_numbers = [*pairwise(_first_groups(map(_LIST_NUMBER.match, openings)))]
         heads = cls(
             has_ids=_have_ids(_first_groups(map(_ID.match, openings)), len(openings)),
             has_times=n_times > max(1, len(openings) // 2),
             is_stm=_are_stm(openings),
             has_numbers=_are_counted(openings),
-            has_list=(1, 2) in pairwise(list_numbers),
+            has_list=("1", "2") in list_numbers or ("a", "b") in list_numbers,
             bullets=_bullets_of(openings),
             has_ids_behind=_have_ids(_first_groups(map(_id_behind, lines)), len(openings)),
         )
@@ -192,14 +192,15 @@ def _first_groups(matches: Iterable[re.Match[str] | None]) -> list[str]:
 def labels_of(lines: Iterable[str]) -> frozenset[str]:
     """Find the speakers whose labels open lines.
 
-    Words before a colon are a label if they come back, or if most lines have such words.  Labels without a colon, such
-    as `(tom)`, must be many, as they look like `(loudly)`.
+    Words before a colon are a label if they come back, or if most lines have such words, or every other line has them
+    alone.  Labels without a colon, such as `(tom)`, must be many, as they look like `(loudly)`.
     """
     openings = [line[:OPENING_CHARS] for line in lines]
     n_lines = sum(any(map(str.isalpha, line)) for line in openings)
-    before_colons = [match[0] for match in map(_ANY_LABEL.match, openings) if match]
-    counts = Counter(speaker_of(label) for label in before_colons if not _is_clause(label))
-    have_most_labels = counts.total() > max(1, n_lines // 2)
+    before_colons = [match for match in map(_ANY_LABEL.match, openings) if match and not _is_clause(match[0])]
+    counts = Counter(speaker_of(match[0]) for match in before_colons)
+    n_alone = sum(match.end() == len(match.string) for match in before_colons)
+    have_most_labels = counts.total() > max(1, n_lines // 2) or n_alone >= max(2, n_lines / 2)
     labels = {name for name, n_times in counts.items() if have_most_labels or n_times > 1}
     without_colons = Counter(_first_groups(map(_UNMARKED_LABEL.match, openings)))
     if without_colons.keys() >= _QUESTIONS:

@@ -28,7 +28,8 @@ from .markup import HTML_BLOCKS, HTML_TAGS, has_html, layout_lines
 TAGS = re.compile(r"(?P<tag><[^<>]*>|\{\\[^{}]*\})|(?P<entity>&(?:#\d+|#x[0-9a-fA-F]+|\w+);)")  # of SRT and WebVTT
 DOUBLED_QUOTES = re.compile(r'(?P<tag>(?!))|(?P<entity>"")')  # of a quoted cell in CSV
 OVERRIDES = re.compile(r"(?P<tag>\{[^{}]*\})|(?P<entity>(?!))")  # of ASS
-_DASH = re.compile(r"\s*[-–—]\s+(?=\S)|\s*[-–—](?=[^\W\d_])")  # opens a subtitle's line: another speaker begins
+# opens a subtitle's line: another speaker begins
+_DASH = re.compile(r"\s*[-–—]\s+(?=\S)|\s*[-–—](?=[\"“«¿¡]{0,3}[^\W\d_])")
 _HEARD = (
     "applause|applauding|cheering|cheers|laughter|laughs|laughing|laugh|chuckles|chuckling|music|silence|pause|"
     "sighs|coughs|coughing|clears throat|whispers|gasps|sobs|crying|noise|bell rings|video plays|end of recording"

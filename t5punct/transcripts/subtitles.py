@@ -38,7 +38,8 @@ from .speech import OVERRIDES, TAGS, read_line, remove_tags, set_cue_times
 _TIME = r"(?:(\d{1,9}):)?(\d{1,2}):(\d{1,2})(?:(?:[.,]|:(?=\d{3}))(\d{1,3}))?"  # some write `00:00:01:500`
 TIMING = re.compile(rf"\s*{_TIME}\s*-->\s*{_TIME}")
 _START, _END = slice(4), slice(4, 8)  # the groups of the two times
-_ARROW = "-->"  # a line with it states times, which may be damaged; nobody says it
+_ARROW = "-->"  # between the two times of a cue, which may be damaged; also said: `x --> y`
+_CLOCK = re.compile(r"\d\s*:\s*\d")
 _FULL_TIME = rf"(?=\d+:\d+(?::\d|[.,])){_TIME}"  # unlike `10:30`, which may be said
 _OTHER_ARROW = re.compile(
     rf"\s*{_FULL_TIME}\s*[-–—>〉→]{{1,3}}\s*{_FULL_TIME}\s*"
@@ -191,8 +192,14 @@ def _items_of_cue(lines: list[list[Item]], cue: Cue | None, rolling: Rolling) ->
 
 
 def _has_arrow(line: str) -> bool:
-    """Return whether a line has `-->`, or two times with another arrow (`->`, `–`): then it is no speech."""
-    return _ARROW in line or _OTHER_ARROW.fullmatch(line) is not None
+    """Return whether a line is one of times, maybe damaged ones, with `-->` or another arrow (`->`, `–`) between them.
+
+    It is none if letters stand before the arrow, and no time in the line.
+    """
+    start, arrow, _ = line.partition(_ARROW)
+    if not arrow:
+        return _OTHER_ARROW.fullmatch(line) is not None
+    return not start.strip(_TIME_CHARS) or _CLOCK.search(line) is not None
 
 
 def _is_id(line: str, before: str, unread: Sequence[str], *, is_vtt: bool) -> bool:

@@ -107,6 +107,9 @@ def test_several_files_one_bad(invoke: Invoke, folder: str, text: Path, tmp_path
         f"t5punct: {tmp_path}/in/b.txt line 1 is not UTF-8 (unexpected end of data)",
         "t5punct: 2 of 3 files failed",
     ]
+    one_output = tmp_path / "all.txt"
+    _, _, err = invoke("punctuate", text, tmp_path / "in/b.txt", "-o", one_output, "--model", folder)
+    assert f"1 of 2 files failed, so {one_output} is not written" in err and not one_output.exists()
     written = (tmp_path / "out/a.srt").read_text(encoding="utf-8")
     assert written.lower().startswith("1\n00:00:01,000 --> 00:00:02,000\nwe know that")
     (tmp_path / "in/b.txt").unlink()

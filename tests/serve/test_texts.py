@@ -57,9 +57,11 @@ def test_fields_of_a_query_and_of_a_form_are_the_commands_options(engine: Engine
         body = FILES["talk.srt"].encode()
         query = served.post("/v1/punctuate?to=text&format=srt", content=body)
         form = served.post("/v1/punctuate", data={"to": "text"}, files={"file": ("talk.srt", body)})
+        plain_form = served.post("/v1/punctuate", data={"text": "how are you & we", "no_case": "true", "marks": "?"})
         fields = {"text": "how are you", "json": "true", "terms": "you=YOU"}
         words = served.post("/v1/punctuate", files={name: (None, value) for name, value in fields.items()}).json()
     assert query.content == form.content == as_text
+    assert plain_form.text.replace("?", "") == "how are you & we"
     assert [word["word"] for word in words["words"]] == ["how", "are", "you"]
     assert words["words"][2]["text"].startswith("YOU")
 
@@ -229,6 +231,8 @@ def test_a_language_that_the_model_does_not_know_is_told_as_by_the_command(engli
         reference = served.get("/docs").text
     assert texts[0].json()["warnings"] == [f"text 2 {GERMAN_WARNING.removeprefix('the text ')}"]
     assert texts[1].json()["warnings"] == [f"text 1 {GERMAN_WARNING.removeprefix('the text ')}"], "once a language"
+    holds_srt = "text 1 holds srt; its times and names become words: send it as a file"
+    assert served.post("/v1/punctuate", json={"text": srt}).json()["warnings"][-1] == holds_srt
     assert one["warnings"] == [GERMAN_WARNING] and one["text"].lower().startswith("wie")
     told = [answer.headers.get("t5punct-warning") for answer in (*bodies, *files)]
     assert told == [GERMAN_WARNING, None, GERMAN_WARNING, GERMAN_WARNING]

@@ -117,6 +117,14 @@ def test_what_is_wrong_ends_the_stream_with_a_reason(engine: Engine, query: str,
     assert code == 1008 and says in reason
 
 
+def test_a_mistake_is_told_whole_before_the_stream_is_closed(engine: Engine) -> None:
+    with client(engine) as served, opened(served) as socket:
+        socket.send_text("{laughs} so")  # words
+        socket.send_text('{"words": [{"word": 5}]}')
+        error = socket.receive_json()["error"]
+    assert error["found"].startswith("a message that reads") and error["fix"] == "correct the client"
+
+
 def test_limits_close_a_stream_with_their_codes(engine: Engine) -> None:
     with server(engine, max_streams=1) as (address, _), connect(f"ws://{address}/v1/stream"):
         assert closed_with(address, "")[0] == 1013, "busy"

@@ -241,3 +241,8 @@ def test_letters_with_full_stops_keep_them_and_their_case_and_end_no_sentence() 
     assert written == ["z.", "B.", "d.", "h.", "i.", "d.", "R."]
     assert joined(text) == text
     assert not any(word.is_abbreviated for word in split("that is plan b. then we go. a man came").words)
+
+
+def test_initials_apart_are_no_phrase_and_p_before_a_number_is_one() -> None:
+    text = "j. k. rowling, p. 45, fig. 3, p. ej. aquí, ad es. a roma, and that is his p. then 3"
+    assert [word.text for word in split(text).words if word.is_abbreviated] == ["p", "fig", "p", "ej", "es"]

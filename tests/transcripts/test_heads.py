@@ -77,6 +77,10 @@ HEADS = {  # files whose lines open with what nobody says, and what is said
         ["so", "so what", "yes and so we know and so on", "when"],
     ),
     "a list": ("what we do\n1. so what\n2. yes\n", ["what we do", "so what", "yes"]),
+    "a list of letters": ("what we do\na. so what\nb) yes\n", ["what we do", "so what", "yes"]),
+    "a list with plus signs": ("what we do\n+ so what\n+ yes\n", ["what we do", "so what", "yes"]),
+    "labels alone, with commas": (
+        "Ann Lee, 12:01 PM\nso what\nTom Fox, 12:02 PM\nyes\nAnn Lee, 12:03 PM\nwe\n", ["so what", "yes", "we"]),
     "a list with hyphens": ("what we do\n\n- so what\n  we know\n- yes\n", ["what we do", "so what we know", "yes"]),
     "a dash that opens a line": ("so what\n- we know\nyes\n", ["so what - we know yes"]),
     "LJSpeech": ("LJ001-0001|so what\nLJ001-0002|yes\n", ["so what yes"]),

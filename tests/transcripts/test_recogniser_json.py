@@ -342,6 +342,8 @@ def test_lines_of_a_manifest_and_strings_of_a_list_are_recordings_of_their_own()
     assert transcript_of(io.StringIO(NEMO), name="manifest.jsonl").format == "json"
     with pytest.raises(InputError, match="is no json"):
         said(NEMO + '{"text": }\n')
+    with pytest.raises(InputError, match="line 3 is no json"):
+        said('{"text": "so"}\n\nno json\n{"text": "what"}\n')
     source = '["so what", "Ann: yes we know", "yes", ""]'
     assert said(source) == ["so what", "yes we know", "yes"]
     new = '["So what?", "Ann: Yes, we know.", "Yes.", ""]'

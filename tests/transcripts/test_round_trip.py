@@ -131,6 +131,8 @@ LABELLED = [
     (SRT.format(a="10:30"), "srt", ["how are you", "fine & well 10:30"]), ("10:30", "text", ["10:30"]),
     ("a 1 0 1 so\na 1 1 1 [noise] 0.9\na 1 2 1 <unk>\na 1 3 1 what", "ctm", ["so what"]),
     (SRT.format(a="<i>MARY: so</i>"), "srt", ["how are you", "fine & well", "so"]),
+    (SRT.format(a="x --> y"), "srt", ["how are you", "fine & well x --> y"]),
+    (SRT.format(a="-¿Qué?"), "srt", ["how are you", "fine & well", "¿Qué"]),
     (SRT.format(a="<v>so"), "srt", ["how are you", "fine & well so"]), (FILES["ctm"], "ctm", ["how are", "you"]),
 ]  # fmt: skip
 

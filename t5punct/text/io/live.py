@@ -66,7 +66,7 @@ def arrivals(
 
     timed: each line is an event (see `timed_words`); a result of Vosk may fill several lines.  Any other line becomes
     an arrival with a problem.
-    silence_ms: after a silence of this length, the last word counts as complete, and one empty arrival follows.
+    silence_ms: after a silence of this length one empty arrival comes; a word in which it falls is not cut.
     """
     # bytes that are not UTF-8 must not end the captions: they come out as they went in
     decoder = codecs.getincrementaldecoder("utf-8")(errors="surrogateescape")
@@ -79,9 +79,6 @@ def arrivals(
         seconds = None if has_told_silence or silence_ms is None else silence_ms / 1000
         ready = select.select(watched, [], [], seconds)[0]
         if not ready:
-            if not timed:
-                yield from _parse(rest, timed=False)
-                rest = ""
             yield Arrival()
             has_told_silence = True
             continue

@@ -37,13 +37,20 @@ def parse_json(source: str, name: str = "the file") -> list[tuple[str, Any]]:
     """
     lines = [*StringIO(source, newline="\n")]  # other ends of lines may stand in strings
     bodies = [body for line in lines if (body := _without_margins(line))]
-    are_objects = len(bodies) > 1 and all(body.startswith("{") for body in bodies)
-    if are_objects and bodies[0].endswith("}"):  # a later line may be cut off: `_parse` then names it
+    if len(bodies) > 1 and _is_object(bodies[0]):  # a later line may be damaged: `_parse` then names it
         return [
             (line, _parse(line, f"{name} line {number}") if _without_margins(line) else None)
             for number, line in enumerate(lines, start=1)
         ]
     return [(source, _parse(source, name))]
+
+
+def _is_object(source: str) -> bool:
+    """Return whether a text is one whole object of json."""
+    try:
+        return source.startswith("{") and isinstance(json.loads(source, strict=False), dict)
+    except (ValueError, RecursionError):
+        return False
 
 
 def _without_margins(source: str) -> str:
