@@ -7,10 +7,8 @@ from pathlib import Path
 
 import pytest
 from command import Invoke
-from hypothesis import given, settings
-from promises import letters
 from stepwise import assert_same_votes, decode_stepwise
-from strategies import chunked, spaced_texts
+from strategies import chunked
 
 from t5punct import model as models
 from t5punct.decoding.inputs import DecodingConfig, WindowInput
@@ -21,7 +19,7 @@ from t5punct.punctuator import Punctuator, PunctuatorConfig
 from t5punct.streaming import StreamConfig, StreamingPunctuator, StreamState
 from t5punct.t5.task import TaskConfig
 from t5punct.text.marks import DISFLUENT, Alphabet, Case, capitalise
-from t5punct.text.render import DISFLUENCIES, Decision, RenderConfig, move_marks_of_removed_words, render_word
+from t5punct.text.render import Decision, RenderConfig, move_marks_of_removed_words, render_word
 from t5punct.text.words import Word, split
 from t5punct.windows.plan import WindowConfig
 from t5punct.windows.votes import Vote, end_sentence, most_probable, normalise
@@ -72,17 +70,6 @@ def test_some_words_are_marked_and_the_same_are_removed(signing_model: Model, de
     wanted = " ".join(word.text for word in removed if not word.is_removed)
     assert punctuator.punctuate(TEXT) == wanted
     assert list(punctuator.punctuate_many([TEXT, "we", TEXT]))[::2] == [wanted, wanted]
-
-
-@settings(max_examples=20)
-@given(text=spaced_texts().filter(lambda text: DISFLUENT not in text))
-def test_marked_no_word_changes_and_removed_none_but_the_marked(signing_model: Model, text: str) -> None:
-    kept, marked, removed = (_punctuator(signing_model, mode, "tagger").annotate(text) for mode in DISFLUENCIES)
-    assert [word.word for word in kept] == [word.word for word in marked] == [word.word for word in removed]
-    bare = [word.text.replace(DISFLUENT, "", 1) if word.disfluent else word.text for word in marked]
-    assert [letters(plain) for plain in bare] == [letters(word.text) for word in kept]
-    left = [letters(plain) for plain, word in zip(bare, marked, strict=True) if not word.disfluent]
-    assert [letters(word.text) for word in removed if not word.is_removed] == left
 
 
 def test_what_is_left_begins_with_capitals_and_odds_mark_more_or_fewer(signing_model: Model) -> None:
