@@ -116,7 +116,6 @@ class OpeningsByChance(PunctuatorByChance):
         return replace(super().vote_on(place), openings=normalise({mark: rng.random() for mark in ("", *OPENING)}))
 
 
-@settings(max_examples=50, deadline=None)
 @given(text=spaced_texts(), seed=st.integers(0, 999), keeps=st.booleans())
 def test_of_a_text_marks_alone_change(openings_are_marks: None, text: str, seed: int, keeps: bool) -> None:
     config = PunctuatorConfig(render=RenderConfig(keep_marks=keeps))
@@ -147,7 +146,6 @@ def test_marks_that_may_not_be_written_make_no_other_mark_likelier() -> None:
         assert QuestionsByHalves(config, 0).punctuate(said).lower() == wanted.lower(), marks
 
 
-@settings(max_examples=60, deadline=None)
 @given(
     st.lists(st.sampled_from(["we", "know", "-", "it"]), min_size=1, max_size=30),
     st.sampled_from(["?", "!", ".?", ",", "", None]),

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import torch
 from chance import PunctuatorByChance
-from hypothesis import HealthCheck, example, given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from strategies import spaced_texts, texts
 
@@ -25,9 +25,6 @@ from t5punct.windows.plan import View, WindowConfig, views_of
 from t5punct.windows.votes import Vote
 
 TEXT = spaced_texts()
-SETTINGS = settings(
-    deadline=None, max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
-)
 
 
 @st.composite
@@ -42,7 +39,7 @@ def _words(text: str) -> list[str]:
     return [word.text for word in split(text).words]
 
 
-@settings(SETTINGS, max_examples=20)
+@settings(max_examples=20)
 @given(TEXT, windows(), st.sampled_from(METHODS), st.sampled_from(["slots", "tagger", "generate"]), st.booleans())
 def test_words_and_spaces_are_never_changed_and_letters_only_where_case_is_asked_for(
     tagged_model: Model, text: str, plan: WindowConfig, method: str, decoder: str, has_case: bool
@@ -55,7 +52,7 @@ def test_words_and_spaces_are_never_changed_and_letters_only_where_case_is_asked
     assert [word.space for word in split(output).words] == [word.space for word in split(text).words]
 
 
-@SETTINGS
+@settings(max_examples=12)
 @example("[x] ")
 @given(TEXT)
 def test_kept_marks_stay_as_they_were_written_and_after_ends_of_sentences_there_are_capitals(
@@ -111,19 +108,6 @@ def test_a_sober_style_writes_one_mark_unless_told(tiny_model: Model, monkeypatc
     for decoder in ("slots", "generate"):
         assert longest(decoder, "talk") == 1
         assert longest(decoder, "chat") > 1 and longest(decoder, "talk", 3) > 1
-
-
-def test_an_annotation_says_what_the_text_shows(tiny_model: Model) -> None:
-    text = "we know that, right 🙂 :) ok"
-    punctuator = Punctuator(tiny_model)
-    annotated = punctuator.annotate(text)
-    assert " ".join(word.text for word in annotated) == punctuator.punctuate(text)
-    assert [word.word for word in annotated] == _words(text)
-    for word in annotated:
-        (written,) = split(word.text).words
-        assert written.marks == word.marks
-        assert case_of(written.core).value == word.case or not written.core.isalpha()
-        assert 0.0 < word.confidence <= 1.0
 
 
 def test_generation_reports_what_it_did_to_the_words_of_one_text_or_many(

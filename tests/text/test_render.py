@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from strategies import decisions, texts
 
@@ -46,7 +46,6 @@ def test_decided_marks_and_case_are_put_on_and_white_space_stays(
     assert rendered(text, [decided(*choice) for choice in choices], config) == written
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.data(), texts)
 def test_kept_marks_stand_exactly_as_the_input_wrote_them(data: st.DataObject, text: str) -> None:
     transcript = split(text)
@@ -59,7 +58,6 @@ def test_kept_marks_stand_exactly_as_the_input_wrote_them(data: st.DataObject, t
     assert rendered(text, [decided("", Case.VERBATIM)] * len(choices), KEEP) == text, "with nothing to add"
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.data(), texts, st.sampled_from(["going to", "PyTorch-X", "Inc.", "Yahoo!", "C++", "a"]), st.booleans())
 def test_a_spelling_of_the_users_is_written_whole_between_what_stood_around_it(
     data: st.DataObject, text: str, spelling: str, keep_marks: bool

@@ -248,11 +248,7 @@ def test_terms_are_written_as_the_user_wants() -> None:
     assert written == ["Dr.", "smith", "of", "acme", "Inc.", "versus", "Yahoo!", "Dr.", "who"]
 
 
-def test_segments_of_a_table_have_the_times_of_their_words_and_silences_are_known_across_cues() -> None:
-    """As Whisper writes them, in milliseconds."""
-    table = "start\tend\ttext\n0\t1200\thow are you\n5000\t5400\tfine\n"
-    config = WriterConfig("text", ParagraphConfig(pause_ms=1000))
-    assert converted(table.replace("you", "you?"), "tsv", config) == "how are you?\n\nfine\n"
+def test_silences_are_known_across_cues() -> None:
     items = spoken(add_pauses(reading(SRT, "srt").items, [1500]))
     assert [item.word.pause for item in items] == [False, False, True] + 3 * [False]
 
