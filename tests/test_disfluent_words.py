@@ -22,7 +22,7 @@ from t5punct.text.marks import DISFLUENT, Alphabet, Case, capitalise
 from t5punct.text.render import Decision, RenderConfig, move_marks_of_removed_words, render_word
 from t5punct.text.words import Word, split
 from t5punct.windows.plan import WindowConfig
-from t5punct.windows.votes import Vote, end_sentence, most_probable, normalise
+from t5punct.windows.votes import Vote, most_probable
 
 WORDS = "we know that this is right what how are you today well i think it's time to go don't stop now".split()
 TEXT = " ".join(random.Random(4).choices(WORDS, k=70))
@@ -179,12 +179,7 @@ def test_the_sign_stands_behind_the_word(text: str, label: str, marked: str) -> 
     assert render_word(word, decision, RenderConfig(disfluencies="remove"), Alphabet()).text == ""
 
 
-def test_a_disfluent_word_may_end_a_text_and_what_nobody_says_is_none(signing_model: Model) -> None:
-    vote = Vote(normalise({"": 0.1, DISFLUENT: 0.6, ".": 0.2, ",": 0.1}), {"lower": 1.0})
-    ended = end_sentence(vote, ",." + DISFLUENT).marks
-    assert most_probable(ended) == "~."
-    assert ended["~."] == pytest.approx(0.75)
-    assert Word("um").with_marks("~.", alphabet=Alphabet().signed) == "um~."
+def test_what_nobody_says_is_not_disfluent(signing_model: Model) -> None:
     punctuator = _punctuator(signing_model, "mark")
     words = [Word(text) for text in ("um", "-", "😀", ":)")]
     vote = Vote({DISFLUENT: 1.0}, {"lower": 1.0})

@@ -171,19 +171,6 @@ def test_what_is_no_text_is_refused(tiny_model: Model, text: object) -> None:
             method(text)  # type: ignore[arg-type]
 
 
-def test_a_sentence_has_no_capital_inside_where_windows_disagree_and_its_end_is_a_mark_that_may_be_written(
-    tiny_model: Model,
-) -> None:
-    words = split("what is how much").words
-    plain = Vote({"": 1.0}, {"lower": 1.0})
-    capital = Vote(plain.marks, {"capitalised": 1.0}, inside=plain.cases)
-    punctuator = Punctuator(tiny_model)
-    decided, _ = punctuator.decide_words(words, [[plain], [plain], [capital], [plain]], punctuator.first_sentence)
-    assert [word.text for word in punctuator.write_words(words, decided)] == ["What", "is", "how", "much"]
-    punctuator = Punctuator(tiny_model, PunctuatorConfig(decoding=DecodingConfig(marks=",", max_marks=1)))
-    assert punctuator.annotate("we know that")[-1].marks in ("", ",")
-
-
 def test_from_pretrained_takes_a_config_and_what_is_named_beside_it(tiny_model: Model, tmp_path: Path) -> None:
     save(tiny_model, tmp_path)
     config = PunctuatorConfig(WindowConfig(7), decoding=DecodingConfig("generate", style="prose", device="cpu"))
