@@ -3,6 +3,7 @@
 import os
 import pty
 import subprocess
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
@@ -23,9 +24,9 @@ def pipe_of(content: bytes) -> Iterator[str]:
     os.close(read_end)
 
 
-@contextmanager
-def _terminal(sent: bytearray) -> Iterator[int]:
-    """The end of a terminal that is written to; what it is sent, all of it when the block has ended."""
+def sent_to_a_terminal(run: Callable[[], object]) -> str:
+    """What a terminal is sent if it is the standard output and error of what runs in this process."""
+    sent = bytearray()
     terminal, own = pty.openpty()
 
     def read() -> None:
@@ -36,27 +37,23 @@ def _terminal(sent: bytearray) -> Iterator[int]:
     reader = threading.Thread(target=read)
     reader.start()
     try:
-        yield own
-    finally:
-        os.close(own)
-        reader.join()
-        os.close(terminal)
-
-
-def on_a_terminal(command: list[str]) -> str:
-    """Run a command whose standard output and error are one terminal; what that is sent, with plain line ends."""
-    sent, environment = bytearray(), os.environ | {"TERM": "xterm"}
-    with _terminal(sent) as own:
-        subprocess.run(command, stdin=subprocess.DEVNULL, stdout=own, stderr=own, env=environment, cwd=ROOT, check=True)
-    return sent.decode().replace("\r\n", "\n")
-
-
-def sent_to_a_terminal(run: Callable[[], object]) -> str:
-    """The same of what runs in this process."""
-    sent = bytearray()
-    with _terminal(sent) as own:
         # each of a buffer of its own, as a process has them
         out, err = (os.fdopen(os.dup(own), "w", buffering=1) for _ in range(2))
         with out, err, redirect_stdout(out), redirect_stderr(err):
             run()
+    finally:
+        os.close(own)
+        reader.join()
+        os.close(terminal)
     return sent.decode().replace("\r\n", "\n")
+
+
+def on_a_terminal(command: list[str]) -> str:
+    """The same of a command."""
+    environment = os.environ | {"TERM": "xterm"}
+
+    def run() -> None:
+        out, err = sys.stdout, sys.stderr
+        subprocess.run(command, stdin=subprocess.DEVNULL, stdout=out, stderr=err, env=environment, cwd=ROOT, check=True)
+
+    return sent_to_a_terminal(run)

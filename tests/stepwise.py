@@ -117,15 +117,9 @@ def assert_same_votes(
     assert list(map(len, votes)) == list(map(len, wanted))
     for window, other_window in zip(votes, wanted, strict=True):
         for vote, other in zip(window, other_window, strict=True):
-            _assert_same(vote.marks, other.marks, tolerance)
-            _assert_same(vote.cases, other.cases, tolerance)
-            _assert_same(vote.inside, other.inside, tolerance)
-            _assert_same(vote.openings, other.openings, tolerance)
+            for name in ("marks", "cases", "inside", "openings"):
+                chances: Distribution | None = getattr(vote, name)
+                expected: Distribution | None = getattr(other, name)
+                assert list(chances or {}) == list(expected or {})
+                assert chances == (expected and pytest.approx(dict(expected), abs=tolerance))
             assert (vote.left_words, vote.right_words) == (other.left_words, other.right_words)
-
-
-def _assert_same(chances: Distribution | None, wanted: Distribution | None, tolerance: float) -> None:
-    assert (chances is None) == (wanted is None)
-    if chances is not None and wanted is not None:
-        assert tuple(chances) == tuple(wanted)
-        assert tuple(chances.values()) == pytest.approx(tuple(wanted.values()), abs=tolerance)

@@ -4,6 +4,7 @@ import ast
 import re
 import subprocess
 import sys
+from importlib.util import resolve_name
 from pathlib import Path
 
 import pytest
@@ -52,15 +53,14 @@ def begins(name: str, *others: str) -> bool:
 
 def imports(path: str, source: str) -> set[str]:
     """The modules of the package (without its name), and the other packages, that a file imports anywhere."""
-    package = path.split("/")[:-1]
+    package = str(Path(path).parent).replace("/", ".")
     imported = set()
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
-            base = package[: len(package) + 1 - node.level] if node.level else []
-            base = [*base, *(node.module or "").split(".")] if node.module else base
-            names = [".".join([*base, alias.name]) for alias in node.names]
+            base = resolve_name("." * node.level + (node.module or ""), package)
+            names = [f"{base}.{alias.name}" for alias in node.names]
         else:
             continue
         for name in names:

@@ -7,10 +7,8 @@ from pathlib import Path
 
 import pytest
 from command import Invoke
-from hypothesis import given, settings
-from promises import letters
 from stepwise import assert_same_votes, decode_stepwise
-from strategies import chunked, spaced_texts
+from strategies import chunked
 
 from t5punct import model as models
 from t5punct.decoding.inputs import DecodingConfig, WindowInput
@@ -21,10 +19,10 @@ from t5punct.punctuator import Punctuator, PunctuatorConfig
 from t5punct.streaming import StreamConfig, StreamingPunctuator, StreamState
 from t5punct.t5.task import TaskConfig
 from t5punct.text.marks import DISFLUENT, Alphabet, Case, capitalise
-from t5punct.text.render import DISFLUENCIES, Decision, RenderConfig, move_marks_of_removed_words, render_word
+from t5punct.text.render import Decision, RenderConfig, move_marks_of_removed_words, render_word
 from t5punct.text.words import Word, split
 from t5punct.windows.plan import WindowConfig
-from t5punct.windows.votes import Vote, end_sentence, most_probable, normalise
+from t5punct.windows.votes import Vote, most_probable
 
 WORDS = "we know that this is right what how are you today well i think it's time to go don't stop now".split()
 TEXT = " ".join(random.Random(4).choices(WORDS, k=70))
@@ -72,17 +70,6 @@ def test_some_words_are_marked_and_the_same_are_removed(signing_model: Model, de
     wanted = " ".join(word.text for word in removed if not word.is_removed)
     assert punctuator.punctuate(TEXT) == wanted
     assert list(punctuator.punctuate_many([TEXT, "we", TEXT]))[::2] == [wanted, wanted]
-
-
-@settings(max_examples=20)
-@given(text=spaced_texts().filter(lambda text: DISFLUENT not in text))
-def test_marked_no_word_changes_and_removed_none_but_the_marked(signing_model: Model, text: str) -> None:
-    kept, marked, removed = (_punctuator(signing_model, mode, "tagger").annotate(text) for mode in DISFLUENCIES)
-    assert [word.word for word in kept] == [word.word for word in marked] == [word.word for word in removed]
-    bare = [word.text.replace(DISFLUENT, "", 1) if word.disfluent else word.text for word in marked]
-    assert [letters(plain) for plain in bare] == [letters(word.text) for word in kept]
-    left = [letters(plain) for plain, word in zip(bare, marked, strict=True) if not word.disfluent]
-    assert [letters(word.text) for word in removed if not word.is_removed] == left
 
 
 def test_what_is_left_begins_with_capitals_and_odds_mark_more_or_fewer(signing_model: Model) -> None:
@@ -192,12 +179,7 @@ def test_the_sign_stands_behind_the_word(text: str, label: str, marked: str) -> 
     assert render_word(word, decision, RenderConfig(disfluencies="remove"), Alphabet()).text == ""
 
 
-def test_a_disfluent_word_may_end_a_text_and_what_nobody_says_is_none(signing_model: Model) -> None:
-    vote = Vote(normalise({"": 0.1, DISFLUENT: 0.6, ".": 0.2, ",": 0.1}), {"lower": 1.0})
-    ended = end_sentence(vote, ",." + DISFLUENT).marks
-    assert most_probable(ended) == "~."
-    assert ended["~."] == pytest.approx(0.75)
-    assert Word("um").with_marks("~.", alphabet=Alphabet().signed) == "um~."
+def test_what_nobody_says_is_not_disfluent(signing_model: Model) -> None:
     punctuator = _punctuator(signing_model, "mark")
     words = [Word(text) for text in ("um", "-", "😀", ":)")]
     vote = Vote({DISFLUENT: 1.0}, {"lower": 1.0})

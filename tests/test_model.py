@@ -113,25 +113,22 @@ def pickle_weights(folder: Path) -> None:
 NO_FIT = r"the weights of .* do not fit its config.json \(.*such as "
 
 
-@pytest.mark.parametrize(
-    ("damage", "error"),
-    [
-        (pickle_weights, r"expected a T5 with model\.safetensors"),
-        (partial(overwrite, name="model.safetensors", text="no weights"), "cannot be loaded"),
-        *((partial(overwrite, name=f"{name}.json", text=text), "no tokenizer in|cannot be loaded|without a model_type")
-          for name in ("config", "tokenizer", "tokenizer_config") for text in ("[]", "null", "{")),
-        (partial(configure, num_layers=3), f"{NO_FIT}encoder.block.2"),  # would be random
-        (partial(configure, num_layers=1), f"{NO_FIT}encoder.block.1"),  # would be left out
-        (partial(configure, d_model=128), f"{NO_FIT}decoder.block.0"),
-        (partial(configure, vocab_size=100), f"{NO_FIT}shared.weight"),
-        (partial(configure, d_model="wide"), "d_model"),
-        (drop_tokenizer, "no tokenizer in .*; expected a T5 folder or hub id; check the name"),
-        (partial(overwrite, name=models.TASK_FILE, text="prefix: '{foo}'"), "prefix '{foo}'; expected text, with or w"),
-        # a model's task cannot read the environment
-        *((partial(overwrite, name=models.TASK_FILE, text=text), r"\$\{...\} in .*t5punct.yaml; expected plain values")
-          for text in ("prefix: '${oc.env:HOME}'", 'prefix: "\\x24{oc.env:HOME}"', "mark_odds: {'${a}': 1}")),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("damage", "error"), [
+    (pickle_weights, r"expected a T5 with model\.safetensors"),
+    (partial(overwrite, name="model.safetensors", text="no weights"), "cannot be loaded"),
+    *((partial(overwrite, name=f"{name}.json", text=text), "no tokenizer in|cannot be loaded|without a model_type")
+      for name in ("config", "tokenizer", "tokenizer_config") for text in ("[]", "null", "{")),
+    (partial(configure, num_layers=3), f"{NO_FIT}encoder.block.2"),  # would be random
+    (partial(configure, num_layers=1), f"{NO_FIT}encoder.block.1"),  # would be left out
+    (partial(configure, d_model=128), f"{NO_FIT}decoder.block.0"),
+    (partial(configure, vocab_size=100), f"{NO_FIT}shared.weight"),
+    (partial(configure, d_model="wide"), "d_model"),
+    (drop_tokenizer, "no tokenizer in .*; expected a T5 folder or hub id; check the name"),
+    (partial(overwrite, name=models.TASK_FILE, text="prefix: '{foo}'"), "prefix '{foo}'; expected text, with or w"),
+    # a model's task cannot read the environment
+    *((partial(overwrite, name=models.TASK_FILE, text=text), r"\$\{...\} in .*t5punct.yaml; expected plain values")
+      for text in ("prefix: '${oc.env:HOME}'", 'prefix: "\\x24{oc.env:HOME}"', "mark_odds: {'${a}': 1}")),
+])  # fmt: skip
 def test_a_damaged_model_is_told(tiny_model: Model, tmp_path: Path, damage: Callable[[Path], None], error: str) -> None:
     models.save(tiny_model, tmp_path)
     damage(tmp_path)

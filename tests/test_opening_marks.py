@@ -32,7 +32,7 @@ from t5punct.streaming import StreamConfig, StreamingPunctuator
 from t5punct.t5.tagger import Tagger
 from t5punct.t5.task import TaskConfig
 from t5punct.text.marks import OPENING, Alphabet, Case
-from t5punct.text.render import Decision, RenderConfig, render_word
+from t5punct.text.render import Decision, RenderConfig
 from t5punct.text.words import split
 from t5punct.training.config import DataConfig, LossConfig, OptimConfig, TrainConfig
 from t5punct.training.data.chunks import ChunkConfig, chunk_of
@@ -53,15 +53,6 @@ SPANISH = replace(ENCODER_TASK, opening="".join(OPENING))
 
 def bare_of_openings(text: str) -> str:
     return re.sub(f"[{''.join(OPENING)}]", "", text)
-
-
-@pytest.mark.parametrize(("text", "kept"), [
-    ("¿qué", "¿qué."), ("qué", "¡qué."), ("qué?", "¡qué?"), ('"¿qué,"', '"¿qué,"'), ("qué!!)", "¡qué!!)"),
-])  # fmt: skip
-def test_with_keep_marks_what_is_there_stays_and_others_are_added(text: str, kept: str) -> None:
-    (word,) = split(text).words
-    decision = Decision(".", Case.LOWER, 1.0, 1.0, opening="¡")
-    assert render_word(word, decision, RenderConfig(keep_marks=True), Alphabet()).text == kept
 
 
 # -- every format, and texts the whole way, with opening marks by chance
@@ -125,7 +116,6 @@ class OpeningsByChance(PunctuatorByChance):
         return replace(super().vote_on(place), openings=normalise({mark: rng.random() for mark in ("", *OPENING)}))
 
 
-@settings(max_examples=50, deadline=None)
 @given(text=spaced_texts(), seed=st.integers(0, 999), keeps=st.booleans())
 def test_of_a_text_marks_alone_change(openings_are_marks: None, text: str, seed: int, keeps: bool) -> None:
     config = PunctuatorConfig(render=RenderConfig(keep_marks=keeps))
@@ -156,7 +146,6 @@ def test_marks_that_may_not_be_written_make_no_other_mark_likelier() -> None:
         assert QuestionsByHalves(config, 0).punctuate(said).lower() == wanted.lower(), marks
 
 
-@settings(max_examples=60, deadline=None)
 @given(
     st.lists(st.sampled_from(["we", "know", "-", "it"]), min_size=1, max_size=30),
     st.sampled_from(["?", "!", ".?", ",", "", None]),
@@ -270,7 +259,9 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def trained(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("run")
-    models.save(from_encoder(save_tiny_encoder(folder / "encoder", "mpnet"), SPANISH), folder / "begun")
+    encoder = save_tiny_encoder(folder / "encoder", "mpnet")
+    torch.manual_seed(2)  # of its new decoder
+    models.save(from_encoder(encoder, SPANISH), folder / "begun")
     config = TrainConfig(
         output=str(folder / "model"), init_from=str(folder / "begun"),
         data=DataConfig(str(data), batch_tokens=900, noise=NoiseConfig(0.3)),

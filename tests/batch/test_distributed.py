@@ -14,12 +14,12 @@ pytest.importorskip("ray", reason="needs Ray, which is large: pip install 't5pun
 
 import ray
 import ray.data
+from command import Invoke
 from tiny import tiny_text
 
 from t5punct import BatchPunctuator, model
 from t5punct.batch import distributed
 from t5punct.batch.distributed import LOCAL, RayConfig
-from t5punct.cli import main
 from t5punct.errors import ConfigError
 from t5punct.model import Model
 
@@ -56,13 +56,6 @@ def talks(tmp_path: Path) -> Path:
     return tmp_path / "talks"
 
 
-def _run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str]:
-    """Exit code and standard error."""
-    with pytest.raises(SystemExit) as stopped:
-        main(["punctuate", *arguments])
-    return int(stopped.value.code or 0), capsys.readouterr().err
-
-
 def _tree(folder: Path) -> dict[str, bytes]:
     return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
@@ -90,15 +83,15 @@ class _Killer(threading.Thread):
 
 
 def test_a_worker_is_killed_and_nothing_is_lost_and_nothing_is_twice(
-    talks: Path, folder: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    talks: Path, folder: str, invoke: Invoke, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(talks.parent)
     monkeypatch.setattr("t5punct.batch.distributed.SMALLEST", 2**12)  # several parts for each worker
-    command = ("talks", "--model", folder, "--decoder", "tagger", "--output-dir")  # the fastest
-    told = _run(capsys, *command, "alone")
+    command = ("punctuate", "talks", "--model", folder, "--decoder", "tagger", "--output-dir")  # the fastest
+    told = invoke(*command, "alone")[::2]
     killer = _Killer(talks.parent / "shared")
     killer.start()
-    told_shared = _run(capsys, *command, "shared", "ray=local", "ray_workers=2")
+    told_shared = invoke(*command, "shared", "ray=local", "ray_workers=2")[::2]
     killer.is_over.set()
     killer.join()
     assert killer.left, "else nobody was killed"
@@ -110,15 +103,15 @@ def test_a_worker_is_killed_and_nothing_is_lost_and_nothing_is_twice(
     assert all(name in told_shared[1] for name in BAD)
     for name in BAD:
         (talks / name).unlink()
-    again = _run(capsys, *command, "shared", "ray=local")
+    again = invoke(*command, "shared", "ray=local")[::2]
     assert again == (0, f"t5punct: {N_FILES} of {N_FILES} files were up to date\n")
 
 
-def test_a_wrong_model_is_said_as_without_ray(talks: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_a_wrong_model_is_said_as_without_ray(talks: Path, invoke: Invoke, tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
-    command = (str(talks / "day0"), "--model", str(tmp_path / "empty"), "--output-dir")
-    told = _run(capsys, *command, str(tmp_path / "alone"))
-    assert _run(capsys, *command, str(tmp_path / "shared"), "ray=local", "ray_workers=1") == told
+    command = ("punctuate", talks / "day0", "--model", str(tmp_path / "empty"), "--output-dir")
+    told = invoke(*command, str(tmp_path / "alone"))[::2]
+    assert invoke(*command, str(tmp_path / "shared"), "ray=local", "ray_workers=1")[::2] == told
     assert told[0] == 2
 
 

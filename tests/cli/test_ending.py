@@ -13,9 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from t5punct import model as models
 from t5punct.cli.process import ending_in_order
-from t5punct.model import Model
 
 ROOT = Path(__file__).parents[2]
 SIGNALS = (signal.SIGTERM, signal.SIGHUP)
@@ -36,14 +34,13 @@ def _n_unread(pipe: int) -> int:
     return n_unread[0]
 
 
-def test_a_command_that_is_terminated_while_it_reads_leaves_no_file(tiny_model: Model, tmp_path: Path) -> None:
+def test_a_command_that_is_terminated_while_it_reads_leaves_no_file(folder: str, tmp_path: Path) -> None:
     """It waits for the rest of its input, half way through a file; what is written is written at once."""
-    models.save(tiny_model, tmp_path / "model")
     (tmp_path / "out").mkdir()
     os.mkfifo(tmp_path / "talk.txt")
     pipe = os.open(tmp_path / "talk.txt", os.O_RDWR)  # open at both ends, so that nobody waits, and nothing ends it
     os.write(pipe, b"we know that\n")
-    command = [sys.executable, "-m", "t5punct", "punctuate", "talk.txt", "-o", "out/talk.txt", "--model", "model"]
+    command = [sys.executable, "-m", "t5punct", "punctuate", "talk.txt", "-o", "out/talk.txt", "--model", folder]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     with subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, env=environment) as process:
         stop = time.monotonic() + _PATIENCE_S

@@ -2,15 +2,14 @@
 
 import contextlib
 import importlib
-import io
 import json
 import os
+import select
 import signal
 import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 from command import ROOT, pipe_of
@@ -130,30 +129,12 @@ def test_a_second_interrupt_ends_everything(lively_folder: str) -> None:
     assert b"Traceback" not in err
 
 
-class Reader(io.BytesIO):
-    """Standard output of a stream, which ends the stream's input when it has read two lines."""
-
-    def __init__(self, input_end: int) -> None:
-        super().__init__()
-        self.input_end = input_end
-
-    def write(self, text: Any) -> int:
-        n_bytes = super().write(text)
-        if self.getvalue().count(b"\n") == 2:
-            os.close(self.input_end)
-        return n_bytes
-
-
-def test_a_silence_in_a_pipe_of_events_commits_everything(lively_folder: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    read_end, write_end = os.pipe()
-    os.write(write_end, b'{"word": "how", "start": 0, "end": 0.2}\n{"word": "are", "start": 0.2, "end": 0.4}\n')
-    reader = Reader(write_end)
-    with open(read_end) as pipe, pytest.raises(SystemExit) as stopped:  # noqa: PTH123
-        monkeypatch.setattr(sys, "stdin", pipe)
-        monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(reader))
-        main(["stream", "--model", lively_folder, "--timed", "--max-delay-ms", "300", "--json"])
-    assert not stopped.value.code
-    events = map(json.loads, reader.getvalue().splitlines())  # of which there are none before the silence
+def test_a_silence_in_a_pipe_of_events_commits_everything(lively_folder: str) -> None:
+    process = _open(lively_folder, "--timed", "--max-delay-ms", "300", "--json")
+    assert process.stdin and process.stdout
+    process.stdin.write(b'{"word": "how", "start": 0, "end": 0.2}\n{"word": "are", "start": 0.2, "end": 0.4}\n')
+    assert select.select([process.stdout], [], [], 120)[0], "words are out before the input ends"
+    events = map(json.loads, process.communicate()[0].splitlines())
     assert [(event["word"], event["delay_words"]) for event in events] == [("how", 1), ("are", 0)]
 
 

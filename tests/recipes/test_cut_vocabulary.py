@@ -10,7 +10,7 @@ import torch
 from cut_vocabulary import add_pieces, count_chunk_words, cut_encoder, cut_pieces, main, with_more_pieces
 from from_encoder import from_encoder
 from tiny import tiny_text
-from tiny_encoders import FAMILIES, save_tiny_encoder, wordpiece
+from tiny_encoders import FAMILIES, save_tiny_encoder, train_tiny_tokenizer
 from tokenizers import Tokenizer
 from transformers import AutoModel, AutoTokenizer
 
@@ -52,7 +52,7 @@ def test_frequent_pieces_and_letters_stay_and_a_capital_becomes_its_lower_case_w
     with pytest.raises(ConfigError, match=r"pieces 10; expected 2\d or more: all letters"):
         cut_pieces(tokenizer_of(VOCABULARY), WORDS, 10)
     with pytest.raises(ConfigError, match="of the kind WordPiece; expected an encoder with a Unigram"):
-        cut_pieces(wordpiece(), WORDS, 100)
+        cut_pieces(train_tiny_tokenizer("bert").backend_tokenizer, WORDS, 100)
     rows = {piece: row for row, (piece, _) in enumerate(VOCABULARY)}
     cut = cut_pieces(tokenizer_of(VOCABULARY), WORDS, 99)
     row_of = {piece: cut.rows[place] for piece, place in cut.tokenizer.get_vocab().items()}

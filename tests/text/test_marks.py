@@ -1,7 +1,7 @@
 """Labels and case round trip, with default and other alphabets."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from strategies import alphabets, any_word, cases, labels
 
@@ -9,10 +9,7 @@ from t5punct.errors import ConfigError
 from t5punct.text.marks import Alphabet, Case, apply_case, capitalise, case_forms, case_of, ends_sentence
 from t5punct.text.words import split
 
-quick = settings(max_examples=60, deadline=None)
 
-
-@quick
 @given(st.data())
 def test_a_label_put_on_a_word_is_taken_off_again_with_any_alphabet(data: st.DataObject) -> None:
     alphabet = data.draw(alphabets)
@@ -55,7 +52,6 @@ def test_an_impossible_alphabet_is_refused() -> None:
         Alphabet(max_marks=0)
 
 
-@quick
 @given(any_word, cases)
 def test_case_can_be_undone_for_every_word_and_applied_twice_changes_nothing_more(word: str, case: Case) -> None:
     there = apply_case(word, case)
@@ -74,7 +70,6 @@ def test_a_case_that_could_not_be_undone_or_that_nobody_would_write_leaves_the_w
         assert case_forms(word)[Case.UPPER] == word
 
 
-@quick
 @given(any_word)
 def test_case_forms_are_distinct_hold_the_word_itself_and_differ_in_case_alone(word: str) -> None:
     forms = list(case_forms(word).values())

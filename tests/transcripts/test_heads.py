@@ -199,8 +199,6 @@ def test_a_table_with_tabs_is_read_as_one_whatever_its_name(text: str, format: s
     ("<tt>\n<body>so</body></tt>\n", "-", "standard input holds XML; expected text; export its words, as text or SRT"),
     ("{25}{100}so|what\n{110}{150}yes\n", "talk.txt", "talk.txt holds MicroDVD, whose times are frames; exp"),
     ("TITLE: CUT\n\n001  AX  V  C  00:00:00:00 00:00:05:00\n", "cut.txt", "cut.txt holds an edit list (EDL); expected"),
-    ("so", "talk.pdf", "; save its text as .txt in the program that opens it"),
-    ("*MOT:\tso what ?\n", "talk.cha", "talk.cha, whose name says that it is a transcript with times (.cha)"),
 ])  # fmt: skip
 def test_structure_that_cannot_be_kept_is_refused_in_one_line(text: str, name: str, message: str) -> None:
     with pytest.raises(InputError) as refused:

@@ -187,27 +187,24 @@ def test_json_of_something_else_or_nested_deeper_than_any_recogniser_nests_is_re
         RecogniserJson.read("[" * 520 + '{"text": "so"}' + "]" * 520)
 
 
-@pytest.mark.parametrize(
-    ("source", "expected"),
-    [
-        # AssemblyAI: milliseconds
-        ('{"text": "so we", "words": [{"text": "so", "start": 100, "end": 300},'
-         ' {"text": "we", "start": 300, "end": 900}]}', [("so", 100, 300), ("we", 300, 900)]),
-        # whole seconds
-        ('{"words": [{"word": "so", "start": 1, "end": 3}, {"word": "we", "start": 3, "end": 9}]}',
-         [("so", 1000, 3000), ("we", 3000, 9000)]),
-        # whisper.cpp
-        ('{"transcription": [{"offsets": {"from": 40, "to": 3000}, "text": " so we"}]}',
-         [("so", 40, None), ("we", None, 3000)]),
-        # Google v2
-        ('{"results": [{"alternatives": [{"transcript": "so we", "words": [{"startOffset": "0.100s",'
-         ' "endOffset": "0.400s", "word": "so"}, {"startOffset": "1s", "word": "we"}]}]}]}',
-         [("so", 100, 400), ("we", 1000, None)]),
-        # a word in pieces
-        ('{"text": "so 1,000", "words": [{"word": " so", "start": 0, "end": 0.5}, {"word": " 1", "start": 1,'
-         ' "end": 1.5}, {"word": ",000", "start": 1.5, "end": 2.5}]}', [("so", 0, 500), ("1,000", 1000, 2500)]),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("source", "expected"), [
+    # AssemblyAI: milliseconds
+    ('{"text": "so we", "words": [{"text": "so", "start": 100, "end": 300},'
+     ' {"text": "we", "start": 300, "end": 900}]}', [("so", 100, 300), ("we", 300, 900)]),
+    # whole seconds
+    ('{"words": [{"word": "so", "start": 1, "end": 3}, {"word": "we", "start": 3, "end": 9}]}',
+     [("so", 1000, 3000), ("we", 3000, 9000)]),
+    # whisper.cpp
+    ('{"transcription": [{"offsets": {"from": 40, "to": 3000}, "text": " so we"}]}',
+     [("so", 40, None), ("we", None, 3000)]),
+    # Google v2
+    ('{"results": [{"alternatives": [{"transcript": "so we", "words": [{"startOffset": "0.100s",'
+     ' "endOffset": "0.400s", "word": "so"}, {"startOffset": "1s", "word": "we"}]}]}]}',
+     [("so", 100, 400), ("we", 1000, None)]),
+    # a word in pieces
+    ('{"text": "so 1,000", "words": [{"word": " so", "start": 0, "end": 0.5}, {"word": " 1", "start": 1,'
+     ' "end": 1.5}, {"word": ",000", "start": 1.5, "end": 2.5}]}', [("so", 0, 500), ("1,000", 1000, 2500)]),
+])  # fmt: skip
 def test_words_have_recognisers_times(source: str, expected: list[tuple[str, int | None, int | None]]) -> None:
     assert [(word.raw, word.start_ms, word.end_ms) for word in words_of(source)] == expected
     assert written(source) == source

@@ -37,19 +37,16 @@ DIARISED = json.dumps({"segments": [  # whisperX's: a speaker by the segment and
 ]})  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("name", "source", "to", "resegment", "expected"),
-    [
-        ("vtt", TEAMS, "text", False, "Ann Lee: so what we know.\nTom: yes\n"),
-        ("vtt", TEAMS, "srt", False, "1\n00:00:01,000 --> 00:00:02,000\nAnn Lee: so what\n\n2\n00:00:02,000 --> "
-         "00:00:03,000\nwe know.\n\n3\n00:00:03,000 --> 00:00:04,000\nTom: yes\n\n"),
-        ("vtt", FIRST_TEAMS, "text", False, "Ann Lee: so what we know.\nTom: yes\n"),
-        ("vtt", FIRST_TEAMS, None, False, FIRST_TEAMS),
-        ("json", DIARISED, "text", False, "SPEAKER_00: so what.\nSPEAKER_01: yes\n"),
-        ("json", DIARISED, "vtt", True, "WEBVTT\n\n1\n00:00:01.000 --> 00:00:03.000\nSPEAKER_00: so what.\n\n"
-         "2\n00:00:03.000 --> 00:00:04.000\nSPEAKER_01: yes\n\n"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("name", "source", "to", "resegment", "expected"), [
+    ("vtt", TEAMS, "text", False, "Ann Lee: so what we know.\nTom: yes\n"),
+    ("vtt", TEAMS, "srt", False, "1\n00:00:01,000 --> 00:00:02,000\nAnn Lee: so what\n\n2\n00:00:02,000 --> "
+     "00:00:03,000\nwe know.\n\n3\n00:00:03,000 --> 00:00:04,000\nTom: yes\n\n"),
+    ("vtt", FIRST_TEAMS, "text", False, "Ann Lee: so what we know.\nTom: yes\n"),
+    ("vtt", FIRST_TEAMS, None, False, FIRST_TEAMS),
+    ("json", DIARISED, "text", False, "SPEAKER_00: so what.\nSPEAKER_01: yes\n"),
+    ("json", DIARISED, "vtt", True, "WEBVTT\n\n1\n00:00:01.000 --> 00:00:03.000\nSPEAKER_00: so what.\n\n"
+     "2\n00:00:03.000 --> 00:00:04.000\nSPEAKER_01: yes\n\n"),
+])  # fmt: skip
 def test_who_speaks_is_written_where_it_changes(
     name: str, source: str, to: str | None, resegment: bool, expected: str
 ) -> None:
@@ -125,26 +122,23 @@ def test_two_channels_of_a_call_share_no_cue() -> None:
     assert not [cue for cue in cues if {"yes", "right"} & {*cue.split()} and {"so", "we", "know"} & {*cue.split()}]
 
 
-@pytest.mark.parametrize(
-    ("name", "source", "to", "expected"),
-    [
-        ("srt", SRT, "vtt", "WEBVTT\n\n1\n00:00:01.000 --> 00:00:02.000\nso what.\n- fine [laughs]\n\n"
-         "2\n00:00:04.000 --> 00:00:06.000\nand &amp; you?\n"),
-        ("json", json.dumps(WHISPER), "text", "Speaker A: so what.\nfine\n"),
-        ("json", json.dumps(WHISPER), "srt",
-         "1\n00:00:00,000 --> 00:00:02,000\nSpeaker A: so what.\n\n2\n00:00:04,000 --> 00:00:05,000\nfine\n"),
-        # a cue without words stays where it is, and one with two voices stays one
-        ("vtt", "WEBVTT\n\n00:01.000 --> 00:02.000\n<i>[Music]</i>\n\n"
-         "00:05.000 --> 00:06.000\n<v Ann>so\n<v Bob>what\n", "srt",
-         "1\n00:00:01,000 --> 00:00:02,000\n[Music]\n\n2\n00:00:05,000 --> 00:00:06,000\nAnn: so\nBob: what\n"),
-        ("srt", "1\n00:00:01,000 --> 00:00:02,000\n<i>&gt;&gt; JOHN: so</i> <b>[laughs]</b>\n", "vtt",
-         "WEBVTT\n\n1\n00:00:01.000 --> 00:00:02.000\n&gt;&gt; JOHN: so [laughs]\n"),
-        ("text", "so what\n\nfine\n", "tsv", "word\tstart\tend\nso\t\t\nwhat\t\t\nfine\t\t\n"),
-        # what is shown without a time is left out of cues
-        ("json", '{"segments": [{"text": "[Music]"}, {"start": 3, "end": 4, "text": "so\\n[laughs]\\nyou"}]}', "srt",
-         "1\n00:00:03,000 --> 00:00:04,000\nso\n[laughs]\nyou\n"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("name", "source", "to", "expected"), [
+    ("srt", SRT, "vtt", "WEBVTT\n\n1\n00:00:01.000 --> 00:00:02.000\nso what.\n- fine [laughs]\n\n"
+     "2\n00:00:04.000 --> 00:00:06.000\nand &amp; you?\n"),
+    ("json", json.dumps(WHISPER), "text", "Speaker A: so what.\nfine\n"),
+    ("json", json.dumps(WHISPER), "srt",
+     "1\n00:00:00,000 --> 00:00:02,000\nSpeaker A: so what.\n\n2\n00:00:04,000 --> 00:00:05,000\nfine\n"),
+    # a cue without words stays where it is, and one with two voices stays one
+    ("vtt", "WEBVTT\n\n00:01.000 --> 00:02.000\n<i>[Music]</i>\n\n"
+     "00:05.000 --> 00:06.000\n<v Ann>so\n<v Bob>what\n", "srt",
+     "1\n00:00:01,000 --> 00:00:02,000\n[Music]\n\n2\n00:00:05,000 --> 00:00:06,000\nAnn: so\nBob: what\n"),
+    ("srt", "1\n00:00:01,000 --> 00:00:02,000\n<i>&gt;&gt; JOHN: so</i> <b>[laughs]</b>\n", "vtt",
+     "WEBVTT\n\n1\n00:00:01.000 --> 00:00:02.000\n&gt;&gt; JOHN: so [laughs]\n"),
+    ("text", "so what\n\nfine\n", "tsv", "word\tstart\tend\nso\t\t\nwhat\t\t\nfine\t\t\n"),
+    # what is shown without a time is left out of cues
+    ("json", '{"segments": [{"text": "[Music]"}, {"start": 3, "end": 4, "text": "so\\n[laughs]\\nyou"}]}', "srt",
+     "1\n00:00:03,000 --> 00:00:04,000\nso\n[laughs]\nyou\n"),
+])  # fmt: skip
 def test_one_format_becomes_another(name: str, source: str, to: str, expected: str) -> None:
     assert converted(source, name, WriterConfig(to)).strip() == expected.strip()
 
@@ -248,11 +242,7 @@ def test_terms_are_written_as_the_user_wants() -> None:
     assert written == ["Dr.", "smith", "of", "acme", "Inc.", "versus", "Yahoo!", "Dr.", "who"]
 
 
-def test_segments_of_a_table_have_the_times_of_their_words_and_silences_are_known_across_cues() -> None:
-    """As Whisper writes them, in milliseconds."""
-    table = "start\tend\ttext\n0\t1200\thow are you\n5000\t5400\tfine\n"
-    config = WriterConfig("text", ParagraphConfig(pause_ms=1000))
-    assert converted(table.replace("you", "you?"), "tsv", config) == "how are you?\n\nfine\n"
+def test_silences_are_known_across_cues() -> None:
     items = spoken(add_pauses(reading(SRT, "srt").items, [1500]))
     assert [item.word.pause for item in items] == [False, False, True] + 3 * [False]
 
