@@ -150,7 +150,7 @@ def test_a_window_that_aligned_worse_than_asked_has_no_weight_and_counts_add_up(
     assert (half.quality, votes(half)[0].weight) == (0.5, 0.5), "half of the letters, if nothing else is asked"
     assert votes(align(["abc"], "axx!"))[0].weight == 0.0
     for wrong in (-0.1, 1.1):
-        with pytest.raises(ConfigError, match=f"min_quality {wrong}; expected 0 to 1"):
+        with pytest.raises(ConfigError, match=f"min_quality {wrong}; expected 0 to 1; .*min_alignment"):
             AlignConfig(wrong)
     alike, unlike = align(["so", "it", "is"], "So it is."), align(["so", "it", "is"], "never mind at all, thanks")
     counts = [AlignmentCounts.of(alignment, AlignConfig(min_quality=0.5)) for alignment in (alike, unlike)]
