@@ -68,24 +68,6 @@ def test_a_path_gives_the_masses_of_brute_force_and_they_sum_to_one(seed: int) -
     assert sum(path.option_probabilities(rows)) == pytest.approx(1.0)
 
 
-def test_options_never_begin_one_another_and_always_hold_the_next_word(tiny_model: Model) -> None:
-    tokenizer = tiny_model.tokenizer
-    words = ["hello", "i", "-", "?", "...", "iPhone", "3.5", "🙂", "ß", "o'neil", "\u200b", "u.s."]
-    window = WindowInput.of(words)
-    candidates = Candidates(tokenizer)
-    for index in range(len(words) + 1):
-        for n_marks in range(4):
-            options = candidates.choice(window, index, n_marks).options
-            tokens = [option.tokens for option in options]
-            for i, ids in enumerate(tokens):
-                for other in tokens[i + 1 :]:
-                    shorter = min(len(ids), len(other))
-                    assert ids[:shorter] != other[:shorter]
-            goes_on = [option for option in options if option.mark is None]
-            assert goes_on, "the next word, or the end, can always be written"
-            assert all((option.case is None) == (index == len(words)) for option in goes_on)
-
-
 def _marks(candidates: Candidates, window: WindowInput, place: int, n_marks: int) -> list[str]:
     return [option.mark for option in candidates.choice(window, place, n_marks).options if option.mark]
 

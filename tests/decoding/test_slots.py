@@ -225,9 +225,7 @@ def test_marks_that_the_task_does_not_have_are_refused(tiny_model: Model) -> Non
         SlotDecoder(tiny_model, DecodingConfig(max_marks=9))
 
 
-def test_votes_are_those_of_the_solutions_also_of_no_windows_and_empty_ones(tiny_model: Model) -> None:
-    decoder, chosen, n_slots = SlotDecoder(tiny_model), WINDOWS[1:3], [1, 4]
-    assert decoder.votes(chosen, n_slots) == [solution.votes for solution in decoder.decode(chosen, n_slots)]
+def test_no_windows_and_empty_ones_have_no_votes(tiny_model: Model) -> None:
     assert _parallel(tiny_model, []) == []
     assert _parallel(tiny_model, [WindowInput.of([]), WindowInput.of(["a"])])[0] == ()
     assert decode_stepwise(tiny_model, [WindowInput.of([])]) == [()]
