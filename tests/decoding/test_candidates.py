@@ -6,7 +6,6 @@ import random
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from stepwise import SlotWriter
 from transformers import ByT5Tokenizer
 
 from t5punct.decoding.candidates import Candidates, Choice, Option, TrieNode
@@ -150,25 +149,6 @@ def test_only_the_first_mark_of_a_slot_has_odds_and_of_options_that_begin_each_o
     form, longer, mark, alike = (Option(tokens) for tokens in ((5, 1), (5, 1, 2), (7,), (5,)))
     assert Choice.of([form, longer, mark, alike]).options == (form, mark)
     assert Choice.of([longer, form, mark]).options == (longer, mark)
-
-
-def test_label_masses_are_chain_rule_products(tiny_model: Model) -> None:
-    """Two words; `!` is chosen once, then the slot is closed: P(!) = 0.5 * 0.75 and P(!?) = 0.5 * 0.25."""
-    tokenizer = tiny_model.tokenizer
-    writer = SlotWriter(WindowInput.of(["1", "2"]), Candidates(tokenizer, Alphabet("!?")))
-    for _ in tokenizer.word_ids("1", first=True):  # digits have one form: forced
-        writer.take(0, [1.0])
-    (bang,), (question,) = tokenizer.mark_ids["!"], tokenizer.mark_ids["?"]
-    two = tokenizer.word_ids("2")
-    assert writer.allowed == (two[0], bang, question)
-    writer.take(1, [0.3, 0.5, 0.2])
-    writer.take(0, [0.75, 0.0, 0.25])
-    for _ in two[1:]:
-        writer.take(0, [1.0])
-    assert writer.allowed == (tokenizer.eos_id, bang, question)
-    writer.take(0, [1.0, 0.0, 0.0])
-    first = writer.votes()[0].marks
-    assert first == pytest.approx({"": 0.3, "?": 0.2, "!": 0.375, "!!": 0.0, "!?": 0.125})
 
 
 # -- the first draft of a window, from the tagger's guesses

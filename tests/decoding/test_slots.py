@@ -24,6 +24,7 @@ from t5punct.errors import ConfigError
 from t5punct.model import Model
 from t5punct.t5.tagger import Tagger
 from t5punct.text.marks import Case
+from t5punct.text.words import split
 from t5punct.windows.votes import Vote, most_probable
 
 WINDOWS = [
@@ -33,7 +34,6 @@ WINDOWS = [
         "NASA said no no no no no no no no", "don't e-mail name@host.org - okay",
     )
 ]  # fmt: skip
-IWSLT = Path(__file__).parents[3] / "shared" / "iwslt" / "test2011.tsv"
 
 
 @torch.inference_mode()
@@ -157,10 +157,10 @@ def test_the_first_slots_are_the_same_when_the_others_are_not_written(lively_mod
         assert part.n_passes <= full.n_passes
 
 
-def test_parallel_equals_step_by_step_on_the_benchmark_with_the_bundled_model() -> None:
-    if not IWSLT.is_file():
-        pytest.skip("no shared/iwslt/test2011.tsv")
-    words = [line.split("\t")[0] for line in IWSLT.read_text(encoding="utf-8").splitlines()][:640]
+def test_parallel_equals_step_by_step_on_lectures_with_a_bundled_model() -> None:
+    lectures = sorted((Path(__file__).parents[1] / "data/lectures").glob("*.txt"))
+    texts = [path.read_text(encoding="utf-8") for path in lectures]
+    words = [word.normal for text in texts for word in split(text).words][:640]
     windows = [WindowInput.of(words[start : start + 64]) for start in range(0, len(words), 64)]
     model = models.load("small")
     solutions = SlotDecoder(model).decode(windows)
