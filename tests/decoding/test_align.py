@@ -1,6 +1,4 @@
-"""The aligner against a brute-force edit distance, and against everything a generator may do to the words."""
-
-from functools import cache
+"""The aligner against everything that a generator may do to the words."""
 
 import pytest
 from hypothesis import given, settings
@@ -17,19 +15,6 @@ quick = settings(max_examples=200, deadline=None)
 short_words = st.lists(st.sampled_from(["a", "b", "ab", "ba", "aab"]), max_size=6)
 
 
-def distance(source: tuple[str, ...], target: tuple[str, ...]) -> int:
-    """The edit distance by its definition."""
-
-    @cache
-    def rest(i: int, j: int) -> int:
-        if i == len(source) or j == len(target):
-            return len(source) - i + len(target) - j
-        same = source[i] == target[j]
-        return min(rest(i + 1, j) + 1, rest(i, j + 1) + 1, rest(i + 1, j + 1) + (not same))
-
-    return rest(0, 0)
-
-
 def marked(alignment: Alignment) -> str:
     """The input words with the labels they were voted, for reading."""
     pairs = zip(alignment.words, votes(alignment), strict=True)
@@ -41,27 +26,13 @@ def cases(alignment: Alignment) -> list[str]:
 
 
 @quick
-@given(short_words, short_words)
-def test_both_sides_are_accounted_for_and_links_never_cross(words: list[str], other: list[str]) -> None:
-    alignment = align(words, " ".join(other))
-    total = alignment.n_inserted + alignment.n_dropped + alignment.n_changed
-    assert total >= distance(tuple(words), tuple(other))
-    assert len(other) - len(words) == alignment.n_inserted - alignment.n_dropped
-    n_exact = sum(link.exact for link in alignment.links)
-    assert n_exact + alignment.n_changed + alignment.n_dropped == len(words)
-    letters, other_letters = "".join(words), "".join(other)
-    longer = max(len(letters), len(other_letters))
-    likeness = 1 - distance(tuple(letters), tuple(other_letters)) / longer if longer else 1.0
-    assert alignment.quality == pytest.approx(likeness)
-    ends = [link.marks_index for link in alignment.links if link.marks_index is not None]
-    assert ends == sorted(ends)
-
-
-@quick
 @given(st.lists(any_word.map(str.lower), max_size=8) | short_words, texts | short_words.map(" ".join))
 def test_every_input_word_gets_exactly_one_vote_whatever_was_generated(words: list[str], text: str) -> None:
     alignment = align(words, text)
     assert len(alignment.links) == len(words)
+    assert sum(link.exact for link in alignment.links) + alignment.n_changed + alignment.n_dropped == len(words)
+    ends = [link.marks_index for link in alignment.links if link.marks_index is not None]
+    assert ends == sorted(ends), "links never cross"
     word_votes = votes(alignment)
     assert len(word_votes) == len(words)
     assert [(vote.left_words, vote.right_words) for vote in word_votes] == [
@@ -150,7 +121,7 @@ def test_a_window_that_aligned_worse_than_asked_has_no_weight_and_counts_add_up(
     assert (half.quality, votes(half)[0].weight) == (0.5, 0.5), "half of the letters, if nothing else is asked"
     assert votes(align(["abc"], "axx!"))[0].weight == 0.0
     for wrong in (-0.1, 1.1):
-        with pytest.raises(ConfigError, match=f"min_quality {wrong}; expected 0 to 1"):
+        with pytest.raises(ConfigError, match=f"min_quality {wrong}; expected 0 to 1; .*min_alignment"):
             AlignConfig(wrong)
     alike, unlike = align(["so", "it", "is"], "So it is."), align(["so", "it", "is"], "never mind at all, thanks")
     counts = [AlignmentCounts.of(alignment, AlignConfig(min_quality=0.5)) for alignment in (alike, unlike)]

@@ -6,7 +6,6 @@ import random
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from stepwise import SlotWriter
 from transformers import ByT5Tokenizer
 
 from t5punct.decoding.candidates import Candidates, Choice, Option, TrieNode
@@ -66,24 +65,6 @@ def test_a_path_gives_the_masses_of_brute_force_and_they_sum_to_one(seed: int) -
         rows.append([value / sum(values) for value in values])
     assert path.option_probabilities(rows) == pytest.approx(masses)
     assert sum(path.option_probabilities(rows)) == pytest.approx(1.0)
-
-
-def test_options_never_begin_one_another_and_always_hold_the_next_word(tiny_model: Model) -> None:
-    tokenizer = tiny_model.tokenizer
-    words = ["hello", "i", "-", "?", "...", "iPhone", "3.5", "🙂", "ß", "o'neil", "\u200b", "u.s."]
-    window = WindowInput.of(words)
-    candidates = Candidates(tokenizer)
-    for index in range(len(words) + 1):
-        for n_marks in range(4):
-            options = candidates.choice(window, index, n_marks).options
-            tokens = [option.tokens for option in options]
-            for i, ids in enumerate(tokens):
-                for other in tokens[i + 1 :]:
-                    shorter = min(len(ids), len(other))
-                    assert ids[:shorter] != other[:shorter]
-            goes_on = [option for option in options if option.mark is None]
-            assert goes_on, "the next word, or the end, can always be written"
-            assert all((option.case is None) == (index == len(words)) for option in goes_on)
 
 
 def _marks(candidates: Candidates, window: WindowInput, place: int, n_marks: int) -> list[str]:
@@ -168,25 +149,6 @@ def test_only_the_first_mark_of_a_slot_has_odds_and_of_options_that_begin_each_o
     form, longer, mark, alike = (Option(tokens) for tokens in ((5, 1), (5, 1, 2), (7,), (5,)))
     assert Choice.of([form, longer, mark, alike]).options == (form, mark)
     assert Choice.of([longer, form, mark]).options == (longer, mark)
-
-
-def test_label_masses_are_chain_rule_products(tiny_model: Model) -> None:
-    """Two words; `!` is chosen once, then the slot is closed: P(!) = 0.5 * 0.75 and P(!?) = 0.5 * 0.25."""
-    tokenizer = tiny_model.tokenizer
-    writer = SlotWriter(WindowInput.of(["1", "2"]), Candidates(tokenizer, Alphabet("!?")))
-    for _ in tokenizer.word_ids("1", first=True):  # digits have one form: forced
-        writer.take(0, [1.0])
-    (bang,), (question,) = tokenizer.mark_ids["!"], tokenizer.mark_ids["?"]
-    two = tokenizer.word_ids("2")
-    assert writer.allowed == (two[0], bang, question)
-    writer.take(1, [0.3, 0.5, 0.2])
-    writer.take(0, [0.75, 0.0, 0.25])
-    for _ in two[1:]:
-        writer.take(0, [1.0])
-    assert writer.allowed == (tokenizer.eos_id, bang, question)
-    writer.take(0, [1.0, 0.0, 0.0])
-    first = writer.votes()[0].marks
-    assert first == pytest.approx({"": 0.3, "?": 0.2, "!": 0.375, "!!": 0.0, "!?": 0.125})
 
 
 # -- the first draft of a window, from the tagger's guesses

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from t5punct.decoding import generate as module
-from t5punct.decoding.align import AlignConfig, align
+from t5punct.decoding.align import AlignConfig
 from t5punct.decoding.generate import LeastWords, MarkCap, generate_texts
 from t5punct.decoding.inputs import DecodingConfig, WindowInput
 from t5punct.errors import ConfigError
@@ -85,8 +85,6 @@ def test_the_default_model_writes_the_words_of_a_lecture() -> None:
 
 
 def test_windows_that_aligned_badly_are_counted_and_lose_their_vote(tiny_model: Model) -> None:
-    rubbish, right = align(["we", "know"], "Zzz! Qqq?"), align(["we", "know"], "We know.")
-    assert rubbish.quality < 0.5 < right.quality == 1.0
     config = PunctuatorConfig(WindowConfig(4, 2), decoding=DecodingConfig("generate"), align=AlignConfig(0.9))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "generate_texts", lambda model, windows, config: ["rubbish"] * len(windows))
@@ -94,8 +92,6 @@ def test_windows_that_aligned_badly_are_counted_and_lose_their_vote(tiny_model: 
         punctuator.punctuate("we know that right and you")
     assert punctuator.alignment is not None
     assert (punctuator.alignment.windows, punctuator.alignment.distrusted) == (2, 2)
-    with pytest.raises(ConfigError, match=r"min_quality 2.*0 to 1.*min_alignment"):
-        AlignConfig(2)
     assert generate_texts(tiny_model, []) == []
 
 

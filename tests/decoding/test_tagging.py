@@ -26,18 +26,12 @@ WINDOWS = [
 ]
 
 
-def _softmax(logits: list[float]) -> list[float]:
-    weights = [math.exp(logit) for logit in logits]
-    return [weight / sum(weights) for weight in weights]
-
-
 @torch.inference_mode()
-def _logits(model: Model, window: WindowInput, word: int) -> tuple[list[float], list[float]]:
+def _logits(model: Model, window: WindowInput, word: int) -> tuple[torch.Tensor, torch.Tensor]:
     """Both heads' at a word of one window by itself."""
     source = model.tokenizer.source(window.words)
     states = model.network.encoder(input_ids=torch.tensor([source.ids])).last_hidden_state
-    marks, cases = model.tagger(states[0, source.word_ends[word]])  # type: ignore[misc]
-    return marks.tolist(), cases.tolist()
+    return model.tagger(states[0, source.word_ends[word]])  # type: ignore[misc]
 
 
 def test_votes_are_the_heads_probabilities_with_odds(tagged_model: Model) -> None:
@@ -48,11 +42,11 @@ def test_votes_are_the_heads_probabilities_with_odds(tagged_model: Model) -> Non
         for word, vote in enumerate(votes):
             marks, cases = _logits(tagged_model, window, word)
             classes = ("", *tagged_model.task.marks)
-            wanted = _softmax([logit + math.log(odds.get(mark, 1)) for mark, logit in zip(classes, marks, strict=True)])
+            wanted = (marks + torch.tensor([odds.get(mark, 1.0) for mark in classes]).log()).softmax(0)
             assert tuple(vote.marks) == classes
-            assert tuple(vote.marks.values()) == pytest.approx(wanted, abs=1e-4)
+            assert tuple(vote.marks.values()) == pytest.approx(wanted.tolist(), abs=1e-4)
             if window.words[word] == "said":
-                assert tuple(vote.cases.values()) == pytest.approx(_softmax(cases), abs=1e-4)
+                assert tuple(vote.cases.values()) == pytest.approx(cases.softmax(0).tolist(), abs=1e-4)
             assert (vote.left_words, vote.right_words) == (word, len(votes) - 1 - word)
 
 

@@ -11,21 +11,19 @@ from join_base import main as join
 from t5punct import model as models
 from t5punct.errors import ConfigError
 from t5punct.model import Model
-from t5punct.t5.tagger import Tagger
 
 
 @pytest.fixture(scope="module")
-def pair(tiny_model: Model) -> tuple[Model, Model]:
+def pair(tagged_model: Model) -> tuple[Model, Model]:
     """A model, and one that was trained on from it."""
     torch.manual_seed(1)
-    start = replace(tiny_model, tagger=Tagger(tiny_model.network.config.d_model, tiny_model.task.marks))
-    tuned = blend_models(start, start, 1.0)  # a copy
+    tuned = blend_models(tagged_model, tagged_model, 1.0)  # a copy
     with torch.no_grad():
         for part in (tuned.network, tuned.tagger):
             assert part is not None
             for value in part.parameters():
                 value.add_(torch.randn_like(value))
-    return start, tuned
+    return tagged_model, tuned
 
 
 def weights(model: Model) -> dict[str, torch.Tensor]:

@@ -1,6 +1,5 @@
 """A vocabulary cut to the pieces that a text needs: the same words, the same embeddings, nothing unknown; and back."""
 
-import json
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -11,7 +10,8 @@ from cut_vocabulary import add_pieces, count_chunk_words, cut_encoder, cut_piece
 from from_encoder import from_encoder
 from tiny import tiny_text
 from tiny_encoders import FAMILIES, save_tiny_encoder, train_tiny_tokenizer
-from tokenizers import Tokenizer
+from tokenizers import Tokenizer, decoders, normalizers, pre_tokenizers
+from tokenizers.models import Unigram
 from transformers import AutoModel, AutoTokenizer
 
 from t5punct import model as models
@@ -27,15 +27,13 @@ WORDS = Counter({"haus": 5, "baum": 4, "we": 9, "know": 7, "yes": 2})
 
 
 def tokenizer_of(vocabulary: list[tuple[str, float]]) -> Tokenizer:
-    """A tokenizer as transformers writes XLM-R's."""
-    space = {"type": "Metaspace", "replacement": "▁", "prepend_scheme": "always", "split": True}
-    flags = {"single_word": False, "lstrip": False, "rstrip": False, "normalized": False, "special": True}
-    special = [{"id": place, "content": piece, **flags} for place, (piece, _) in enumerate(vocabulary[:4])]
-    model = {"type": "Unigram", "unk_id": 3, "vocab": vocabulary, "byte_fallback": False}
-    return Tokenizer.from_str(json.dumps({
-        "version": "1.0", "truncation": None, "padding": None, "added_tokens": special, "model": model,
-        "normalizer": {"type": "NFKC"}, "pre_tokenizer": space, "decoder": space, "post_processor": None,
-    }))  # fmt: skip
+    """A tokenizer as XLM-R's."""
+    tokenizer = Tokenizer(Unigram(vocabulary, unk_id=3))
+    tokenizer.normalizer = normalizers.NFKC()
+    tokenizer.pre_tokenizer = pre_tokenizers.Metaspace()
+    tokenizer.decoder = decoders.Metaspace()
+    tokenizer.add_special_tokens([piece for piece, _ in vocabulary[:4]])
+    return tokenizer
 
 
 def pieces_of(tokenizer: Tokenizer, text: str) -> list[str]:

@@ -77,7 +77,7 @@ def test_short_texts_gather_and_none_waits_for_a_long_one(engine: Engine, monkey
     long.close()  # type: ignore[attr-defined]  # a generator
 
 
-def test_streams_together_are_what_each_is_alone(engine: Engine) -> None:
+def test_streams_together_are_what_each_is_alone_and_a_mistake_of_one_is_its_own(engine: Engine) -> None:
     settings = StreamSettings(StreamConfig(lookahead=2), FP32)
     said = [[f"w{stream}{n % 5}" for n in range(5 + stream)] for stream in range(3)]
 
@@ -89,28 +89,19 @@ def test_streams_together_are_what_each_is_alone(engine: Engine) -> None:
         step = await engine.step(settings, "finish", state)
         return texts + [word.text for word in step.committed]
 
+    async def mistaken() -> None:
+        with pytest.raises(InputError, match="words after the stream's end"):
+            await engine.step(settings, "push", StreamState(finished=True), [TimedWord("so")])
+
     async def all_streams() -> list[list[str]]:
-        return await asyncio.gather(*map(stream, said))
+        *texts, _ = await asyncio.gather(*map(stream, said), mistaken())
+        return texts
 
     alone = []
     for words in said:
         live = StreamingPunctuator(Punctuator(engine.model, FP32), settings.stream)
         alone.append([word.text for part in (live.push(words), live.finish()) for word in part])
     assert asyncio.run(all_streams()) == alone
-
-
-def test_a_mistake_of_one_stream_is_its_own(engine: Engine) -> None:
-    settings = StreamSettings(config=FP32)
-
-    async def both() -> list[object]:
-        ended = engine.step(settings, "push", StreamState(finished=True), [TimedWord("so")])
-        return await asyncio.gather(
-            ended, engine.step(settings, "push", StreamState(), [TimedWord("so")]), return_exceptions=True
-        )
-
-    mistake, step = asyncio.run(both())
-    assert isinstance(mistake, InputError)
-    assert step.state.n_seen == 1  # type: ignore[attr-defined]
 
 
 def test_a_text_that_nobody_waits_for_is_dropped_and_one_that_nobody_draws_is_not_decided(engine: Engine) -> None:

@@ -5,7 +5,7 @@ import socket as sockets
 import sys
 import threading
 import time
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -36,6 +36,13 @@ def opened(served: TestClient, query: str = "") -> WebSocketTestSession:
     return served.websocket_connect(f"ws://127.0.0.1:8008/v1/stream{query}")
 
 
+def events_of(socket: WebSocketTestSession, *messages: str) -> list[dict[str, Any]]:
+    """The events of a stream in which some messages are said, to its end."""
+    for message in (*messages, END):
+        socket.send_text(message)
+    return events_to_end(socket)
+
+
 def events_to_end(socket: WebSocketTestSession) -> list[dict[str, Any]]:
     events = [socket.receive_json()]
     while "end" not in events[-1]:
@@ -61,10 +68,7 @@ def without_times(events: list[dict[str, Any]]) -> list[dict[str, Any]]:
 ])  # fmt: skip
 def test_events_are_those_of_the_command(engine: Engine, query: str, config: StreamConfig) -> None:
     with client(engine) as served, opened(served, query) as socket:
-        for word in WORDS:
-            socket.send_text(word)
-        socket.send_text(END)
-        events = events_to_end(socket)
+        events = events_of(socket, *WORDS)
     assert without_times(events) == events_alone(engine, config)
     assert events[-1] == {"end": {"n_words": len(WORDS), "n_chars": events[-2]["end_char"]}}
 
@@ -89,10 +93,8 @@ def test_a_stream_goes_on_where_another_was(engine: Engine) -> None:
         saved = events.pop()
         assert saved["n_messages"] == 1
         with opened(served) as socket:
-            socket.send_text(json.dumps({name: saved[name] for name in ("state", "n_chars")}))
-            socket.send_text(" ".join(WORDS[8:]))
-            socket.send_text(END)
-            events += events_to_end(socket)
+            known = json.dumps({name: saved[name] for name in ("state", "n_chars")})
+            events += events_of(socket, known, " ".join(WORDS[8:]))
     assert without_times(events) == events_alone(engine, StreamConfig())
 
 
@@ -206,17 +208,12 @@ def test_a_stream_with_a_name_can_be_watched(engine: Engine) -> None:
     with client(engine) as served:
         watch = "ws://127.0.0.1:8008/v1/watch?show="
         with served.websocket_connect(f"{watch}talk") as watching, opened(served, "?show=talk") as socket:
-            for word in WORDS[:8]:
-                socket.send_text(word)
-            socket.send_text(END)
-            events = events_to_end(socket)
+            events = events_of(socket, *WORDS[:8])
             assert events_to_end(watching) == events
             with opened(served, "?show=other") as other:
-                other.send_text("so")
-                other.send_text(END)
-                events_to_end(other)
+                events_of(other, "so")
             with opened(served, "?show=talk") as again:
-                again.send_text(END)
+                events_of(again)
                 assert events_to_end(watching) == [{"end": {"n_words": 0, "n_chars": 0}}], "no event of another name"
             with opened(served, "?show=talk") as cleared:
                 cleared.send_text('{"clear": true}')
@@ -226,9 +223,7 @@ def test_a_stream_with_a_name_can_be_watched(engine: Engine) -> None:
 @pytest.mark.parametrize(("said", "n_warnings"), [(GERMAN, 1), ("how are you and what do you do", 0)])
 def test_a_language_that_the_model_does_not_know_is_told(english_engine: Engine, said: str, n_warnings: int) -> None:
     with client(english_engine) as served, opened(served, "?policy=delay") as socket:
-        socket.send_text(said)
-        socket.send_text(END)
-        events = events_to_end(socket)
+        events = events_of(socket, said)
     assert [event for event in events if "warning" in event] == [{"warning": GERMAN_WARNING}] * n_warnings
     assert len(without_times(events)) == len(said.split()) and "end" in events[-1]
 
@@ -247,11 +242,16 @@ def alone(engine: Engine) -> list[str]:
     return [word.text for step in steps for word in step]
 
 
+def say(remote: RemoteStream, words: Sequence[str]) -> None:
+    for word in words:
+        remote.say(words_message([TimedWord(word)]))
+
+
 def say_all(remote: RemoteStream, cut_after: Collection[int] = ()) -> None:
     for place, word in enumerate(LECTURE):
         if place == 20:
             remote.say(FLUSH)
-        remote.say(words_message([TimedWord(word)]))
+        say(remote, [word])
         if place in cut_after:
             with suppress(OSError):  # it is cut already
                 remote._connection.socket.shutdown(sockets.SHUT_RDWR)
@@ -277,12 +277,10 @@ def test_a_service_that_is_started_again_goes_on(engine: Engine) -> None:
     with server(engine) as (address, _):
         port = int(address.rpartition(":")[2])
         remote = RemoteStream(f"ws://{address}/v1/stream?{ASKED}", texts).__enter__()
-        for word in LECTURE[:20]:
-            remote.say(words_message([TimedWord(word)]))
+        say(remote, LECTURE[:20])
         remote.say(FLUSH)
     with server(engine, port):
-        for word in LECTURE[20:]:
-            remote.say(words_message([TimedWord(word)]))
+        say(remote, LECTURE[20:])
         remote.__exit__(None)
     assert texts == alone(engine)
 
@@ -305,7 +303,7 @@ def test_a_service_that_is_lost_for_good_is_said(engine: Engine) -> None:
     with server(engine) as (address, _):
         remote = RemoteStream(f"ws://{address}/v1/stream", print, patience_s=0.5).__enter__()  # it ends sooner
     with pytest.raises(InputError, match="no answer from the service"):
-        remote.say(words_message([TimedWord("so")]))
+        say(remote, ["so"])
         remote.__exit__(None)
 
 
@@ -315,10 +313,9 @@ def test_a_long_silence_is_no_lost_service(engine: Engine) -> None:
     undisturbed = [word.text for step in (live.push(LECTURE), live.finish()) for word in step]
     with server(engine, idle_s=0.8) as (address, _):
         remote = RemoteStream(f"ws://{address}/v1/stream?{ASKED}", texts, patience_s=0.2).__enter__()
-        for part in (LECTURE[:18], LECTURE[18:]):  # the first 18 are all in a state, so nothing is said again
-            for word in part:
-                remote.say(words_message([TimedWord(word)]))
-            time.sleep(2.0 * (part == LECTURE[:18]))  # some connections long
+        say(remote, LECTURE[:18])  # they are all in a state, so nothing is said again
+        time.sleep(2.0)  # some connections long
+        say(remote, LECTURE[18:])
         remote.__exit__(None)
     assert texts == undisturbed
 

@@ -262,10 +262,6 @@ def test_what_cannot_work_is_said_before_the_first_word(lively_model: Model, pun
 # -- one rule of capitals for every policy: after a committed sentence end, and nowhere else for that reason
 
 
-POLICIES = [
-    StreamConfig(window=5, lookahead=2), StreamConfig("entropy", window=6, l_min=1, l_max=3, thresholds=[2.2]),
-    StreamConfig("sentence", window=6, every=2, after=1), StreamConfig("fixed", "classify", window=5, lookahead=2),
-]  # fmt: skip
 FEW_WORDS = st.lists(st.sampled_from(["we", "know", "that", "no", "how", "-", "🙂"]), min_size=1, max_size=14)
 
 
@@ -287,11 +283,12 @@ def said_by(streams: Streams, words: Sequence[str | TimedWord]) -> str:
     return " ".join(word.text for word in (*step.committed, *last.committed))
 
 
-@pytest.mark.parametrize("config", POLICIES)
-@steady
-@given(FEW_WORDS, st.booleans())
-def test_after_an_end_is_a_capital(lively_model: Model, config: StreamConfig, words: list[str], silent: bool) -> None:
-    stream = StreamingPunctuator(Punctuator(lively_model.with_task(classifies=True)), config)
+@settings(steady, max_examples=40)
+@given(CONFIGS, FEW_WORDS, st.booleans())
+def test_after_an_end_is_a_capital(
+    punctuator: Punctuator, config: StreamConfig, words: list[str], silent: bool
+) -> None:
+    stream = StreamingPunctuator(punctuator, config)
     first, silence = stream.push(words[:5]), stream.flush() if silent else ()
     committed = [*first, *silence, *stream.push(words[5:]), *stream.finish()]
     begins = True

@@ -3,7 +3,7 @@
 import json
 import lzma
 import shutil
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -19,7 +19,10 @@ from t5punct.training.loop.train import train
 
 disable_progress_bar()
 CONFIGS = Path(__file__).parents[2] / "configs"
-N_STEPS = 2
+SHORT = (
+    "data.batch_tokens=300", "data.workers=0", "optim.max_steps=2", "validation.every_steps=2", "log_every_steps=1",
+    "mixed_precision='no'",  # one process has one precision, for all its runs
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -78,16 +81,8 @@ def test_configs_prepare_and_train_unedited_but_for_the_data(name: str, tiny_mod
     if way.start:
         models.save(tiny_model, tmp_path / way.start)
         start = [f"init_from={tmp_path / way.start}"]
-    changes = [f"data.path={data}", f"output={tmp_path / 'run'}", *start, *way.settings]
-    whole = settings.load(TrainConfig, CONFIGS / f"{way.train}.yaml", changes)
-    config = replace(
-        whole,
-        data=replace(whole.data, batch_tokens=300, workers=0),
-        optim=replace(whole.optim, max_steps=N_STEPS),
-        validation=replace(whole.validation, every_steps=N_STEPS),
-        log_every_steps=1,
-        mixed_precision="no",  # one process has one precision, for all its runs
-    )
+    changes = [f"data.path={data}", f"output={tmp_path / 'run'}", *start, *way.settings, *SHORT]
+    config = settings.load(TrainConfig, CONFIGS / f"{way.train}.yaml", changes)
     folder = train(config)
     log = [json.loads(line) for line in folder.with_name("run.log.jsonl").read_text().splitlines()]
     assert [line["step"] for line in log if "text_loss" in line] == [1, 2]

@@ -33,7 +33,7 @@ WINDOWS = [
 ]
 
 
-# where the same code runs another family: their layers are RoBERTa's, whose states tests/t5/test_encoding.py compares
+# where the same code runs another family: their layers are RoBERTa's, whose states tests/t5/test_inference.py compares
 LONG = ("bert", "electra", "xlm-roberta")
 PARAMS = [pytest.param(name, marks=pytest.mark.long) if name in LONG else name for name in FAMILIES]
 

@@ -7,6 +7,8 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tiny import t5_network
+from tiny_encoders import FAMILIES
 
 from t5punct.errors import ConfigError
 from t5punct.model import Model
@@ -18,31 +20,21 @@ few = settings(max_examples=12)
 
 def encoder_of(kind: str) -> Any:
     """An encoder of three layers with lively random weights: T5, umT5 (a position bias in each layer) or MPNet."""
-    from transformers import MPNetConfig, MPNetModel, T5Config, T5EncoderModel, UMT5Config, UMT5EncoderModel
-
-    if kind == "mpnet":
-        own = MPNetConfig(
-            vocab_size=40, hidden_size=16, num_attention_heads=2, intermediate_size=24, num_hidden_layers=N_LAYERS,
-        )  # fmt: skip
-        with torch.random.fork_rng(devices=[]):
-            torch.manual_seed(3)
-            encoder = MPNetModel(own, add_pooling_layer=False).eval()
-            with torch.no_grad():
-                for value in encoder.parameters():
-                    value.add_(torch.randn_like(value) / 4)
-        return encoder
-    config_class, model_class = {"t5": (T5Config, T5EncoderModel), "umt5": (UMT5Config, UMT5EncoderModel)}[kind]
-    config = config_class(
-        vocab_size=40, d_model=16, d_kv=4, num_heads=2, d_ff=24, num_layers=N_LAYERS, dropout_rate=0.0,
-        relative_attention_num_buckets=8, relative_attention_max_distance=12, feed_forward_proj="gated-gelu",
-    )  # fmt: skip
-    with torch.random.fork_rng(devices=[]):
+    with torch.random.fork_rng(devices=[]), torch.no_grad():
         torch.manual_seed(3)
-        model = model_class(config).eval()
-        with torch.no_grad():
-            for name, value in model.named_parameters():
-                value.mul_(6.0 if "relative" in name else 2.0 if "SelfAttention" in name else 1.0)
-    return model.encoder
+        if kind == "mpnet":
+            family = FAMILIES[kind]
+            encoder = family.network(family.shape(vocab_size=40), add_pooling_layer=False).eval()
+            for value in encoder.parameters():
+                value.add_(torch.randn_like(value) / 4)
+            return encoder
+        encoder = t5_network(
+            kind, vocab_size=40, d_model=32, d_kv=4, num_heads=2, d_ff=24, num_layers=N_LAYERS, dropout_rate=0.0,
+            relative_attention_num_buckets=8, relative_attention_max_distance=12, feed_forward_proj="gated-gelu",
+        ).eval().encoder  # fmt: skip
+        for name, value in encoder.named_parameters():
+            value.mul_(6.0 if "relative" in name else 2.0 if "SelfAttention" in name else 1.0)
+    return encoder
 
 
 ENCODERS = {kind: encoder_of(kind) for kind in ("t5", "umt5", "mpnet")}
@@ -133,7 +125,7 @@ def reached(kind: str, ids: list[int], words: list[int], delay: Delay, word: int
     states = delayed_states(ENCODERS[kind], torch.tensor([ids]), torch.tensor([words]), delay)[0]
     hook.remove()
     chosen = torch.tensor([owner == word for owner in words])
-    (gradient,) = torch.autograd.grad((states[chosen] * torch.randn(16)).sum(), rows)
+    (gradient,) = torch.autograd.grad((states[chosen] * torch.randn(32)).sum(), rows)
     return {owner for owner, row in zip(words, gradient[0], strict=True) if bool(row.abs().sum() > 0)}
 
 

@@ -187,8 +187,7 @@ def test_a_model_type_with_code_is_loaded_by_transformers(harmful: tuple[Path, P
     assert not mark.exists()
 
 
-def test_models_are_loaded_in_threads(tiny_model: Model, tmp_path: Path) -> None:
-    models.save(tiny_model, tmp_path / "t5")
+def test_models_are_loaded_in_threads(tiny_model: Model, folder: str, tmp_path: Path) -> None:
     save_tiny_encoder(tmp_path / "mpnet", "mpnet")
     ties = PreTrainedModel.tie_weights
     ids = torch.tensor([[5, 6, 1]])
@@ -197,7 +196,7 @@ def test_models_are_loaded_in_threads(tiny_model: Model, tmp_path: Path) -> None
     def load(number: int) -> bool:
         if number % 2:
             return from_encoder(tmp_path / "mpnet").task.inline_case
-        return torch.equal(models.load(tmp_path / "t5").encode(ids, torch.ones_like(ids)), wanted)
+        return torch.equal(models.load(folder).encode(ids, torch.ones_like(ids)), wanted)
 
     with ThreadPoolExecutor(6) as pool:
         assert all(pool.map(load, range(12)))

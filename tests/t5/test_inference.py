@@ -4,12 +4,15 @@ import copy
 import json
 import pickle
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
 from from_encoder import from_encoder
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from safetensors.torch import load_file, save_file
 from stepwise import assert_same_votes
 from tiny import TINY_SHAPE, t5_network, tiny_text
@@ -56,38 +59,70 @@ def folder(request: pytest.FixtureRequest, tiny_model: Model, tmp_path_factory: 
     return folder
 
 
+@pytest.fixture(scope="module")
+def whole(folder: Path) -> Model:
+    """The model as transformers reads it."""
+    return models.load(folder)
+
+
+@pytest.fixture(scope="module")
+def lean(folder: Path, whole: Model) -> Model:
+    """The same model, read without transformers."""
+    return replace(whole, network=network_of(folder))
+
+
 def network_of(folder: Path) -> InferenceT5:
     network = read_network(folder)
     assert network is not None
     return network
 
 
-def test_a_network_has_the_weights_of_transformers_also_in_int8(folder: Path, tmp_path: Path) -> None:
-    own, wanted = network_of(folder).state_dict(), models.load(folder).network.state_dict()
+def test_a_network_has_the_weights_of_transformers_also_in_int8(whole: Model, lean: Model, tmp_path: Path) -> None:
+    own, wanted = lean.network.state_dict(), whole.network.state_dict()
     assert own.keys() == wanted.keys()
     for name, value in wanted.items():
         assert torch.equal(own[name], value), name
-    models.save(models.load(folder), tmp_path, int8=True)
+    models.save(whole, tmp_path, int8=True)
     own, wanted = network_of(tmp_path).state_dict(), models.load(tmp_path).network.state_dict()
     assert all(torch.equal(own[name], value) for name, value in wanted.items())
 
 
-def test_states_votes_and_scale_are_those_of_transformers_padded_or_not(folder: Path) -> None:
-    whole = models.load(folder)
-    lean = replace(whole, network=network_of(folder))
+def _batch(lengths: list[int], seed: int) -> tuple[torch.Tensor, torch.Tensor]:
+    generator = torch.Generator().manual_seed(seed)
+    width = max(lengths) + seed % 2  # sometimes a column of padding alone
+    mask = (torch.arange(width) < torch.tensor(lengths)[:, None]).long()
+    return torch.randint(3, 60, mask.shape, generator=generator) * mask, mask
+
+
+@settings(max_examples=25)
+@given(st.lists(st.integers(1, 40), min_size=1, max_size=8), st.integers(0, 9))
+@torch.inference_mode()
+def test_states_are_those_of_transformers_padded_or_not(
+    whole: Model, lean: Model, lengths: list[int], seed: int
+) -> None:
+    ids, mask = _batch(lengths, seed)
+    network: Any = whole.network
+    expected = network.encoder(input_ids=ids, attention_mask=mask).last_hidden_state
+    for model, is_packed in product((whole, lean), (True, False)):
+        states = Encoder(model.network.encoder).states(ids, mask, packed=is_packed)
+        assert states.shape == expected.shape
+        assert torch.allclose(states[mask.bool()], expected[mask.bool()], atol=2e-5)
+        assert not states[~mask.bool()].any()
+
+
+@torch.inference_mode()
+def test_states_in_bfloat16_stay_bfloat16(whole: Model) -> None:
+    encoder: Any = copy.deepcopy(whole.network).to(torch.bfloat16).encoder
+    ids, mask = _batch([9, 5, 9], 0)
+    states = Encoder(encoder).states(ids, mask)
+    expected = encoder(input_ids=ids, attention_mask=mask).last_hidden_state
+    assert states.dtype is torch.bfloat16
+    assert torch.nn.functional.cosine_similarity(states[mask.bool()], expected[mask.bool()], dim=-1).min() > 0.99
+
+
+def test_votes_and_scale_are_those_of_transformers(whole: Model, lean: Model) -> None:
     assert output_scale(lean) == pytest.approx(output_scale(whole), rel=1e-4)
-    ids = torch.randint(3, 60, (3, 30), generator=torch.Generator().manual_seed(1))
-    mask = (torch.arange(30) < torch.tensor([[30], [7], [19]])).long()
-    with torch.inference_mode():
-        assert torch.allclose(lean.encode(ids, mask), whole.encode(ids, mask), atol=1e-5)
     assert_same_votes(SlotDecoder(lean).votes(WINDOWS), SlotDecoder(whole).votes(WINDOWS))
-    encoder = network_of(folder).encoder
-    ids = torch.randint(3, 60, (3, 30), generator=torch.Generator().manual_seed(2))
-    mask = (torch.arange(30) < torch.tensor([[30], [7], [19]])).long()
-    with torch.inference_mode():
-        packed, padded = (Encoder(encoder).states(ids, mask, packed=is_packed) for is_packed in (True, False))
-    assert torch.allclose(padded, packed, atol=1e-5)
-    assert not padded[~mask.bool()].any()
 
 
 def test_what_does_not_fit_is_left_to_transformers_which_says_so(tagged_model: Model, tmp_path: Path) -> None:

@@ -154,14 +154,7 @@ def test_rows_on_disk_are_multiplied_as_they_are(wide_model: Model, tmp_path: Pa
     assert torch.equal(direct.network.shared.weight, wanted.network.shared.weight)
 
 
-def test_what_is_not_in_int8_on_disk_is_rounded_and_what_is_not_finite_noticed(
-    wide_model: Model, tmp_path: Path
-) -> None:
-    models.save(wide_model, tmp_path)
-    assert Punctuator.from_pretrained(tmp_path, precision="int8").model.precision == "int8"
-    models.save(wide_model, tmp_path, int8=True)
-    assert models.load(tmp_path).precision == "fp32", "what is trained is in float32"
-    assert Punctuator.from_pretrained(tmp_path, precision="fp32").model.precision == "fp32"
+def test_a_scale_that_is_not_finite_is_noticed(wide_model: Model, tmp_path: Path) -> None:
     models.save(wide_model, tmp_path, int8=True)
     tensors = load_file(tmp_path / INT8_FILE)
     next(tensor for name, tensor in tensors.items() if name.endswith("q.weight.scale"))[0] = float("nan")
@@ -257,14 +250,6 @@ def test_a_layer_is_close_to_the_one_it_replaces(n_in: int, n_out: int, bias: bo
     outputs, wanted = int8(whole)(inputs), whole(inputs)
     assert outputs.shape == wanted.shape
     assert 0 < float((outputs - wanted).abs().max()) < 0.04 * float(wanted.abs().max())
-
-
-@given(st.integers(1, 40), st.integers(2, 300), st.integers(0, 2**31))
-def test_what_a_token_gives_depends_on_no_other_token(n_tokens: int, n_in: int, seed: int) -> None:
-    layer, generator = int8(linear(n_in, 24)), torch.Generator().manual_seed(seed)
-    inputs = torch.randn(n_tokens, n_in, generator=generator) * 10 ** (4 * torch.rand(n_tokens, 1, generator=generator))
-    together = layer(inputs)
-    assert torch.equal(torch.cat([layer(row[None]) for row in inputs]), together)
 
 
 def test_a_shared_rounding_no_tokens_zeros_and_large_values() -> None:

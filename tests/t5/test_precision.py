@@ -2,7 +2,6 @@
 
 import logging
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 import torch
@@ -37,14 +36,13 @@ def test_auto_takes_int8_on_a_cpu_that_multiplies_it_fast(
 
 
 def test_a_model_that_is_loaded_by_name_has_what_auto_takes_and_a_given_one_its_own(
-    tiny_model: Model, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tiny_model: Model, folder: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(torch.backends.cpu, "get_cpu_capability", lambda: "AVX512")
-    models.save(tiny_model, tmp_path)
-    assert Punctuator.from_pretrained(tmp_path, device="cpu").model.precision == "int8"
-    assert Punctuator.from_pretrained(tmp_path, device="cpu", precision="fp32").model.precision == "fp32"
+    assert Punctuator.from_pretrained(folder, device="cpu").model.precision == "int8"
+    assert Punctuator.from_pretrained(folder, device="cpu", precision="fp32").model.precision == "fp32"
     asked = PunctuatorConfig(decoding=DecodingConfig(precision="bf16", device="cpu"))
-    assert Punctuator.from_pretrained(tmp_path, asked).model.precision == "bf16"
+    assert Punctuator.from_pretrained(folder, asked).model.precision == "bf16"
     assert Punctuator(tiny_model).model.precision == "fp32"
 
 

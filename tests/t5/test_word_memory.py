@@ -16,7 +16,6 @@ from t5punct.decoding.inputs import WindowInput, encoder_input
 from t5punct.decoding.slots import SlotDecoder
 from t5punct.model import Model
 from t5punct.t5.encoder_t5 import EncoderT5, EncoderT5Config
-from t5punct.t5.inference import InferenceT5
 from t5punct.t5.word_memory import WordMemory, frequencies
 
 WINDOWS = [WindowInput.of(text.split()) for text in ("we know that right", "hello", "this is iPhone 3.5 no no no ok")]
@@ -67,17 +66,6 @@ def test_slots_equal_step_by_step_with_transformers_and_without(folder: Path) ->
     expected = decode_stepwise(whole, WINDOWS)
     for model in (whole, lean):
         assert_same_votes(SlotDecoder(model).votes(WINDOWS), expected)
-
-
-def test_it_is_stored_in_int8(folder: Path, tmp_path: Path) -> None:
-    models.save(models.load(folder), tmp_path / "small", int8=True)
-    stored, model = models.load(tmp_path / "small", precision="fp32"), models.load(folder)
-    assert isinstance(stored.network, InferenceT5)
-    input_ids, mask = encoder_input([window.source(model.tokenizer) for window in WINDOWS], model)
-    with torch.no_grad():
-        states = model.encode(input_ids, mask)
-        kept, rounded = (each.remember(states, input_ids) for each in (model, stored))
-    assert torch.allclose(rounded, kept, atol=0.02 * float(kept.abs().max()))
 
 
 def test_generate_of_transformers_reads_the_memory(folder: Path) -> None:

@@ -13,6 +13,7 @@ import webvtt
 from chance import by_chance
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from promises import letters
 
 from t5punct.text.marks import Alphabet
 
@@ -34,11 +35,6 @@ def cues(draw: st.DrawFn) -> list[Cue]:
         time = start + draw(st.integers(100, 5_000))
         drawn.append((start, time, draw(st.lists(_line, min_size=1, max_size=2))))
     return drawn
-
-
-def letters(text: str) -> str:
-    """Without marks, white space and capitals."""
-    return re.sub(r"[\s,.?!:-]+", "", text).casefold()
 
 
 # how a package writes cues in a format, and all that it reads of a file: of texts only letters
