@@ -13,7 +13,6 @@ from __future__ import annotations
 import glob
 import json
 import random
-import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -164,42 +163,25 @@ def read_documents(corpus: CorpusConfig, pauses_ms: tuple[int, ...], cache: str,
 
     With `pauses_ms`, a token stands at every silence between words with times, another one for each of these lengths.
     """
-    arguments = {"corpus": corpus, "pauses_ms": pauses_ms, "holdout_percent": holdout_percent}
-    columns = {"text": "string", "n_words": "int64"}
-    rows = make_table(_document_rows, columns, arguments, cache, writer_batch_size=_ROWS_IN_MEMORY)
-    documents = Documents(corpus, rows, holdout_percent)
-    fix = "check the path or corpora.column"
-    check(documents.lengths, f"no text in {corpus.title}", expected="a file with text", fix=fix, kind=InputError)
-    return documents
-
-
-def make_table(
-    generate: Callable[..., Iterator[dict[str, Any]]], columns: Mapping[str, str], arguments: dict[str, Any],
-    cache: str, **more: Any,
-) -> Any:  # fmt: skip
-    """Return the rows of a generator as a `datasets.Dataset` in the folder `cache`; it may be empty.
-
-    columns: name -> type; more: what `Dataset.from_generator` takes.  Raises the generator's own error, and not the
-    DatasetGenerationError that `datasets` makes of it.
-    """
     from datasets import Dataset, Features, Value
     from datasets.exceptions import DatasetGenerationError
 
-    features = Features({name: Value(kind) for name, kind in columns.items()})
-    if next(generate(**arguments), None) is None:  # `datasets` refuses a generator without rows
-        return Dataset.from_dict({name: [] for name in columns}, features=features)
+    def check_text(has_text: object) -> None:
+        fix = "check the path or corpora.column"
+        check(has_text, f"no text in {corpus.title}", expected="a file with text", fix=fix, kind=InputError)
+
+    arguments: dict[str, Any] = {"corpus": corpus, "pauses_ms": pauses_ms, "holdout_percent": holdout_percent}
+    check_text(next(_document_rows(**arguments), None))  # `datasets` refuses a generator without rows
+    features = Features({"text": Value("string"), "n_words": Value("int64")})
     try:
-        return Dataset.from_generator(generate, features=features, gen_kwargs=arguments, cache_dir=cache, **more)
+        rows = Dataset.from_generator(
+            _document_rows, features, cache, gen_kwargs=arguments, writer_batch_size=_ROWS_IN_MEMORY
+        )
     except DatasetGenerationError as error:
-        if isinstance(error.__cause__, T5PunctError | OSError):
-            raise error.__cause__ from None
-        # of an error in another process we get the text alone
-        system_error = re.search(r"^OSError: (.*)$", str(error.__cause__), re.MULTILINE)
-        if system_error:
-            raise OSError(system_error[1]) from None
-        for _ in generate(**arguments):  # raises it again, here
-            pass
-        raise
+        raise error.__cause__ or error from None  # our own error, or the system's
+    documents = Documents(corpus, rows, holdout_percent)
+    check_text(documents.lengths)
+    return documents
 
 
 def _document_rows(
