@@ -98,7 +98,7 @@ class Objective(nn.Module):
             mark_logits, case_logits = self.tagger(word_states)  # (n_batch, n_words, n_classes)
             tags = _mean_loss(mark_logits, batch.marks)
             cases = _mean_loss(case_logits, batch.cases)
-            if self.tagger.openings is not None and batch.openings is not None:
+            if self.tagger.openings is not None:
                 tags = tags + _mean_loss(self.tagger.openings(word_states), batch.openings)
             if batch.teacher_codes is not None:
                 teacher = teacher + label_loss(batch.teacher_codes, mark_logits, case_logits, batch.marks != IGNORED)
@@ -165,7 +165,7 @@ class Objective(nn.Module):
 
         is_target: bool (n_batch, n_target), the places that the rows of the logits belong to.
         """
-        if batch.teacher_codes is None or batch.slot_starts is None:
+        if batch.teacher_codes is None:
             return logits.new_zeros(())
         is_labelled = (batch.teacher_codes > 0).any(-1)  # (n_batch, n_words)
         row_at_place = is_target.flatten().cumsum(0).view_as(is_target) - 1  # (n_batch, n_target)
