@@ -13,14 +13,12 @@ With a delay only the tagger, which decides alone, reads delayed states.  The de
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch import nn
 from torch.nn.functional import cross_entropy
 from torch.nn.utils.rnn import pad_sequence
-from torch.utils._pytree import register_dataclass
 
 from ...config import check
 from ...decoding.cached_decoder import output_scale
@@ -37,8 +35,7 @@ from ..labels import divergence, label_loss
 _CASE_WEIGHT = 0.5  # of the tagger's loss of case, beside that of marks
 
 
-@dataclass(frozen=True, slots=True)
-class Losses:
+class Losses(NamedTuple):
     """Scalar tensors in nats; text, slots, tags, cases are mean cross-entropies."""
 
     total: torch.Tensor  # what is minimised: the sum of the others with the config's weights
@@ -50,11 +47,7 @@ class Losses:
 
     def on_cpu(self) -> Losses:
         # all are moved together, since each move waits for the device
-        values = torch.stack([getattr(self, field.name).detach().float() for field in fields(self)]).cpu()
-        return Losses(*values)
-
-
-register_dataclass(Losses)  # FSDP searches what a module returns for tensors, and knows registered classes only
+        return Losses(*torch.stack([loss.detach().float() for loss in self]).cpu())
 
 
 class Objective(nn.Module):
