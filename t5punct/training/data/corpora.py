@@ -166,12 +166,7 @@ def read_documents(corpus: CorpusConfig, pauses_ms: tuple[int, ...], cache: str,
     from datasets import Dataset, Features, Value
     from datasets.exceptions import DatasetGenerationError
 
-    def check_text(has_text: object) -> None:
-        fix = "check the path or corpora.column"
-        check(has_text, f"no text in {corpus.title}", expected="a file with text", fix=fix, kind=InputError)
-
-    arguments: dict[str, Any] = {"corpus": corpus, "pauses_ms": pauses_ms, "holdout_percent": holdout_percent}
-    check_text(next(_document_rows(**arguments), None))  # `datasets` refuses a generator without rows
+    arguments = {"corpus": corpus, "pauses_ms": pauses_ms, "holdout_percent": holdout_percent}
     features = Features({"text": Value("string"), "n_words": Value("int64")})
     try:
         rows = Dataset.from_generator(
@@ -179,22 +174,23 @@ def read_documents(corpus: CorpusConfig, pauses_ms: tuple[int, ...], cache: str,
         )
     except DatasetGenerationError as error:
         raise error.__cause__ or error from None  # our own error, or the system's
-    documents = Documents(corpus, rows, holdout_percent)
-    check_text(documents.lengths)
-    return documents
+    return Documents(corpus, rows, holdout_percent)
 
 
 def _document_rows(
     corpus: CorpusConfig, pauses_ms: tuple[int, ...], holdout_percent: float
 ) -> Iterator[dict[str, Any]]:
     """Yield the documents as rows of the table; of a stream, as many as its budget needs for both splits."""
-    n_left = sum(_budget(corpus, split, holdout_percent) or 0 for split in ("train", "validation"))
+    n_needed = sum(_budget(corpus, split, holdout_percent) or 0 for split in ("train", "validation"))
+    n_read = 0
     for text in source_documents(corpus, pauses_ms):
         n_words = len(text.split())
         yield {"text": text, "n_words": n_words}
-        n_left -= n_words
-        if corpus.streaming and corpus.words and n_left <= 0:
+        n_read += n_words
+        if corpus.streaming and corpus.words and n_read >= n_needed:
             return
+    fix = "check the path or corpora.column"
+    check(n_read, f"no text in {corpus.title}", expected="a file with text", fix=fix, kind=InputError)
 
 
 def iter_texts(documents: Documents, pieces: Iterable[Piece]) -> Iterator[str]:

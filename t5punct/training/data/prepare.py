@@ -95,8 +95,12 @@ def prepare(config: PrepareConfig) -> PrepareReport:
     """
     from datasets import DatasetDict
 
+    from ...model import find, load_tokenizer, read_task
+
     check(config.corpora, "no corpora", expected="corpora: [{path: FILE, style: talk}]", fix="see configs/")
-    tokenizer = _load_tokenizer(config)
+    tokenizer = None
+    if config.tokenizer is not None:
+        tokenizer = load_tokenizer(config.tokenizer, read_task(find(config.tokenizer, "tokenizer")))
     task = TaskConfig() if tokenizer is None else tokenizer.task
     target = Path(config.output)
     corpora = []
@@ -117,7 +121,10 @@ def prepare(config: PrepareConfig) -> PrepareReport:
         with tempfile.TemporaryDirectory(dir=output, prefix=".cache-") as cache:
             documents = [read_documents(corpus, config.pauses_ms, cache, config.holdout_percent) for corpus in corpora]
             warnings = [warning for each in documents for warning in check_text(each, cased=config.cased)]
-            splits = {name: _cut_split(config, documents, name, cache).shuffle(seed=config.seed) for name in _SPLITS}
+            splits = {}
+            for name in _SPLITS:
+                rows = _cut_split(config, tokenizer, documents, name, cache)
+                splits[name] = rows.shuffle(seed=config.seed)
             report = _report(config, documents, splits, warnings)
             DatasetDict(splits).save_to_disk(str(output))
             if config.cased:
@@ -157,12 +164,13 @@ def check_text(documents: Documents, *, cased: bool) -> list[str]:
     return warnings
 
 
-def _cut_split(config: PrepareConfig, documents: Sequence[Documents], split_name: str, cache: str) -> Any:
+def _cut_split(
+    config: PrepareConfig, tokenizer: TaskTokenizer | None, documents: Sequence[Documents], split_name: str, cache: str
+) -> Any:
     """Return the chunks of a split, corpus after corpus, as a `datasets.Dataset` in the folder `cache`."""
     from datasets import Dataset, Features, Value
     from datasets.fingerprint import generate_random_fingerprint
 
-    tokenizer = _load_tokenizer(config)
     pieces = [
         (corpus, source, number, piece)
         for corpus, source in zip(config.corpora, documents, strict=True)
@@ -194,14 +202,6 @@ def _cut_split(config: PrepareConfig, documents: Sequence[Documents], split_name
         num_proc=config.workers if config.workers > 1 else None,
         cache_file_name=f"{cache}/{split_name}.arrow", new_fingerprint=generate_random_fingerprint(),
     )  # fmt: skip
-
-
-def _load_tokenizer(config: PrepareConfig) -> TaskTokenizer | None:
-    from ...model import find, load_tokenizer, read_task
-
-    if config.tokenizer is None:
-        return None
-    return load_tokenizer(config.tokenizer, read_task(find(config.tokenizer, "tokenizer")))
 
 
 def _report(

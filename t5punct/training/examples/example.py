@@ -119,12 +119,10 @@ class ChunkExamples(Dataset[Example]):
         marks = [word.marks for word in words]
         openings = [word.opening for word in words]
         forms = [word.form if task.cased else word.form.lower() for word in words]
-        teacher_codes: tuple[bytes, ...] = ()
-        if self.labels is not None:
-            teacher_codes = tuple(word.label.code_of(word.form, word.marks) if word.label else b"" for word in words)
+        teacher_codes = tuple(word.label.code_of(word.form, word.marks) if word.label else b"" for word in words)
         mark_classes = task.mark_classes
         read_marks = marks
-        if teacher_codes and rng.random() < _DRAWN_HISTORIES:
+        if self.labels is not None and rng.random() < _DRAWN_HISTORIES:
             read_marks = draw_marks(marks, teacher_codes, mark_classes, rng)
         history = make_history(self.tokenizer, forms, marks, openings, read_marks)
         return Example(
