@@ -175,11 +175,8 @@ def load_split(path: str, split: str) -> Any:
 
     if not (Path(path) / "dataset_dict.json").is_file():
         raise InputError(f"no data set in {path}", expected="a folder made by `t5punct prepare`", fix="prepare first")
-    folder = Path(path) / split  # not the whole: if one split is empty, `datasets` does not load the other
-    if not folder.is_dir():
+    folder = Path(path) / split
+    if not any(folder.glob("*.arrow")):  # a split without rows, which `datasets` does not load
         return None
-    try:
-        rows = load_from_disk(str(folder))
-    except IndexError:  # what `datasets` raises for a split without rows
-        return None
+    rows = load_from_disk(str(folder))
     return rows if len(rows) else None

@@ -128,19 +128,17 @@ def build(config: TrainConfig) -> Run:
             "is shorter than the run; lower optim.warmup_steps", config.optim.warmup_steps, n_steps,
         )  # fmt: skip
     objective, loader, optimiser = accelerator.prepare(objective, loader, optimiser)
-    run = Run(
-        config, accelerator, model, objective, optimiser, schedule=None, sampler=sampler, loader=loader,
-        n_steps=n_steps, state=state, validator=validator, plain=plain,
-    )  # fmt: skip
     if saved is not None:  # the weights are loaded already
-        check_same_run(saved, run.state, config)
-        run.state = saved
+        check_same_run(saved, state, config)
+        state = saved
         tensors = load_file(Path(config.output) / OPTIMISER_FILE)
         # last, as making a model draws random numbers
-        restore_tensors(tensors, accelerator.unwrap_model(run.objective), run.optimiser, accelerator)
+        restore_tensors(tensors, accelerator.unwrap_model(objective), optimiser, accelerator)
     # only now is it known how many steps are done
-    run.schedule = build_schedule(config.optim, run.optimiser.optimizer, n_steps, run.state.step)
-    return run
+    schedule = build_schedule(config.optim, optimiser.optimizer, n_steps, state.step)
+    return Run(
+        config, accelerator, model, objective, optimiser, schedule, sampler, loader, n_steps, state, validator, plain
+    )
 
 
 def _accelerator(config: TrainConfig) -> Any:
