@@ -27,7 +27,7 @@ from ...text.spelling_table import TABLE_FILE, write_table
 from ...text.words import split
 from ..lock import lock_folder
 from .chunks import Chunk, ChunkConfig, cut_into_chunks
-from .corpora import CorpusConfig, Documents, find_sources, iter_texts, plan_pieces, read_documents
+from .corpora import CorpusConfig, Documents, Piece, find_sources, iter_texts, plan_pieces, read_documents
 from .spellings import learn_table
 
 _SPLITS = ("train", "validation")
@@ -172,8 +172,8 @@ def _cut_split(
     from datasets.fingerprint import generate_random_fingerprint
 
     pieces = [
-        (corpus, source, number, piece)
-        for corpus, source in zip(config.corpora, documents, strict=True)
+        {"corpus": index, "number": number, "rows": piece.rows, "n_words": piece.n_words, "start": piece.start}
+        for index, source in enumerate(documents)
         for number, piece in enumerate(piece for piece in plan_pieces(source, split_name, config.seed) if piece.n_words)
     ]
 
@@ -183,12 +183,12 @@ def _cut_split(
         source = tokenizer.source(chunk.source.split(), chunk.style).ids
         return max(len(source), len(tokenizer.encode_target(chunk.target)))
 
-    def cut(places: Mapping[str, Sequence[int]]) -> dict[str, list[Any]]:
+    def cut(batch: Mapping[str, Sequence[Any]]) -> dict[str, list[Any]]:
         chunks = list[Chunk]()
-        for place in places["piece"]:
-            corpus, source, number, piece = pieces[place]
+        for index, number, rows, n_words, start in zip(*batch.values(), strict=True):
+            corpus = config.corpora[index]
             rng = random.Random(f"{config.seed} {corpus.title} {split_name} {number}")
-            (text,) = iter_texts(source, [piece])
+            (text,) = iter_texts(documents[index], [Piece(rows, n_words, start)])
             chunks += cut_into_chunks(
                 text, config.chunks, rng, style=corpus.style, cased=config.cased, n_tokens=n_tokens
             )
@@ -197,8 +197,8 @@ def _cut_split(
     features = Features({name: Value(kind) for name, kind in _COLUMNS.items()})
     if not pieces:
         return Dataset.from_dict({name: [] for name in _COLUMNS}, features)
-    return Dataset.from_dict({"piece": range(len(pieces))}).map(
-        cut, batched=True, batch_size=_PIECES_IN_MEMORY, features=features, remove_columns=["piece"],
+    return Dataset.from_list(pieces).map(
+        cut, batched=True, batch_size=_PIECES_IN_MEMORY, features=features, remove_columns=list(pieces[0]),
         num_proc=config.workers if config.workers > 1 else None,
         cache_file_name=f"{cache}/{split_name}.arrow", new_fingerprint=generate_random_fingerprint(),
     )  # fmt: skip
