@@ -2,7 +2,7 @@
 
 `READERS` yield the documents of a file, by the ending of its name: lines, paragraphs, rows of a table, a whole
 transcript.  `read_documents` reads a corpus once, into a table on the disk, so that it may be larger than the memory.
-`plan_pieces` chooses by the lengths of documents, and `iter_texts` yields the text of what was chosen.
+`plan_pieces` chooses by the lengths of documents, and `Documents.text_of` is the text of what was chosen.
 
 >>> list(join_paragraphs(["He saw", "it.", "", "So did I."]))
 ['He saw it.', 'So did I.']
@@ -131,6 +131,15 @@ def _count_endings(files: Sequence[Path], why: str) -> list[str]:
     return [f"{number} x {ending} left out: {why}" for ending, number in sorted(counts.items())]
 
 
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """Some joined documents, by their rows: `n_words` words of them from `start` on, or all (None)."""
+
+    rows: tuple[int, ...]
+    n_words: int
+    start: int | None = None
+
+
 @dataclass(frozen=True)
 class Documents:
     """The documents of a corpus, some of them empty.
@@ -148,14 +157,10 @@ class Documents:
         counts = enumerate(self.rows["n_words"][:])  # [:] reads them at once; one by one takes 0.1 ms each
         return {row: n_words for row, n_words in counts if n_words}
 
-
-@dataclass(frozen=True, slots=True)
-class Piece:
-    """Some joined documents, by their rows: `n_words` words of them from `start` on, or all (None)."""
-
-    rows: tuple[int, ...]
-    n_words: int
-    start: int | None = None
+    def text_of(self, piece: Piece) -> str:
+        """Return the words of a piece as one text."""
+        text = " ".join(self.rows[row]["text"] for row in piece.rows)
+        return text if piece.start is None else " ".join(text.split()[piece.start : piece.start + piece.n_words])
 
 
 def read_documents(corpus: CorpusConfig, pauses_ms: tuple[int, ...], cache: str, holdout_percent: float) -> Documents:
@@ -193,21 +198,12 @@ def _document_rows(
     check(n_read, f"no text in {corpus.title}", expected="a file with text", fix=fix, kind=InputError)
 
 
-def iter_texts(documents: Documents, pieces: Iterable[Piece]) -> Iterator[str]:
-    """Yield the text of each piece; pieces without words, of short documents under a small budget, are left out."""
-    for piece in pieces:
-        text = " ".join(documents.rows[row]["text"] for row in piece.rows)
-        if piece.start is None:
-            yield text
-        elif piece.n_words:
-            yield " ".join(text.split()[piece.start : piece.start + piece.n_words])
-
-
 def plan_pieces(documents: Documents, split: str, seed: int) -> Iterator[Piece]:
     """Yield the pieces that one split takes, in order.
 
     For validation are the last `holdout_percent` of the documents, or one in `holdout_every`; of a single document it
-    is the end.  With a budget of words, every document gives one random stretch, in proportion to its length.
+    is the end.  With a budget of words, every document gives one random stretch, in proportion to its length; that of
+    a short one may have no words.
     """
     corpus = documents.corpus
     lengths = documents.lengths

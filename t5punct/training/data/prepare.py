@@ -27,7 +27,7 @@ from ...text.spelling_table import TABLE_FILE, write_table
 from ...text.words import split
 from ..lock import lock_folder
 from .chunks import Chunk, ChunkConfig, cut_into_chunks
-from .corpora import CorpusConfig, Documents, Piece, find_sources, iter_texts, plan_pieces, read_documents
+from .corpora import CorpusConfig, Documents, Piece, find_sources, plan_pieces, read_documents
 from .spellings import learn_table
 
 _SPLITS = ("train", "validation")
@@ -188,7 +188,7 @@ def _cut_split(
         for index, number, rows, n_words, start in zip(*batch.values(), strict=True):
             corpus = config.corpora[index]
             rng = random.Random(f"{config.seed} {corpus.title} {split_name} {number}")
-            (text,) = iter_texts(documents[index], [Piece(rows, n_words, start)])
+            text = documents[index].text_of(Piece(rows, n_words, start))
             chunks += cut_into_chunks(
                 text, config.chunks, rng, style=corpus.style, cased=config.cased, n_tokens=n_tokens
             )
