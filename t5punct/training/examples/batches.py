@@ -111,7 +111,7 @@ def make_collator(pad_id: int) -> Callable[[Sequence[Example]], Batch]:
         for name, value in padding.items():
             rows = [list(getattr(example, name)) for example in examples]
             width = max(map(len, rows))
-            padded[name] = torch.tensor([row + [value] * (width - len(row)) for row in rows])
+            padded[name] = torch.tensor([row + [value] * (width - len(row)) for row in rows], dtype=torch.long)
         n_words = padded["word_ends"].shape[1]
         # the teacher's codes have a byte for each class of marks and each case (`labels`)
         n_codes = max((len(code) for example in examples for code in example.teacher_codes), default=0)
