@@ -28,7 +28,7 @@ from t5punct.model import BUNDLED
 from t5punct.punctuator import Punctuator
 from t5punct.text.words import Word
 from t5punct.training.data.chunks import words_with_silences
-from t5punct.training.data.corpora import CorpusConfig, iter_texts, plan_pieces, read_documents
+from t5punct.training.data.corpora import CorpusConfig, plan_pieces, read_documents
 from t5punct.training.data.prepare import PrepareConfig
 
 
@@ -114,7 +114,8 @@ def held_out(corpus: CorpusConfig, data: PrepareConfig, pauses_ms: tuple[int, ..
     percent = data.holdout_percent
     with tempfile.TemporaryDirectory() as cache:
         documents = read_documents(corpus, pauses_ms, cache, percent)
-        yield from iter_texts(documents, plan_pieces(documents, "validation", data.seed))
+        pieces = plan_pieces(documents, "validation", data.seed)
+        yield from (documents.text_of(piece) for piece in pieces if piece.n_words)
 
 
 def _references(texts: Iterable[str], max_words: int) -> Iterator[tuple[Word, ...]]:

@@ -237,11 +237,11 @@ def _states(model: Model, examples: ChunkExamples, n_words: int) -> tuple[torch.
     """Return states of source tokens (n_tokens, d_model), and how often each token stands in more of the text."""
     some, make = first_examples(examples, n_words), make_collator(model.tokenizer.pad_id)
     states = []
-    for places in batch_by_length([len(example.source) for example in some], _BATCH_TOKENS):
+    for places in batch_by_length([len(example.input_ids) for example in some], _BATCH_TOKENS):
         batch = make([some[place] for place in places])
         encoded = model.encode(batch.input_ids, batch.attention_mask)
         states.append(encoded[batch.attention_mask.bool()].float())
-    counted = [number for example in first_examples(examples, _WORDS_COUNTED * n_words) for number in example.source]
+    counted = [number for example in first_examples(examples, _WORDS_COUNTED * n_words) for number in example.input_ids]
     return torch.cat(states), torch.bincount(torch.tensor(counted), minlength=len(model.network.shared.weight)).float()
 
 

@@ -85,14 +85,12 @@ def _states(model: Model, examples: Sequence[Example]) -> tuple[torch.Tensor, ..
     """Return states of each word's last token (n_words, d_model), and classes of its slot, case and opening mark."""
     make, encoder = make_collator(model.tokenizer.pad_id), model.network.encoder
     parts_of_batches: list[tuple[Any, ...]] = []
-    for places in batch_by_length([len(example.source) for example in examples], _BATCH_TOKENS):
+    for places in batch_by_length([len(example.input_ids) for example in examples], _BATCH_TOKENS):
         batch = make([examples[place] for place in places]).to(model.device)
         states = encoder(input_ids=batch.input_ids, attention_mask=batch.attention_mask).last_hidden_state
         real = batch.marks != IGNORED
-        openings = batch.marks[real] if batch.openings is None else batch.openings[real]
-        parts_of_batches.append(
-            (states_at_words(states, batch.word_ends)[real].float(), batch.marks[real], batch.cases[real], openings)
-        )
+        classes = (batch.marks[real], batch.cases[real], batch.openings[real])
+        parts_of_batches.append((states_at_words(states, batch.word_ends)[real].float(), *classes))
     return tuple(torch.cat(parts) for parts in zip(*parts_of_batches, strict=True))
 
 

@@ -282,11 +282,12 @@ def test_examples_have_their_classes(data: Path, trained: Path) -> None:
     for index in range(len(examples)):
         example, words = examples[index], split(rows[index]["target"]).words
         assert example.openings == tuple(("", "¿", "¡").index(word.opening) for word in words)
-        pairs = zip(example.target, example.next_word_ids, strict=True)
+        pairs = zip(example.targets, example.next_word_ids, strict=True)
         target, next_word_ids = zip(*(pair for pair in pairs if pair[0] not in tokens), strict=True)
-        without = replace(example, target=target, decoder_ids=target, next_word_ids=next_word_ids, openings=())
-        assert plain[index] == without
-        assert len(example.target) - len(target) == sum(map(bool, example.openings))
+        without = replace(example, targets=target, decoder_ids=target, next_word_ids=next_word_ids)
+        starts = plain[index].slot_starts
+        assert plain[index] == replace(without, openings=(0,) * len(words), slot_starts=starts)
+        assert len(example.targets) - len(target) == sum(map(bool, example.openings))
         n_openings += sum(example.openings)
     assert n_openings > 20
 

@@ -80,7 +80,7 @@ def _codes(
     n_codes = len(tagger.mark_classes) + len(TAGGED_CASES)
     codes = [torch.zeros(len(example.word_ends), n_codes, dtype=torch.uint8) for example in examples]
     known = [index for index in range(len(examples)) if is_known[index]]
-    for places in batch_by_length([len(examples[index].source) for index in known], batch_tokens):
+    for places in batch_by_length([len(examples[index].input_ids) for index in known], batch_tokens):
         indices = [known[place] for place in places]
         batch = make([examples[index] for index in indices]).to(model.device)
         states = model.encode(batch.input_ids, batch.attention_mask)

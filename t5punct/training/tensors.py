@@ -141,9 +141,8 @@ class PlainModel:
         """model: as it is before adapters or FSDP change it."""
         self.accelerator = accelerator
         self.is_copied = is_sharded(accelerator) or bool(lora.r)
-        self._network: Any = None
-        if self.is_copied and accelerator.is_main_process:
-            self._network = copy.deepcopy(model.network)
+        keeps_copy = self.is_copied and accelerator.is_main_process
+        self._network: Any = copy.deepcopy(model.network) if keeps_copy else None
 
     def __call__(self, model: Model, objective: Any, *, to_use: bool = False) -> Model:
         """Return the model as it is now; `to_use`: on the device, and not on the CPU, if it is a copy.

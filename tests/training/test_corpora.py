@@ -25,10 +25,8 @@ from t5punct.training.data.corpora import (
     CorpusConfig,
     find_sources,
     is_wrapped,
-    iter_texts,
     plan_pieces,
     read_documents,
-    read_text,
     source_documents,
 )
 
@@ -43,7 +41,7 @@ def iter_documents(
     """The documents of a split, or the stretches that a budget takes of them."""
     with tempfile.TemporaryDirectory() as cache:
         read = read_documents(corpus, pauses_ms, cache, holdout_percent)
-        yield from iter_texts(read, plan_pieces(read, split, seed))
+        yield from (read.text_of(piece) for piece in plan_pieces(read, split, seed) if piece.n_words)
 
 
 def documents(corpus: CorpusConfig | str, split: str = "train", **options: Any) -> list[str]:
@@ -166,7 +164,7 @@ def wrapped(width: int) -> str:
 
 def text_documents(path: Path, text: str, unit: str = "auto") -> list[str]:
     path.write_text(text, encoding="utf-8")
-    return list(read_text(path, CorpusConfig(document=unit), ()))
+    return texts(path, document=unit)
 
 
 def test_a_book_is_read_by_its_paragraphs_and_lines_that_are_documents_stay(tmp_path: Path) -> None:

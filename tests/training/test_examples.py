@@ -34,8 +34,8 @@ def test_chunks_of_a_style_come_as_often_as_the_config_says(tiny_model: Model) -
     config = DataConfig("data", styles={"talk": 3.0, "prose": 0.0, "meeting": 0.5})
     examples = ChunkExamples(data, tiny_model.tokenizer, config)
     plain = ChunkExamples(data, tiny_model.tokenizer)
-    sources = [examples[index].source for index in range(len(examples))]
-    counts = [sources.count(plain[index].source) for index in range(400)]
+    sources = [examples[index].input_ids for index in range(len(examples))]
+    counts = [sources.count(plain[index].input_ids) for index in range(400)]
     assert [sum(counts[start::4]) for start in (0, 1, 2)] == [300, 100, 0]
     assert set(counts[3::4]) == {0, 1}
     assert 35 < sum(counts[3::4]) < 65
@@ -55,11 +55,11 @@ def test_a_share_of_the_chunks_gets_errors_others_by_seed_and_epoch(tiny_model: 
         examples = ChunkExamples(data, tiny_model.tokenizer, DataConfig("data", noise=noise), seed)
         examples.epoch = epoch
         assert all(len(example.marks) == len(example.word_ends) for example in map(examples.__getitem__, range(n)))
-        return [examples[index].source for index in range(n)]
+        return [examples[index].input_ids for index in range(n)]
 
     assert sources(1, 0) == sources(1, 0) != sources(2, 0)
     assert sources(1, 0) != sources(1, 1)
-    clean = ChunkExamples(data, tiny_model.tokenizer)[0].source
+    clean = ChunkExamples(data, tiny_model.tokenizer)[0].input_ids
     assert 440 <= sum(source != clean for source in sources(1, 0, 1000)) <= 560
 
 
@@ -67,9 +67,9 @@ def test_an_example_is_encoded_as_decoding_meets_it(tiny_model: Model) -> None:
     tokenizer = tiny_model.tokenizer
     (example,) = ChunkExamples(rows(("we know right", "We know, right?!")), tokenizer)
     source = tokenizer.source(["we", "know", "right"], "talk")
-    assert (example.source, example.word_ends) == (source.ids, source.word_ends)
-    assert tokenizer.sentinel_id not in example.source, "without a share of questions nothing is asked"
-    assert example.target == tokenizer.target(["We", "know", "right"], ["", ",", "?!"])
+    assert (example.input_ids, example.word_ends) == (source.ids, source.word_ends)
+    assert tokenizer.sentinel_id not in example.input_ids, "without a share of questions nothing is asked"
+    assert example.targets == tokenizer.target(["We", "know", "right"], ["", ",", "?!"])
     assert example.marks == (0, 1, 3), "none, and of several marks the first"
 
 
@@ -86,7 +86,7 @@ def test_a_task_with_fewer_marks_and_no_capitals_takes_the_same_data(tiny_tokeni
     task = TaskConfig(marks=",.?", max_marks=1, cased=False)
     tokenizer = load_tokenizer(tiny_tokenizer_folder, task)
     (example,) = ChunkExamples(rows(("we know it stop now right", "We know: it - stop; now... Right?!")), tokenizer)
-    assert example.target == tokenizer.target("we know it stop now right".split(), ["", "", "", "", ".", "?"])
+    assert example.targets == tokenizer.target("we know it stop now right".split(), ["", "", "", "", ".", "?"])
     assert example.marks == (0, 0, 0, 0, 2, 3)
     assert len(example.word_ends) == 6
 
@@ -105,10 +105,10 @@ def test_questions_ask_about_one_slot_with_little_right_context(tiny_model: Mode
     asked = []
     for index in range(len(examples)):
         example = examples[index]
-        ((slot, lookahead),) = [key for key, ids in known.items() if ids == example.source]
-        assert example.target == tokenizer.answer(labels.get(slot, ""))
+        ((slot, lookahead),) = [key for key, ids in known.items() if ids == example.input_ids]
+        assert example.targets == tokenizer.answer(labels.get(slot, ""))
         assert set(example.marks) == {IGNORED}
-        assert len(example.source) <= examples.lengths[index]
+        assert len(example.input_ids) <= examples.lengths[index]
         asked.append((slot, lookahead))
     assert {lookahead for _, lookahead in asked} == {0, 1, 2, 3}
     unmarked = sum(slot not in labels for slot, _ in asked) / len(asked)
@@ -123,10 +123,10 @@ def test_pauses_are_read_where_the_task_has_a_token_for_them(tiny_model: Model) 
     plain = tiny_model.tokenizer
     words = ["we", "know", "right"]
     (deaf,) = ChunkExamples(rows(TIMED), plain)
-    assert deaf.source == plain.source(words, "talk").ids
+    assert deaf.input_ids == plain.source(words, "talk").ids
     hearing = TaskTokenizer(plain.tokenizer, replace(plain.task, pause_ms=280))
     ask = DataConfig("data", questions=QuestionConfig(1.0, l_max=0))
-    asked = {question.source for question in ChunkExamples(rows(*[TIMED] * 50), hearing, ask)}
+    asked = {question.input_ids for question in ChunkExamples(rows(*[TIMED] * 50), hearing, ask)}
     assert asked >= {
         hearing.source(words[: slot + 1], "talk", slot, [False, *known]).ids
         for slot, *known in ((1, False), (1, True), (2, True, False), (2, True, True))  # of the last word one may know
@@ -140,8 +140,8 @@ def test_silences_of_two_lengths_have_tokens_of_their_own_and_some_examples_hide
     words, (short, long) = ["we", "know", "right"], hearing.pause_ids
     (told, silent) = (hearing.source(words, "talk", pauses=pauses).ids for pauses in ([0, 1, 2], []))
     assert told.count(short) == told.count(long) == 1
-    assert {example.source for example in ChunkExamples(data, hearing)} == {told}
-    examples = [example.source for example in ChunkExamples(data, hearing, DataConfig("data", silent_share=0.3))]
+    assert {example.input_ids for example in ChunkExamples(data, hearing)} == {told}
+    examples = [example.input_ids for example in ChunkExamples(data, hearing, DataConfig("data", silent_share=0.3))]
     assert set(examples) == {told, silent}
     assert examples.count(silent) / 400 == pytest.approx(0.3, abs=0.07)
     one_length = TaskTokenizer(hearing.tokenizer, replace(task, long_pause_ms=None))
@@ -155,7 +155,7 @@ def test_an_example_is_never_longer_than_the_model_reads(tiny_model: Model) -> N
     noise, questions = NoiseConfig(1.0, {"substitute": 0.05, "insert": 0.5}), QuestionConfig(share=0.5)
     config = DataConfig("data", noise=noise, questions=questions)
     examples = list(ChunkExamples(rows(*[(text, text)] * 60), short, config))
-    lengths = [len(example.source) for example in examples]
+    lengths = [len(example.input_ids) for example in examples]
     assert max(lengths) <= 40
     assert max(lengths) > 34, "no more is left out than has to be"
     assert all(len(example.word_ends) == len(example.marks) == len(example.cases) for example in examples)
@@ -203,9 +203,10 @@ def test_the_order_is_random_by_seed_and_epoch_of_batches_of_about_the_same_leng
 
 def test_collate_pads_and_masks() -> None:
     first = Example(
-        (5, 6, 7, 1), (5, 8, 6, 7, 1), (5, 6, 6, IGNORED, 1), (1, 2), (1, 0), (1, 0), (0, 0, 1, NOBODY), (5, 9, 6, 7, 1)
-    )
-    second = Example((5, 1), (5, 1), (IGNORED, IGNORED), (0,), (3,), (2,), (NOBODY, NOBODY), (5, 1))
+        (5, 6, 7, 1), (5, 8, 6, 7, 1), (5, 6, 6, IGNORED, 1), (1, 2), (1, 0), (1, 0), (0, 0, 1, NOBODY),
+        (5, 9, 6, 7, 1), (0, 0), (2, 4),
+    )  # fmt: skip
+    second = Example((5, 1), (5, 1), (IGNORED, IGNORED), (0,), (3,), (2,), (NOBODY, NOBODY), (5, 1), (1,), (1,))
     batch = make_collator(pad_id=0)([first, second])
     assert batch.input_ids.tolist() == [[5, 6, 7, 1], [5, 1, 0, 0]]
     assert batch.attention_mask.tolist() == [[1, 1, 1, 1], [1, 1, 0, 0]]
@@ -216,12 +217,13 @@ def test_collate_pads_and_masks() -> None:
     assert batch.marks.tolist() == [[1, 0], [3, IGNORED]]
     assert batch.cases.tolist() == [[1, 0], [2, IGNORED]]
     assert batch.token_words.tolist() == [[0, 0, 1, NOBODY], [NOBODY] * 4]
-    labelled = make_collator(pad_id=0)([first, replace(second, teacher_codes=(b"\x01\x02",), slot_starts=(1,))])
+    assert batch.openings.tolist() == [[0, 0], [1, IGNORED]]
+    assert batch.slot_starts.tolist() == [[2, 4], [1, 0]]
+    labelled = make_collator(pad_id=0)([first, replace(second, teacher_codes=(b"\x01\x02",))])
     assert labelled.teacher_codes is not None and labelled.teacher_codes.tolist() == [
         [[0, 0], [0, 0]],
         [[1, 2], [0, 0]],
     ]
-    assert labelled.slot_starts is not None and labelled.slot_starts.tolist() == [[0, 0], [1, 0]]
     assert batch.n_words == 3
     assert {tensor.dtype for tensor in (batch.input_ids, batch.attention_mask, batch.targets)} == {torch.int64}
     moved = batch.to(torch.device("meta"))
@@ -265,7 +267,7 @@ def shown(tokenizer: TaskTokenizer, history: History) -> list[tuple[str, str, st
 
     return [
         (name(read), name(asked), name(next_word))
-        for read, asked, next_word in zip(history.decoder_ids, history.target, history.next_word_ids, strict=True)
+        for read, asked, next_word in zip(history.decoder_ids, history.targets, history.next_word_ids, strict=True)
     ]
 
 
@@ -319,12 +321,12 @@ def test_what_is_asked_is_the_texts_own(tiny_model: Model, parts: list[tuple[str
     tokenizer = tiny_model.tokenizer
     forms, texts, drawn = map(list, zip(*parts, strict=True))
     plain = make_history(tokenizer, forms, texts, [""] * len(forms))
-    assert plain.decoder_ids == plain.target == tokenizer.target(forms, texts)
+    assert plain.decoder_ids == plain.targets == tokenizer.target(forms, texts)
     history = make_history(tokenizer, forms, texts, [""] * len(forms), drawn)
-    assert len(history.decoder_ids) == len(history.target) == len(history.next_word_ids)
+    assert len(history.decoder_ids) == len(history.targets) == len(history.next_word_ids)
     for index, start in enumerate(history.slot_starts):
         # the text's own token, behind words with other marks
-        assert history.target[start] == plain.target[plain.slot_starts[index]]
+        assert history.targets[start] == plain.targets[plain.slot_starts[index]]
     if drawn == texts:
         assert history == plain
 

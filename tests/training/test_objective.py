@@ -181,6 +181,28 @@ def test_losses_and_gradients_are_the_same_and_layers_run_twice(config: TrainCon
     assert n_calls_again == 2 * n_calls
 
 
+@torch.no_grad()
+def test_states_of_a_frozen_encoder_are_computed_once_as_far_as_there_is_room(config: TrainConfig) -> None:
+    frozen = replace(config, optim=replace(config.optim, frozen=["words", "encoder"]), loss=LossConfig())
+    plain = build(frozen)
+    batch = next(iter(plain.loader))
+    n_rows, n_tokens = batch.input_ids.shape
+    is_token = batch.attention_mask.bool()
+    wanted = plain.objective._states(batch)[is_token]
+    for n_kept, n_again in ((n_rows * n_tokens, 0), (n_tokens, n_rows - 1)):
+        objective = build(replace(frozen, loss=LossConfig(kept_states=n_kept))).objective
+        computed = list[int]()  # rows, each time that the encoder is run
+
+        def note(_encoder: Any, _: Any, inputs: dict[str, torch.Tensor], computed: list[int] = computed) -> None:
+            computed.append(len(inputs["input_ids"]))
+
+        objective.network.encoder.register_forward_pre_hook(note, with_kwargs=True)
+        for _ in range(2):
+            torch.testing.assert_close(objective._states(batch)[is_token], wanted, rtol=1e-3, atol=1e-4)
+        assert computed[0] == n_rows and bool(computed[1:]) == bool(n_again)
+        assert sum(computed[1:]) <= n_again
+
+
 def test_a_place_in_the_run_draws_its_delay_and_all_of_the_list_come() -> None:
     config = DelayConfig([0, 4, None, None], layers=[1, 0])
     drawn = [config.draw(1, epoch, place, 0) for epoch in range(2) for place in range(400)]

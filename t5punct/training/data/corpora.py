@@ -2,7 +2,7 @@
 
 `READERS` yield the documents of a file, by the ending of its name: lines, paragraphs, rows of a table, a whole
 transcript.  `read_documents` reads a corpus once, into a table on the disk, so that it may be larger than the memory.
-`plan_pieces` chooses by the lengths of documents, and `iter_texts` yields the text of what was chosen.
+`plan_pieces` chooses by the lengths of documents, and `Documents.text_of` is the text of what was chosen.
 
 >>> list(join_paragraphs(["He saw", "it.", "", "So did I."]))
 ['He saw it.', 'So did I.']
@@ -13,7 +13,6 @@ from __future__ import annotations
 import glob
 import json
 import random
-import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -132,6 +131,15 @@ def _count_endings(files: Sequence[Path], why: str) -> list[str]:
     return [f"{number} x {ending} left out: {why}" for ending, number in sorted(counts.items())]
 
 
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """Some joined documents, by their rows: `n_words` words of them from `start` on, or all (None)."""
+
+    rows: tuple[int, ...]
+    n_words: int
+    start: int | None = None
+
+
 @dataclass(frozen=True)
 class Documents:
     """The documents of a corpus, some of them empty.
@@ -149,14 +157,10 @@ class Documents:
         counts = enumerate(self.rows["n_words"][:])  # [:] reads them at once; one by one takes 0.1 ms each
         return {row: n_words for row, n_words in counts if n_words}
 
-
-@dataclass(frozen=True, slots=True)
-class Piece:
-    """Some joined documents, by their rows: `n_words` words of them from `start` on, or all (None)."""
-
-    rows: tuple[int, ...]
-    n_words: int
-    start: int | None = None
+    def text_of(self, piece: Piece) -> str:
+        """Return the words of a piece as one text."""
+        text = " ".join(self.rows[row]["text"] for row in piece.rows)
+        return text if piece.start is None else " ".join(text.split()[piece.start : piece.start + piece.n_words])
 
 
 def read_documents(corpus: CorpusConfig, pauses_ms: tuple[int, ...], cache: str, holdout_percent: float) -> Documents:
@@ -164,72 +168,42 @@ def read_documents(corpus: CorpusConfig, pauses_ms: tuple[int, ...], cache: str,
 
     With `pauses_ms`, a token stands at every silence between words with times, another one for each of these lengths.
     """
-    arguments = {"corpus": corpus, "pauses_ms": pauses_ms, "holdout_percent": holdout_percent}
-    columns = {"text": "string", "n_words": "int64"}
-    rows = make_table(_document_rows, columns, arguments, cache, writer_batch_size=_ROWS_IN_MEMORY)
-    documents = Documents(corpus, rows, holdout_percent)
-    fix = "check the path or corpora.column"
-    check(documents.lengths, f"no text in {corpus.title}", expected="a file with text", fix=fix, kind=InputError)
-    return documents
-
-
-def make_table(
-    generate: Callable[..., Iterator[dict[str, Any]]], columns: Mapping[str, str], arguments: dict[str, Any],
-    cache: str, **more: Any,
-) -> Any:  # fmt: skip
-    """Return the rows of a generator as a `datasets.Dataset` in the folder `cache`; it may be empty.
-
-    columns: name -> type; more: what `Dataset.from_generator` takes.  Raises the generator's own error, and not the
-    DatasetGenerationError that `datasets` makes of it.
-    """
     from datasets import Dataset, Features, Value
     from datasets.exceptions import DatasetGenerationError
 
-    features = Features({name: Value(kind) for name, kind in columns.items()})
-    if next(generate(**arguments), None) is None:  # `datasets` refuses a generator without rows
-        return Dataset.from_dict({name: [] for name in columns}, features=features)
+    arguments = {"corpus": corpus, "pauses_ms": pauses_ms, "holdout_percent": holdout_percent}
+    features = Features({"text": Value("string"), "n_words": Value("int64")})
     try:
-        return Dataset.from_generator(generate, features=features, gen_kwargs=arguments, cache_dir=cache, **more)
+        rows = Dataset.from_generator(
+            _document_rows, features, cache, gen_kwargs=arguments, writer_batch_size=_ROWS_IN_MEMORY
+        )
     except DatasetGenerationError as error:
-        if isinstance(error.__cause__, T5PunctError | OSError):
-            raise error.__cause__ from None
-        # of an error in another process we get the text alone
-        system_error = re.search(r"^OSError: (.*)$", str(error.__cause__), re.MULTILINE)
-        if system_error:
-            raise OSError(system_error[1]) from None
-        for _ in generate(**arguments):  # raises it again, here
-            pass
-        raise
+        raise error.__cause__ or error from None  # our own error, or the system's
+    return Documents(corpus, rows, holdout_percent)
 
 
 def _document_rows(
     corpus: CorpusConfig, pauses_ms: tuple[int, ...], holdout_percent: float
 ) -> Iterator[dict[str, Any]]:
     """Yield the documents as rows of the table; of a stream, as many as its budget needs for both splits."""
-    n_left = sum(_budget(corpus, split, holdout_percent) or 0 for split in ("train", "validation"))
+    n_needed = sum(_budget(corpus, split, holdout_percent) or 0 for split in ("train", "validation"))
+    n_read = 0
     for text in source_documents(corpus, pauses_ms):
         n_words = len(text.split())
         yield {"text": text, "n_words": n_words}
-        n_left -= n_words
-        if corpus.streaming and corpus.words and n_left <= 0:
+        n_read += n_words
+        if corpus.streaming and corpus.words and n_read >= n_needed:
             return
-
-
-def iter_texts(documents: Documents, pieces: Iterable[Piece]) -> Iterator[str]:
-    """Yield the text of each piece; pieces without words, of short documents under a small budget, are left out."""
-    for piece in pieces:
-        text = " ".join(documents.rows[row]["text"] for row in piece.rows)
-        if piece.start is None:
-            yield text
-        elif piece.n_words:
-            yield " ".join(text.split()[piece.start : piece.start + piece.n_words])
+    fix = "check the path or corpora.column"
+    check(n_read, f"no text in {corpus.title}", expected="a file with text", fix=fix, kind=InputError)
 
 
 def plan_pieces(documents: Documents, split: str, seed: int) -> Iterator[Piece]:
     """Yield the pieces that one split takes, in order.
 
     For validation are the last `holdout_percent` of the documents, or one in `holdout_every`; of a single document it
-    is the end.  With a budget of words, every document gives one random stretch, in proportion to its length.
+    is the end.  With a budget of words, every document gives one random stretch, in proportion to its length; that of
+    a short one may have no words.
     """
     corpus = documents.corpus
     lengths = documents.lengths

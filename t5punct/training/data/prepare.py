@@ -12,7 +12,7 @@ import re
 import tempfile
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +27,7 @@ from ...text.spelling_table import TABLE_FILE, write_table
 from ...text.words import split
 from ..lock import lock_folder
 from .chunks import Chunk, ChunkConfig, cut_into_chunks
-from .corpora import CorpusConfig, Documents, find_sources, iter_texts, make_table, plan_pieces, read_documents
+from .corpora import CorpusConfig, Documents, Piece, find_sources, plan_pieces, read_documents
 from .spellings import learn_table
 
 _SPLITS = ("train", "validation")
@@ -36,6 +36,7 @@ COUNTS, SETTINGS, REPORT = "report.json", "prepare.yaml", "report.md"
 _MADE = (_LAST, SETTINGS, REPORT, COUNTS, TABLE_FILE, *_SPLITS)  # what a data set's folder holds
 _COLUMNS = {"source": "string", "target": "string", "style": "string", "n_words": "int64"}
 _COUNTED_WORDS = 500_000  # of the training chunks, which are shuffled
+_PIECES_IN_MEMORY = 20  # that a process cuts at a time; each may be a book
 _EXAMPLES = 3  # of each style
 _SHOWN_CHARACTERS = 200  # of an example
 _SAMPLED_DOCUMENTS = 1000  # of a corpus, and a few more
@@ -58,7 +59,7 @@ class PrepareConfig:
     holdout_percent: float = 1.0  # of each corpus's documents, the last ones, for validation; 0: none
     seed: int = 1  # the same seed makes the same data set
     tokenizer: str | None = None  # a model, to count tokens with (chunks.max_tokens)
-    workers: int = 1  # processes; with more of them the chunks are the same, in another order
+    workers: int = 1  # processes; any number of them makes the same data set
 
     def __post_init__(self) -> None:
         check_range(self, "", 0, "holdout_percent", most=99)
@@ -94,8 +95,12 @@ def prepare(config: PrepareConfig) -> PrepareReport:
     """
     from datasets import DatasetDict
 
+    from ...model import find, load_tokenizer, read_task
+
     check(config.corpora, "no corpora", expected="corpora: [{path: FILE, style: talk}]", fix="see configs/")
-    tokenizer = _load_tokenizer(config)
+    tokenizer = None
+    if config.tokenizer is not None:
+        tokenizer = load_tokenizer(config.tokenizer, read_task(find(config.tokenizer, "tokenizer")))
     task = TaskConfig() if tokenizer is None else tokenizer.task
     target = Path(config.output)
     corpora = []
@@ -118,12 +123,7 @@ def prepare(config: PrepareConfig) -> PrepareReport:
             warnings = [warning for each in documents for warning in check_text(each, cased=config.cased)]
             splits = {}
             for name in _SPLITS:
-                arguments = {
-                    "config": config, "documents": tuple(documents), "split_name": name,
-                    "worker_numbers": list(range(config.workers)),  # a list: `datasets` gives each process a part
-                }  # fmt: skip
-                n_processes = config.workers if config.workers > 1 else None
-                rows = make_table(_chunk_rows, _COLUMNS, arguments, cache, split=name, num_proc=n_processes)
+                rows = _cut_split(config, tokenizer, documents, name, cache)
                 splits[name] = rows.shuffle(seed=config.seed)
             report = _report(config, documents, splits, warnings)
             DatasetDict(splits).save_to_disk(str(output))
@@ -164,14 +164,18 @@ def check_text(documents: Documents, *, cased: bool) -> list[str]:
     return warnings
 
 
-def _chunk_rows(
-    config: PrepareConfig, documents: Sequence[Documents], split_name: str, worker_numbers: Sequence[int]
-) -> Iterator[dict[str, Any]]:
-    """Yield the chunks of a split, corpus after corpus, which this process makes.
+def _cut_split(
+    config: PrepareConfig, tokenizer: TaskTokenizer | None, documents: Sequence[Documents], split_name: str, cache: str
+) -> Any:
+    """Return the chunks of a split, corpus after corpus, as a `datasets.Dataset` in the folder `cache`."""
+    from datasets import Dataset, Features, Value
+    from datasets.fingerprint import generate_random_fingerprint
 
-    worker_numbers: the workers that it stands for; worker `i % config.workers` makes the chunks of document i.
-    """
-    tokenizer = _load_tokenizer(config)
+    pieces = [
+        {"corpus": index, "number": number, "rows": piece.rows, "n_words": piece.n_words, "start": piece.start}
+        for index, source in enumerate(documents)
+        for number, piece in enumerate(piece for piece in plan_pieces(source, split_name, config.seed) if piece.n_words)
+    ]
 
     def n_tokens(chunk: Chunk) -> int:
         if tokenizer is None:
@@ -179,24 +183,25 @@ def _chunk_rows(
         source = tokenizer.source(chunk.source.split(), chunk.style).ids
         return max(len(source), len(tokenizer.encode_target(chunk.target)))
 
-    for corpus, documents_of_corpus in zip(config.corpora, documents, strict=True):
-        pieces = plan_pieces(documents_of_corpus, split_name, config.seed)
-        for number, document in enumerate(iter_texts(documents_of_corpus, pieces)):
-            if number % config.workers not in worker_numbers:
-                continue
+    def cut(batch: Mapping[str, Sequence[Any]]) -> dict[str, list[Any]]:
+        chunks = list[Chunk]()
+        for index, number, rows, n_words, start in zip(*batch.values(), strict=True):
+            corpus = config.corpora[index]
             rng = random.Random(f"{config.seed} {corpus.title} {split_name} {number}")
-            for chunk in cut_into_chunks(
-                document, config.chunks, rng, style=corpus.style, cased=config.cased, n_tokens=n_tokens
-            ):
-                yield asdict(chunk)
+            text = documents[index].text_of(Piece(rows, n_words, start))
+            chunks += cut_into_chunks(
+                text, config.chunks, rng, style=corpus.style, cased=config.cased, n_tokens=n_tokens
+            )
+        return {name: [getattr(chunk, name) for chunk in chunks] for name in _COLUMNS}
 
-
-def _load_tokenizer(config: PrepareConfig) -> TaskTokenizer | None:
-    from ...model import find, load_tokenizer, read_task
-
-    if config.tokenizer is None:
-        return None
-    return load_tokenizer(config.tokenizer, read_task(find(config.tokenizer, "tokenizer")))
+    features = Features({name: Value(kind) for name, kind in _COLUMNS.items()})
+    if not pieces:
+        return Dataset.from_dict({name: [] for name in _COLUMNS}, features)
+    return Dataset.from_list(pieces).map(
+        cut, batched=True, batch_size=_PIECES_IN_MEMORY, features=features, remove_columns=list(pieces[0]),
+        num_proc=config.workers if config.workers > 1 else None,
+        cache_file_name=f"{cache}/{split_name}.arrow", new_fingerprint=generate_random_fingerprint(),
+    )  # fmt: skip
 
 
 def _report(

@@ -31,8 +31,8 @@ class Batch:
     """Padded examples, as `Example` has them.
 
     int64 (n_batch, n_source): input_ids, attention_mask, token_words; (n_batch, n_target): targets, next_word_ids,
-    decoder_ids; (n_batch, n_words): word_ends, marks, cases, openings (None for a task without any), and, with a
-    teacher, slot_starts.  teacher_codes: uint8 (n_batch, n_words, n_codes), all 0 where there is no label.
+    decoder_ids; (n_batch, n_words): word_ends, marks, cases, openings, slot_starts.  teacher_codes: uint8 (n_batch,
+    n_words, n_codes), all 0 where there is no label; None without a teacher.
     """
 
     input_ids: torch.Tensor
@@ -44,10 +44,10 @@ class Batch:
     cases: torch.Tensor
     token_words: torch.Tensor
     decoder_ids: torch.Tensor
+    openings: torch.Tensor
+    slot_starts: torch.Tensor
     n_words: int
     teacher_codes: torch.Tensor | None = None
-    slot_starts: torch.Tensor | None = None
-    openings: torch.Tensor | None = None
 
     def to(self, device: torch.device) -> Batch:
         values = {field.name: getattr(self, field.name) for field in fields(self)}
@@ -100,17 +100,21 @@ class BatchSampler(Sampler[list[int]]):
 
 def make_collator(pad_id: int) -> Callable[[Sequence[Example]], Batch]:
     """Return a function that pads examples into a batch; `IGNORED` stands where there is no loss."""
+    padding = {
+        "input_ids": pad_id, "token_words": NOBODY, "targets": IGNORED, "next_word_ids": IGNORED,
+        "decoder_ids": IGNORED, "word_ends": 0, "marks": IGNORED, "cases": IGNORED, "openings": IGNORED,
+        "slot_starts": 0,
+    }  # fmt: skip
 
     def make(examples: Sequence[Example]) -> Batch:
-        n_words = max(len(example.word_ends) for example in examples)
+        padded = dict[str, torch.Tensor]()
+        for name, value in padding.items():
+            rows = [list(getattr(example, name)) for example in examples]
+            width = max(map(len, rows))
+            padded[name] = torch.tensor([row + [value] * (width - len(row)) for row in rows], dtype=torch.long)
+        n_words = padded["word_ends"].shape[1]
         # the teacher's codes have a byte for each class of marks and each case (`labels`)
         n_codes = max((len(code) for example in examples for code in example.teacher_codes), default=0)
-
-        def pad(field: str, value: int, width: int = 0) -> torch.Tensor:
-            rows = [list(getattr(example, field)) for example in examples]
-            width = max(width, *map(len, rows))
-            return torch.tensor([row + [value] * (width - len(row)) for row in rows], dtype=torch.long)
-
         teacher_codes = None
         if n_codes:
             codes = bytearray()
@@ -118,22 +122,12 @@ def make_collator(pad_id: int) -> Callable[[Sequence[Example]], Batch]:
                 row = b"".join(code.ljust(n_codes, b"\0") for code in example.teacher_codes)
                 codes += row.ljust(n_words * n_codes, b"\0")
             teacher_codes = torch.frombuffer(codes, dtype=torch.uint8).view(len(examples), n_words, n_codes)
-        lengths = torch.tensor([len(example.source) for example in examples])
+        lengths = torch.tensor([len(example.input_ids) for example in examples])
         return Batch(
-            input_ids=pad("source", pad_id),
+            **padded,
             attention_mask=(torch.arange(int(lengths.max())) < lengths[:, None]).long(),
-            targets=pad("target", IGNORED),
-            next_word_ids=pad("next_word_ids", IGNORED),
-            word_ends=pad("word_ends", 0),
-            marks=pad("marks", IGNORED),
-            cases=pad("cases", IGNORED),
-            token_words=pad("token_words", NOBODY),
-            decoder_ids=pad("decoder_ids", IGNORED),
             n_words=sum(len(example.word_ends) for example in examples),
             teacher_codes=teacher_codes,
-            # as wide as `teacher_codes`, although the longest example may be a question, which has no `slot_starts`
-            slot_starts=pad("slot_starts", 0, n_words) if n_codes else None,
-            openings=pad("openings", IGNORED) if any(example.openings for example in examples) else None,
         )
 
     return make
@@ -181,11 +175,8 @@ def load_split(path: str, split: str) -> Any:
 
     if not (Path(path) / "dataset_dict.json").is_file():
         raise InputError(f"no data set in {path}", expected="a folder made by `t5punct prepare`", fix="prepare first")
-    folder = Path(path) / split  # not the whole: if one split is empty, `datasets` does not load the other
-    if not folder.is_dir():
+    folder = Path(path) / split
+    if not any(folder.glob("*.arrow")):  # a split without rows, which `datasets` does not load
         return None
-    try:
-        rows = load_from_disk(str(folder))
-    except IndexError:  # what `datasets` raises for a split without rows
-        return None
+    rows = load_from_disk(str(folder))
     return rows if len(rows) else None

@@ -41,17 +41,17 @@ _SILENCE_KNOWN = 0.5  # how often a question shows the silence after its last wo
 class Example:
     """One encoded example; IGNORED stands where nothing is decided, or asked for."""
 
-    source: tuple[int, ...]  # tokens
-    target: tuple[int, ...]  # with decoder_ids and next_word_ids: see `History`
+    input_ids: tuple[int, ...]  # tokens of the source
+    targets: tuple[int, ...]  # with decoder_ids and next_word_ids: see `History`
     next_word_ids: tuple[int, ...]
     word_ends: tuple[int, ...]  # of each word, the index of its last token in the source
     marks: tuple[int, ...]  # of each word, the class of its first mark: an index in `TaskConfig.mark_classes`
     cases: tuple[int, ...]  # of each word, the index of its case in `TAGGED_CASES`
     token_words: tuple[int, ...]  # of each source token, its word (see `delay`); NOBODY in questions
     decoder_ids: tuple[int, ...]
+    openings: tuple[int, ...]  # of each word, the class of its opening mark
+    slot_starts: tuple[int, ...]  # see `History`
     teacher_codes: tuple[bytes, ...] = ()  # with a teacher: of each word its code (see `labels`), b"" without a label
-    openings: tuple[int, ...] = ()  # of each word, the class of its opening mark; empty for a task without any
-    slot_starts: tuple[int, ...] = ()  # with a teacher: see `History`
 
 
 class ChunkExamples(Dataset[Example]):
@@ -119,26 +119,24 @@ class ChunkExamples(Dataset[Example]):
         marks = [word.marks for word in words]
         openings = [word.opening for word in words]
         forms = [word.form if task.cased else word.form.lower() for word in words]
-        teacher_codes: tuple[bytes, ...] = ()
-        if self.labels is not None:
-            teacher_codes = tuple(word.label.code_of(word.form, word.marks) if word.label else b"" for word in words)
+        teacher_codes = tuple(word.label.code_of(word.form, word.marks) if word.label else b"" for word in words)
         mark_classes = task.mark_classes
         read_marks = marks
-        if teacher_codes and rng.random() < _DRAWN_HISTORIES:
+        if self.labels is not None and rng.random() < _DRAWN_HISTORIES:
             read_marks = draw_marks(marks, teacher_codes, mark_classes, rng)
         history = make_history(self.tokenizer, forms, marks, openings, read_marks)
         return Example(
-            source=source.ids,
-            target=history.target,
+            input_ids=source.ids,
+            targets=history.targets,
             next_word_ids=history.next_word_ids,
             word_ends=source.word_ends,
             marks=tuple(mark_classes.index(of_word[:1]) for of_word in marks),
             cases=tuple(TAGGED_CASES.index(inline_case_of(form)) for form in forms),
             token_words=token_words(source),
             decoder_ids=history.decoder_ids,
+            openings=tuple(1 + task.opening.find(mark) if mark else 0 for mark in openings),
+            slot_starts=history.slot_starts,
             teacher_codes=teacher_codes,
-            openings=tuple(1 + task.opening.find(mark) if mark else 0 for mark in openings) if task.opening else (),
-            slot_starts=history.slot_starts if teacher_codes else (),
         )
 
     def unmarked_odds(self) -> float:
@@ -150,7 +148,7 @@ class ChunkExamples(Dataset[Example]):
             n_asked += 1
             n_slots += len(words)
             n_unmarked += sum(not word.marks for word in words)
-            n_asked_unmarked += question.target == self.tokenizer.answer(NO_MARKS)
+            n_asked_unmarked += question.targets == self.tokenizer.answer(NO_MARKS)
         if not 0 < n_unmarked < n_slots or not 0 < n_asked_unmarked < n_asked:
             return 1.0  # the data are too few to tell
         return n_unmarked / (n_slots - n_unmarked) * (n_asked - n_asked_unmarked) / n_asked_unmarked
@@ -198,15 +196,16 @@ class ChunkExamples(Dataset[Example]):
         ignored = (IGNORED,) * len(source.word_ends)
         answer = self.tokenizer.answer(words[slot].marks)
         return Example(
-            source=source.ids,
-            target=answer,
+            input_ids=source.ids,
+            targets=answer,
             next_word_ids=(IGNORED, *(self.tokenizer.eos_id,) * (len(answer) - 1)),
             word_ends=source.word_ends,
             marks=ignored,
             cases=ignored,
             token_words=(NOBODY,) * len(source.ids),
             decoder_ids=answer,
-            openings=ignored if self.tokenizer.task.opening else (),
+            openings=ignored,
+            slot_starts=(0,) * len(ignored),
         )
 
 
@@ -255,7 +254,7 @@ class History:
     """The tokens of a target; all but slot_starts have one at each place."""
 
     decoder_ids: tuple[int, ...]  # what the decoder reads, up to the place before
-    target: tuple[int, ...]  # what it must write at a place; IGNORED: nothing is asked
+    targets: tuple[int, ...]  # what it must write at a place; IGNORED: nothing is asked
     # what would end the slot, the first token of the next word in lower case, or the end; IGNORED where nothing is
     # decided: inside a word or a mark, and behind a case token
     next_word_ids: tuple[int, ...]

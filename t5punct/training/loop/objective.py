@@ -13,14 +13,12 @@ With a delay only the tagger, which decides alone, reads delayed states.  The de
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch import nn
 from torch.nn.functional import cross_entropy
 from torch.nn.utils.rnn import pad_sequence
-from torch.utils._pytree import register_dataclass
 
 from ...config import check
 from ...decoding.cached_decoder import output_scale
@@ -37,8 +35,7 @@ from ..labels import divergence, label_loss
 _CASE_WEIGHT = 0.5  # of the tagger's loss of case, beside that of marks
 
 
-@dataclass(frozen=True, slots=True)
-class Losses:
+class Losses(NamedTuple):
     """Scalar tensors in nats; text, slots, tags, cases are mean cross-entropies."""
 
     total: torch.Tensor  # what is minimised: the sum of the others with the config's weights
@@ -50,11 +47,7 @@ class Losses:
 
     def on_cpu(self) -> Losses:
         # all are moved together, since each move waits for the device
-        values = torch.stack([getattr(self, field.name).detach().float() for field in fields(self)]).cpu()
-        return Losses(*values)
-
-
-register_dataclass(Losses)  # FSDP searches what a module returns for tensors, and knows registered classes only
+        return Losses(*torch.stack([loss.detach().float() for loss in self]).cpu())
 
 
 class Objective(nn.Module):
@@ -98,7 +91,7 @@ class Objective(nn.Module):
             mark_logits, case_logits = self.tagger(word_states)  # (n_batch, n_words, n_classes)
             tags = _mean_loss(mark_logits, batch.marks)
             cases = _mean_loss(case_logits, batch.cases)
-            if self.tagger.openings is not None and batch.openings is not None:
+            if self.tagger.openings is not None:
                 tags = tags + _mean_loss(self.tagger.openings(word_states), batch.openings)
             if batch.teacher_codes is not None:
                 teacher = teacher + label_loss(batch.teacher_codes, mark_logits, case_logits, batch.marks != IGNORED)
@@ -165,7 +158,7 @@ class Objective(nn.Module):
 
         is_target: bool (n_batch, n_target), the places that the rows of the logits belong to.
         """
-        if batch.teacher_codes is None or batch.slot_starts is None:
+        if batch.teacher_codes is None:
             return logits.new_zeros(())
         is_labelled = (batch.teacher_codes > 0).any(-1)  # (n_batch, n_words)
         row_at_place = is_target.flatten().cumsum(0).view_as(is_target) - 1  # (n_batch, n_target)

@@ -40,7 +40,7 @@ from ..checkpoint import (
 from ..config import OptimConfig, TrainConfig, ValidationConfig
 from ..examples.batches import BatchSampler, chunks_fingerprint, load_data, load_split
 from ..examples.example import ChunkExamples
-from ..lock import lock_folder
+from ..lock import is_first, lock_folder
 from ..starting_model import check_suitable, make_starting_model
 from ..tensors import PlainModel, add_adapters, collect_tensors, is_sharded, restore_tensors
 from .objective import Losses, Objective
@@ -48,6 +48,7 @@ from .progress import RunLog, tracker_settings
 from .validation import Validator, deciding_score, is_stale, update_best
 
 _log = logging.getLogger(__name__)
+_log.addFilter(lambda _: is_first())  # of several processes only the first one tells its user
 LARGEST_NORM = 1.0  # of a step's gradients
 _TIMES_A_RUN, _LONGEST_INTERVAL = 10, 1000  # of validations and checkpoints, where the config says nothing
 # processes wait for so long while the first one validates and saves; if it ends, launchers end them
@@ -86,10 +87,9 @@ def train(config: TrainConfig) -> Path:
             is_complete = take_steps(run, progress)
         _save(run)
         if not is_complete:
-            if run.accelerator.is_main_process:
-                _log.warning(
-                    "stopped after step %s of %s, saved in %s; resume=true goes on", run.state.step, run.n_steps, output
-                )
+            _log.warning(
+                "stopped after step %s of %s, saved in %s; resume=true goes on", run.state.step, run.n_steps, output
+            )
             raise KeyboardInterrupt
     return output
 
@@ -116,31 +116,29 @@ def build(config: TrainConfig) -> Run:
     model = _ready_model(config, model, examples, accelerator)
     plain = PlainModel(model, config.lora, accelerator)
     objective = _make_objective(config, model)
-    if model.tagger is not None and objective.tagger is None and accelerator.is_main_process:
+    if model.tagger is not None and objective.tagger is None:
         _log.warning("the tagger is dropped: without training (loss.tagger_weight=0) it would not fit the new encoder")
     model = replace(model, tagger=objective.tagger)
     optimiser = build_optimiser(objective, config.optim)
     steps_per_epoch = math.ceil(len(sampler) / (accelerator.num_processes * config.optim.accumulation_steps))
     n_steps = config.optim.max_steps or steps_per_epoch * config.optim.epochs
-    if config.optim.schedule != "constant" and config.optim.warmup_steps >= n_steps and accelerator.is_main_process:
+    if config.optim.schedule != "constant" and config.optim.warmup_steps >= n_steps:
         _log.warning(
             "a warm-up of %s steps in a run of %s: the learning rate never reaches optim.lr; expected a warm-up that "
             "is shorter than the run; lower optim.warmup_steps", config.optim.warmup_steps, n_steps,
         )  # fmt: skip
     objective, loader, optimiser = accelerator.prepare(objective, loader, optimiser)
-    run = Run(
-        config, accelerator, model, objective, optimiser, schedule=None, sampler=sampler, loader=loader,
-        n_steps=n_steps, state=state, validator=validator, plain=plain,
-    )  # fmt: skip
     if saved is not None:  # the weights are loaded already
-        check_same_run(saved, run.state, config)
-        run.state = saved
+        check_same_run(saved, state, config)
+        state = saved
         tensors = load_file(Path(config.output) / OPTIMISER_FILE)
         # last, as making a model draws random numbers
-        restore_tensors(tensors, accelerator.unwrap_model(run.objective), run.optimiser, accelerator)
+        restore_tensors(tensors, accelerator.unwrap_model(objective), optimiser, accelerator)
     # only now is it known how many steps are done
-    run.schedule = build_schedule(config.optim, run.optimiser.optimizer, n_steps, run.state.step)
-    return run
+    schedule = build_schedule(config.optim, optimiser.optimizer, n_steps, state.step)
+    return Run(
+        config, accelerator, model, objective, optimiser, schedule, sampler, loader, n_steps, state, validator, plain
+    )
 
 
 def _accelerator(config: TrainConfig) -> Any:
@@ -171,8 +169,7 @@ def _ready_model(config: TrainConfig, model: Model, examples: ChunkExamples, acc
         model = model.with_task(classifies=True, unmarked_odds=examples.unmarked_odds())
     if not config.resume:
         for warning in check_suitable(examples, config.init_from):
-            if accelerator.is_main_process:
-                _log.warning("%s", warning)
+            _log.warning("%s", warning)
     network: Any = model.network
     network.decoder.set_attn_implementation("eager")  # as in EncoderT5
     if accelerator.device.type == "cpu":  # with gradients a quarter faster there than fused attention
@@ -245,7 +242,7 @@ def build_schedule(config: OptimConfig, optimiser: torch.optim.Optimizer, n_step
 def take_steps(run: Run, progress: RunLog) -> bool:
     """Take the steps that are left, with validations and checkpoints; return whether no interrupt ended them early."""
     accelerator = run.accelerator
-    with noting_interrupts(show=accelerator.is_main_process) as interrupt:
+    with noting_interrupts() as interrupt:
         while not _is_over(run):
             run.loader.dataset.epoch = run.state.epoch
             run.sampler.set_position(run.state.epoch, run.state.batch * accelerator.num_processes)
@@ -331,7 +328,7 @@ def validate(run: Run, progress: RunLog) -> bool:
     progress.record(line)
     run.state = update_best(run.state, line, deciding_score(run.config))
     # `_is_over` ends the run after this step
-    if is_stale(run.state, run.config.validation.patience) and run.accelerator.is_main_process:
+    if is_stale(run.state, run.config.validation.patience):
         best = f"{run.state.score} {run.state.best} of step {run.state.best_step}"
         _log.info("stopped at step %s: nothing better than %s", run.state.step, best)
     return run.state.best_step == run.state.step
@@ -351,11 +348,10 @@ def _save(run: Run) -> None:
 
 
 @contextmanager
-def noting_interrupts(*, show: bool) -> Iterator[Event]:
+def noting_interrupts() -> Iterator[Event]:
     """Let the first interrupt or termination set the event that is yielded; a second one ends the process, as usual.
 
-    A signal that is ignored (`nohup`), or has a handler of somebody else's, keeps that.  show: whether this process
-    tells its user.
+    A signal that is ignored (`nohup`), or has a handler of somebody else's, keeps that.
     """
     interrupt = Event()
     usual_handlers: dict[int, Any] = {}  # of the signals that are noted
@@ -367,9 +363,8 @@ def noting_interrupts(*, show: bool) -> Iterator[Event]:
     def note(number: int, frame: object) -> None:
         restore_handlers()
         interrupt.set()
-        if show:
-            with suppress(RuntimeError):  # where the interrupt falls into a write to the same stream
-                _log.warning("interrupted: the run ends after this step and is saved; once more, and it ends at once")
+        with suppress(RuntimeError):  # where the interrupt falls into a write to the same stream
+            _log.warning("interrupted: the run ends after this step and is saved; once more, and it ends at once")
 
     try:
         for number in (signal.SIGINT, signal.SIGTERM):
