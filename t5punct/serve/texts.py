@@ -128,8 +128,8 @@ def answer_of(body: Body, request: TextRequest, engine: Engine, max_words: int) 
     warnings = _warnings(punctuator.model.name, transcripts)
     if body.texts is not None and request.format is None:
         for number, text in enumerate(body.texts, start=1):
-            if mistake := opening_mistake(text.splitlines(keepends=True), f"text {number}"):
-                warnings += (f"{mistake.found}; its times and names become words: send it as a file",)
+            if error := opening_mistake(text.splitlines(keepends=True), f"text {number}"):
+                warnings += (f"{error.found}; its times and names become words: send it as a file",)
     if body.texts is None:
         [(name, transcript)] = transcripts
         pieces = iter(punctuator.file_pieces(transcript, words, request.writer, name))
