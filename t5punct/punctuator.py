@@ -44,7 +44,7 @@ from .text.render import (
     unsure_case,
     write_only,
 )
-from .text.spelling import is_spoken
+from .text.spelling import is_spelled_out, is_spoken
 from .text.words import Word, checked_text, readable
 from .transcripts.formats import Transcript, opening_mistake, transcript_of
 from .transcripts.items import SpokenWord, add_pauses, in_file_order, written_items
@@ -57,6 +57,7 @@ from .windows.presets import DEFAULT_PRESET, load_preset
 from .windows.votes import Vote, apply_sentence_position, begins_next, end_sentence
 
 __all__ = ["Punctuator", "PunctuatorConfig"]
+_MOST_LETTERS = 5  # of `h t m l`, before and behind one
 _POOL_BATCHES = 4  # windows with the words of about this many batches are sorted by length together
 _log = logging.getLogger(__name__)
 
@@ -269,8 +270,31 @@ class Punctuator:
         kept = view.words[index].given if self.config.render.keep_marks else NO_MARKS
         if kept:
             return replace(vote, marks={kept: 1.0})
+        letters = self._letters_around(view.words, index)
+        if letters:
+            case = Case.LOWER if "".join(view.words[place].text for place in letters) == "pm" else Case.UPPER
+            marks = {NO_MARKS: 1.0} if index + 1 in letters else vote.marks
+            vote = replace(vote, marks=marks, cases={case.value: 1.0}, inside=None)
         ends = view.is_last and index == len(view.words) - 1 and not self.config.fragment
         return end_sentence(vote, self._alphabet.marks) if ends else vote
+
+    def _letters_around(self, words: Sequence[Word], index: int) -> range:
+        """Return the indices of the letters of an abbreviation that a word is one of, `u s a`; empty if it is none.
+
+        Only English texts have such, and no chat, which has `u r`.  With a delay, letters farther ahead do not count.
+        """
+        is_english = self.model.spellings.spell("i") == "I"
+        if not is_english or not _is_letter(words[index]) or self.decoding.style == "chat":
+            return range(0)
+        begin = index
+        while begin > max(0, index - _MOST_LETTERS) and _is_letter(words[begin - 1]):
+            begin -= 1
+        n_ahead = _MOST_LETTERS if self.decoding.delay_words is None else self.decoding.delay_words
+        stop = index + 1
+        while stop < min(len(words), index + 1 + n_ahead) and _is_letter(words[stop]):
+            stop += 1
+        is_abbreviation = is_spelled_out("".join(word.text for word in words[begin:stop]))
+        return range(begin, stop) if is_abbreviation else range(0)
 
     @property
     def alignment(self) -> AlignmentCounts | None:
@@ -388,3 +412,8 @@ class Punctuator:
         if mistake := opening_mistake(text.splitlines(keepends=True), f"{text[:20]!r}"):
             _log.warning("%s; its times and names become words: use punctuate_file", mistake.found)
         return Transcript([*read_plain(io.StringIO(text, newline="\n"), self.model.task.alphabet)])
+
+
+def _is_letter(word: Word) -> bool:
+    """Return whether a word is a letter without marks, as recognisers write those of abbreviations."""
+    return len(word.text) == 1 and word.text.isascii() and word.text.isalpha() and not word.marks

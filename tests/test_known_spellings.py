@@ -56,6 +56,17 @@ def test_names_are_written_so_wherever_they_stand_if_there_is_a_table(small: Pun
     assert "iphone" in bare(bare_model.punctuate("we have an iphone here"))
 
 
+def test_letters_of_an_abbreviation_apart_have_capitals_and_no_marks_between_them(small: Punctuator) -> None:
+    def letters_of(punctuator: Punctuator, text: str) -> str:
+        words = punctuator.punctuate(text).split()
+        return " ".join(word for word in words if len(word.strip(",.")) == 1)
+
+    assert letters_of(small, "we use s q l and h t m l at five p m here").replace(",", "") == "S Q L H T M L p m"
+    assert letters_of(small, "plan b i think is good") in ("B I", "B, I")
+    in_chat = small.with_config(decoding=DecodingConfig(style="chat"))
+    assert letters_of(in_chat, "so u r great") == "u r"
+
+
 def test_i_has_a_capital_in_texts_streams_and_files_but_not_where_case_is_kept(
     small: Punctuator, tmp_path: Path
 ) -> None:

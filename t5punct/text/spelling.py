@@ -58,6 +58,7 @@ _DEGREES = {"ph.d", "b.sc", "m.sc"}
 _LOWERED = {  # initialisms that are written in lower case
     "e.g", "i.e", "a.m", "p.m", "a.k.a", "c.f", "p.a", "d.h", "u.a", "o.a", "b.v", "i.p.v", "m.b.t", "d.w.z",
 }  # fmt: skip
+_LETTERS_THAT_ARE_WORDS = "aAiI"
 _UNITS = {"km", "kg", "cm", "mm", "mg"}  # no others: `ml` may be machine learning
 _CLITIC = re.compile(r"['’][tsnk]", re.IGNORECASE)  # Dutch words of one letter
 _SYMBOLS = re.compile(r"[+#&$€£¥%°§]|^\w\*$")  # C++, C#, AT&T, 20°C, A*
@@ -164,6 +165,17 @@ def is_of_phrase(before: str, word: str, following: str) -> bool:
 def may_be_initial(word: str) -> bool:
     """Return whether a word may be an initial: `J`, also `f` in small letters; not `I`."""
     return len(word) == 1 and word.isalpha() and not is_first_person(word)
+
+
+def is_spelled_out(letters: str) -> bool:
+    """Return whether English words of one letter in a row are those of an abbreviation, as recognisers write `u s a`.
+
+    `i` and `a` are words, too.
+
+    >>> [is_spelled_out(letters) for letters in ("usa", "pm", "ibm", "bi", "a")]
+    [True, True, True, False, False]
+    """
+    return sum(letter not in _LETTERS_THAT_ARE_WORDS for letter in letters) > 1
 
 
 def is_initialism(word: str) -> bool:

@@ -23,9 +23,10 @@ from t5punct.streaming import Committed, StreamConfig, StreamingPunctuator, Stre
 from t5punct.t5.encoder import blocks_of
 from t5punct.t5.tagger import Tagger
 from t5punct.text.render import AnnotatedWord
+from t5punct.text.spelling_table import SpellingTable
 from t5punct.windows.plan import WindowConfig
 
-PIECES = ["we", "know", "that", "iPhone", "3.5", "U.S.", "🙂", "no", "I", "how", "xylophone", "right?"]
+PIECES = ["we", "u", "s", "m", "that", "iPhone", "3.5", "U.S.", "🙂", "no", "I", "how", "xylophone", "right?"]
 WORDS = st.lists(st.sampled_from(PIECES), min_size=1, max_size=30)
 LOOKAHEADS = st.integers(0, 5)
 few = settings(max_examples=5, suppress_health_check=list(HealthCheck))
@@ -59,7 +60,8 @@ def model(request: pytest.FixtureRequest, tiny_model: Model, tmp_path_factory: p
 
 @pytest.fixture(scope="module")
 def punctuator(model: Model) -> Punctuator:
-    return Punctuator(model, PunctuatorConfig(decoding=DecodingConfig("tagger")))
+    english = replace(model, spellings=SpellingTable(("I",)))  # so `u s` is an abbreviation
+    return Punctuator(english, PunctuatorConfig(decoding=DecodingConfig("tagger")))
 
 
 def _delayed(lookahead: int) -> StreamConfig:
