@@ -9,7 +9,7 @@ import pytest
 import torch
 from from_encoder import from_encoder
 from from_scratch import fresh
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from strategies import chunked, streamed_together
 from tiny import TINY_SHAPE
@@ -88,6 +88,7 @@ def _assert_decided_as(words: Sequence[AnnotatedWord], wanted: Sequence[Annotate
 
 
 @few
+@example(["we", "u", "s"] * 5, 0, random.Random(1))
 @given(WORDS, LOOKAHEADS, st.randoms(use_true_random=False))
 def test_a_stream_equals_the_whole_text_with_the_same_mask_in_any_chunking(
     punctuator: Punctuator, words: list[str], lookahead: int, rng: random.Random
