@@ -87,8 +87,8 @@ def write_report(run: Path, config: TrainConfig, on_progress: OnWords = lambda n
             words = line["words"]
     if seconds:
         lines.append(
-            f"- {log[-1]['step']:,} steps on {words:,} words in {seconds / 3600:.1f} hours ({seconds / 60:.1f} "
-            f"minutes), without validation and saving: {words / seconds:,.0f} words a second."
+            f"- {log[-1]['step']:,} steps on {words:,} words in {seconds / 60:,.1f} minutes, without validation and "
+            f"saving: {words / seconds:,.0f} words a second."
         )
     lines += [*(f"- {note}" for note in notes), ""]
     if draw_curves(log, run / PICTURE):

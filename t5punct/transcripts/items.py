@@ -116,6 +116,7 @@ class Echo(Kept):
 
 Item = Kept | SpokenWord
 _BESIDE_MS = 500
+_DASHES = ("-", "–", "—")  # that open a line of a subtitle
 
 
 def goes_on_beside(end_ms: int | None, start_ms: int | None) -> bool:
@@ -246,6 +247,8 @@ def leave_out_removed(written: Iterable[WrittenItem]) -> list[WrittenItem]:
         if isinstance(before, WrittenWord):
             after = join_around_removed(before.spoken.after, item.in_file)
             remaining.append(replace(before, spoken=replace(before.spoken, after=after)))
+        elif before.role is Role.SPEAKER and before.shown in _DASHES and "\n" in item.in_file:
+            remaining.append(Kept("", before.breaks, cue=before.cue))  # nothing is left of the line but its dash
         else:
             text = join_around_removed(before.text, item.in_file)
             bare = before.bare or before.text  # what it shows is not changed by tags of the removed word

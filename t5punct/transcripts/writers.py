@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 
+from ..config import check
 from ..errors import ConfigError, InputError
 from ..text.marks import ends_sentence
 from ..text.spelling import precedes_name
@@ -130,12 +131,8 @@ class ParagraphConfig:
     pause_ms: int | None = None  # when so long a silence follows
 
     def __post_init__(self) -> None:
-        if any(value is not None and value < 1 for value in (self.sentences, self.pause_ms)):
-            raise ConfigError(
-                f"paragraphs of {self.sentences} sentences, pauses of {self.pause_ms} ms",
-                expected="1 or more",
-                fix="check --paragraphs",
-            )
+        for name, value in {"paragraphs": self.sentences, "paragraph_pause_ms": self.pause_ms}.items():
+            check(value is None or value > 0, f"{name} {value}", expected="1 or more", fix=f"raise {name}")
 
 
 def running_text(written: Iterable[WrittenItem]) -> list[WrittenItem]:

@@ -119,7 +119,7 @@ def test_the_page_has_scores_gain_course_and_settings(
     assert f"| {gain['gain']:+.1f} | {gain['gain_interval'][0]:+.1f} to" in shown
     assert f"model:{run}" in values["scores"]["signature"] and f"model:{run}" not in shown.partition("## Settings")[0]
     for part in (
-        "# run\n", "![losses and scores](report.png)", "4 steps on 1,200 words in 0.0 hours (0.1 minutes)",
+        "# run\n", "![losses and scores](report.png)", "4 steps on 1,200 words in 0.1 minutes",
         "150 words a second", "## Scores on dev.txt", "| at the start | gain |", "torch ", "processors",
         "report:\n  file:",
     ):  # fmt: skip

@@ -214,7 +214,7 @@ def test_paragraphs_end_where_it_is_silent_and_not_at_a_direction() -> None:
     assert converted(owned, "ctm", config) == "Mr. Who Inc.\n\nso\n", "a silence shows that `Inc.` ended a sentence"
     with pytest.raises(ConfigError, match="paragraphs in a file of another format; expected text; add --to text"):
         converted(text, "ctm", WriterConfig(paragraphs=ParagraphConfig(2)))
-    with pytest.raises(ConfigError, match="paragraphs of 0 sentences"):
+    with pytest.raises(ConfigError, match="paragraphs 0; expected 1 or more"):
         ParagraphConfig(sentences=0)
     cue = "{n}\n00:00:0{n},000 --> 00:00:0{n},900\n{text}\n\n"
     said = ("we left.", "[Laughter]", "it was late.", "so", "yes.")
@@ -288,6 +288,7 @@ CUE, VTT_CUE = "1\n00:00:01,000 --> 00:00:02,000\n", "WEBVTT\n\n00:01.000 --> 00
 @pytest.mark.parametrize(("name", "text", "to", "left"), [
     ("lines", "hi\num\nyes um\n", None, "hi\n\nyes\n"),  # lines of their own stay lines
     ("srt", f"{CUE}um <i>we know</i>\n", None, f"{CUE}<i>we know</i>\n"),
+    ("srt", f"{CUE}- um uh\n- we know\n", None, f"{CUE}- we know\n"),  # no dash stays alone
     ("vtt", f"{VTT_CUE}um<00:01.500><c> know</c>\n", None, f"{VTT_CUE}<00:01.500><c>know</c>\n"),
     # tags are not shown in another format
     ("srt", f"{CUE}JOHN: um <i>we know</i>\n", "text", "JOHN: we know\n"),
