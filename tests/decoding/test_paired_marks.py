@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from t5punct.decoding.inputs import WindowInput
 from t5punct.decoding.paired_marks import LEAST, ODDS, Pairs, WordScores, pair_marks
+from t5punct.decoding.slots import SlotDecoder
 from t5punct.decoding.tagging import TagDecoder
 from t5punct.model import Model
 from t5punct.t5.tagger import Tagger
@@ -116,3 +117,13 @@ def test_a_word_without_a_slot_is_not_opened(tagged_model: Model) -> None:
     window = WindowInput.of("so we go".split(), [False, True, True])
     (votes,) = TagDecoder(_by_hand(tagged_model)).votes([window])
     assert openings_of(votes)[0] == "" and openings_of(votes).count("¿") == 1
+
+
+def test_slots_take_the_openings_of_the_tagger(tagged_model: Model) -> None:
+    model = _by_hand(tagged_model.with_task(opening="¿¡"))
+    windows = [WindowInput.of("so we go".split()), WindowInput.of(["yes"])]
+    votes = SlotDecoder(model).votes(windows, [2, 1])
+    assert [len(own) for own in votes] == [2, 1]
+    tagged = TagDecoder(model).votes(windows, [2, 1])
+    assert [openings_of(own) for own in votes] == [openings_of(own) for own in tagged]
+    assert {chance for own in votes for vote in own for chance in (vote.openings or {}).values()} == {1.0}
