@@ -184,6 +184,10 @@ def find(source: str | Path | None, kind: str = "model", revision: str | None = 
 
     The bundled default (None), a folder of this name that holds a model, a bundled model of this name, or a hub id's.
     """
+    mistake = f"a {kind} {source!r}"
+    check(
+        isinstance(source, str | Path | None), mistake, expected="a name or a folder", fix="name one", kind=ModelError
+    )
     if source is None:
         source = BUNDLED_MODELS / BUNDLED
     elif str(source) in bundled_names() and not (Path(source) / "config.json").is_file():

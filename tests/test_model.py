@@ -88,6 +88,8 @@ def test_a_wrong_model_is_one_clear_line(tmp_path: Path, monkeypatch: pytest.Mon
         with pytest.raises(ModelError, match="expected a T5 folder") as caught:
             models.load(source)
         assert "\n" not in str(caught.value)
+    with pytest.raises(ModelError, match="a model 5; expected a name or a folder"):
+        models.load(5)  # type: ignore[arg-type]
     with pytest.raises(ModelError, match="no bundled model 'huge'; expected one of base, large, multi, small"):
         models.bundled_folder("huge")
 

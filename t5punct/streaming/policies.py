@@ -56,9 +56,10 @@ class StreamConfig:
             least = 1 if name == "every" else 0
             check(
                 isinstance(value, int) and least <= value < self.window,
-                f"{name} of {value} words in a window of {self.window}",
-                expected=f"{least} or more, and less than the window", fix=f"change {name} or the window",
-            )  # fmt: skip
+                f"{name} of {value!r} words in a window of {self.window}",
+                expected=f"a whole number, {least} or more, and less than the window",
+                fix=f"change {name} or the window",
+            )
         if self.policy != "entropy":
             return
         mistake = f"l_min {self.l_min}, l_max {self.l_max}"
