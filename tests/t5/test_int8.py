@@ -93,6 +93,16 @@ def test_rows_in_int8_come_back_with_a_small_error(wide_model: Model, tmp_path: 
     assert torch.allclose(again.scales, rows.scales, rtol=1e-6)
 
 
+def test_what_weights_in_int8_have_learned_since_is_not_rounded_away() -> None:
+    generator = torch.Generator().manual_seed(1)
+    rows = Int8Rows.of(torch.randn(128, 256, generator=generator))
+    weight = rows.float()
+    assert torch.equal(Int8Rows.of(weight).integers, rows.integers)
+    change = 0.25 * rows.scales * torch.randn(128, 256, generator=generator)  # a quarter of a step
+    left = Int8Rows.of(weight + change).float() - weight
+    assert float((left * change).sum() / (change**2).sum()) == pytest.approx(1.0, abs=0.1)
+
+
 def test_weights_in_common_are_read_from_the_folder_that_holds_them(wide_model: Model, tmp_path: Path) -> None:
     models.save(wide_model, tmp_path / "large", int8=True)
     pupil = replace(wide_model, network=deepcopy(wide_model.network))
