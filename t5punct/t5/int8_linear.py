@@ -3,9 +3,9 @@
 In: a network in float32 on a CPU.  Out: a copy of it that multiplies in int8; embeddings and the output are shared.
 
 A layer computes y = (q(x) q(W)^T) s_x s_W + b: its input x, a row for each token, is divided by s_x (`steps`), a 127th
-of its largest value, and rounded (weights: `Int8Rows.of`; dynamic quantisation, Jacob 2018; one scale for each row of both, as in LLM.int8(),
-Dettmers 2022, equation 4).  Sums of integers are exact, and each row has a scale of its own.  So a token's result does
-not depend on the other tokens of its batch.
+of its largest value, and rounded (dynamic quantisation, Jacob 2018; one scale for each row of both, as in LLM.int8(),
+Dettmers 2022, equation 4; weights: `Int8Rows.of`).  Sums of integers are exact, and each row has a scale of its own.
+So a token's result does not depend on the other tokens of its batch.
 
 Processors with AVX512-VNNI or AMX multiply int8 about ten times as fast as float32.  On processors without VNNI
 oneDNN's product is about twice as fast as float32, but it adds the products of two neighbours in 16 bits, so a row's
