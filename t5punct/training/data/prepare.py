@@ -226,8 +226,8 @@ def _report(
         raise ConfigError(
             f"no chunk to train on: {n_documents} documents, {n_held_out} held out, the longest with {longest} words",
             expected=f"documents of {min_words} words and more",
-            fix="raise corpora.words, which all documents share, lower holdout_percent or chunks.min_words, make longer "
-            "documents of lines with corpora.join or corpora.document, or add text",
+            fix="raise corpora.words, which all documents share, lower holdout_percent or chunks.min_words, make "
+            "longer documents of lines with corpora.join or corpora.document, or add text",
         )
     if not len(splits["validation"]):
         warnings.append(
