@@ -293,7 +293,9 @@ class Punctuator:
         stop = index + 1
         while stop < min(len(words), index + 1 + n_ahead) and _is_letter(words[stop]):
             stop += 1
-        is_abbreviation = is_spelled_out("".join(word.text for word in words[begin:stop]))
+        if words[begin].text == "a":  # `a d v d`
+            begin += 1
+        is_abbreviation = begin <= index and is_spelled_out("".join(word.text for word in words[begin:stop]))
         return range(begin, stop) if is_abbreviation else range(0)
 
     @property

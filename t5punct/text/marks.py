@@ -45,10 +45,10 @@ _ENDS = ENDS_SENTENCE + "".join(mark for mark, here in OTHER_SCRIPTS.items() if 
 _UNIT = re.compile(r"(?:(?<=\d)|(?<=\d['’]))(?:st|nd|rd|th|s|am|pm)(?![^\W\d_])", re.IGNORECASE)
 _NEVER_UPPER = re.compile(r"\W*\d+(?:st|nd|rd|th|['’]?s)", re.IGNORECASE)  # `3rd`, `80s`; but `10AM`
 _INITIALS = re.compile(r"(?<!['’])\b[^\W\d_]")  # in `u.s.'s` all but the last
-# o'neil and d'angelo have two capitals; o'clock, d'you, d'oh and the like have one
+# o'neil has two capitals; o'clock and d'abord have one, and so has d'angelo: in five languages `d'` is a word
 _DUTCH_ARTICLE = re.compile(r"['’][st]-(?=[^\W\d_])")  # of places: `'s-Hertogenbosch`
 _DUTCH_IJ = re.compile(r"ij(?=[bdklmnprsvwz]|$)")  # one letter where it begins a word: `IJsland`; but `Ijaz`
-_NAME = re.compile(r"[od]['’](?=[^\W\d_]{3})(?!(?:clock|you|accord)\b)")
+_NAME = re.compile(r"o['’](?=[^\W\d_]{3})(?!clock\b)")
 
 
 def ends_sentence(marks: str) -> bool:
