@@ -283,8 +283,10 @@ class Punctuator:
 
         Only English texts have such, and no chat, which has `u r`.  With a delay, letters farther ahead do not count.
         """
+        if not _is_letter(words[index]):  # nearly always
+            return range(0)
         is_english = self.model.spellings.spell("i") == "I"
-        if not is_english or not _is_letter(words[index]) or self.decoding.style == "chat":
+        if not is_english or self.model.task.style_or_default(self.decoding.style) == "chat":
             return range(0)
         begin = index
         while begin > max(0, index - _MOST_LETTERS) and _is_letter(words[begin - 1]):

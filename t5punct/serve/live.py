@@ -108,6 +108,7 @@ class LiveStream:
         """
         code = BROKEN
         reason = ""
+        mistake: T5PunctError | None = None
         inbox = _Inbox(self.socket)
         answering = asyncio.ensure_future(self._answer(inbox))
         reading = asyncio.ensure_future(inbox.fill())
@@ -125,14 +126,17 @@ class LiveStream:
             code = GOING_AWAY
             reason = f"nothing was said or read for {self.idle_s:g} s"
         except T5PunctError as error:
-            await refuse(self.socket, error)
+            mistake = error
         finally:
             for task in (answering, reading, stop):
                 task.cancel()
             await asyncio.wait({answering, reading, stop})
             if not answering.cancelled():  # sending failed, as the client has left; asyncio logs what nobody looks at
                 answering.exception()
-            await close(self.socket, code, reason)
+            if mistake:
+                await refuse(self.socket, mistake)
+            else:
+                await close(self.socket, code, reason)
 
     async def _answer(self, inbox: _Inbox) -> tuple[int, str]:
         """Answer the messages one by one; return the code and the reason with which the stream ends."""

@@ -76,7 +76,7 @@ _MOST = {
     **dict.fromkeys(("window", "stride", "mask_left", "mask_right", "lead_in"), 512),
 }
 _KINDS = {"integer": "a whole number", "number": "a number", "boolean": "true or false", "string": "text"}
-_JSON = re.compile(r'\s*\{\s*["}]')
+_JSON_BEGINS = re.compile(r'\s*\{\s*["}]')
 _TERMS = "Your own spellings, one a line: pytorch=PyTorch, ASR, gonna=going to."
 
 
@@ -170,7 +170,7 @@ class Message:
 
 def message_of(text: str) -> Message:
     """Parse a client's message: a json, or plain words.  Raises InputError for a json that is no message."""
-    if not _JSON.match(text):  # `{laughs}` is a word
+    if not _JSON_BEGINS.match(text):  # `{laughs}` is a word
         return Message((TimedWord(text),))
     try:
         values = json.loads(text)

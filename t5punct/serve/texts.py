@@ -125,11 +125,7 @@ def answer_of(body: Body, request: TextRequest, engine: Engine, max_words: int) 
     is_short = n_words <= max_words
     check(is_short, f"{n_words} words", expected=f"at most {max_words}", fix="send it in parts", kind=TooLongError)
     words = engine.annotate(texts, request.config)  # of all texts, one after the other
-    warnings = _warnings(punctuator.model.name, transcripts)
-    if body.texts is not None and request.format is None:
-        for number, text in enumerate(body.texts, start=1):
-            if error := opening_mistake(text.splitlines(keepends=True), f"text {number}"):
-                warnings += (f"{error.found}; its times and names become words: send it as a file",)
+    warnings = _warnings(punctuator.model.name, transcripts, () if request.format else body.texts or ())
     if body.texts is None:
         [(name, transcript)] = transcripts
         pieces = iter(punctuator.file_pieces(transcript, words, request.writer, name))
@@ -173,11 +169,18 @@ def _json_pieces(texts: Iterable[str], warnings: Sequence[str], *, is_one: bool)
     yield f', "warnings": {json.dumps(warnings)}}}\n' if warnings else "}\n"
 
 
-def _warnings(model: str, transcripts: Sequence[tuple[str, Transcript]]) -> tuple[str, ...]:
-    """Return a warning of each language that the model does not know; it names the first text in that language."""
+def _warnings(model: str, transcripts: Sequence[tuple[str, Transcript]], texts: Sequence[str]) -> tuple[str, ...]:
+    """Return a warning of each language that the model does not know, and of each of `texts` that is a file.
+
+    That of a language names the first text in it.  texts: those of json whose format nobody named.
+    """
     warnings = dict[str, str]()  # by language
     for name, transcript in transcripts:
         language = unknown_language(model, transcript.normal_words)
         if language is not None and language not in warnings:
             warnings[language] = language_warning(model, language, "the text" if len(transcripts) == 1 else name)
-    return tuple(warnings.values())
+    mistakes = (
+        opening_mistake(text.splitlines(keepends=True), f"text {number}") for number, text in enumerate(texts, start=1)
+    )
+    files = [f"{mistake.found}; its times and names become words: send it as a file" for mistake in mistakes if mistake]
+    return (*warnings.values(), *files)
