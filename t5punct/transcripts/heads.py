@@ -20,15 +20,24 @@ from itertools import pairwise
 
 from ..text.languages import LANGUAGES, SMALL_WORDS
 
-_DATE = r"(?:\d{4}-\d\d-\d\d|\d{1,2}[./]\d{1,2}[./]\d{2,4}),?[T ]"  # before a time, as chats and logs have it
-_WITH_HOURS = r"\d{1,3}:\d\d:\d\d"
-# `0:03`, `1:02:03.5`, and with frames as editing programs have them: `00:00:01;12`
-TIME = rf"(?:{_DATE})?\d{{1,3}}:\d\d(?::\d\d(?:[.,;:]\d{{1,3}})?|[.,]\d{{1,3}})?(?:\s?[AaPp]\.?[Mm]\b\.?)?"
+_DAY = r"(?:\d{4}-\d\d-\d\d|\d{1,2}[./]\d{1,2}[./]\d{2,4})"
+_DATE = rf"{_DAY},?[T ]"  # before a time, as chats and logs have it
+_WITH_HOURS = r"\d{1,3}[:;]\d\d[:;]\d\d"
+_ZONE = r"(?:Z|[+-]\d\d:?\d\d)"  # behind a time in logs
+# `0:03`, `1:02:03.5`, and with frames as editing programs have them: `00:00:01;12` or `00;00;01;12`
+TIME = (
+    rf"(?:{_DATE})?(?:{_WITH_HOURS}(?:[.,;:]\d{{1,6}})?{_ZONE}?|\d{{1,3}}:\d\d(?:[.,]\d{{1,3}})?)"
+    r"(?:\s?[AaPp]\.?[Mm]\b\.?)?"
+)
 _SPAN = rf"{TIME}(?:\s*(?:-{{1,2}}>|[-–—,])\s*|\s+){TIME}"
 _SECONDS = r"\d{1,6}[.,]\d{1,3}s?"
 _SECONDS_SPAN = rf"{_SECONDS}(?:[ ]*(?:-{{1,2}}>|[-–—])[ ]*|[ ]+){_SECONDS}"  # `0.00s -> 2.50s`, `0,5 2,5`
 # `#00:00:04-5#` is a time of MAXQDA, f4 and easytranscript
-BRACKETED = rf"\[(?:{TIME}|{_SPAN}|{_SECONDS_SPAN})\]|\({TIME}\)|\#{_WITH_HOURS}(?:[-.,]\d{{1,3}})?\#"
+# `[10:31 AM, 1/2/2024]` is a time of WhatsApp; a time of a video may be a link in Markdown: `[00:03](https://..)`
+BRACKETED = (
+    rf"\[(?:{TIME}|{_SPAN}|{_SECONDS_SPAN}|{TIME},\ {_DAY})\](?:\(https?://[^()\s]*\))?|\((?:{TIME}|{_SPAN})\)"
+    rf"|\#{_WITH_HOURS}(?:[-.,]\d{{1,3}})?\#"
+)
 _CLOCK = rf"(?:{_WITH_HOURS}|0\d:\d\d)(?:[.,;:]\d{{1,3}})?"  # nobody says such a time
 _CAPITAL = "[" + "".join(char for char in map(chr, range(0x530)) if char.isupper()) + "]"  # Latin, Greek, Cyrillic
 _LOUD = rf"{_CAPITAL}[{_CAPITAL[1:-1]} .,'’-]{{1,40}}"
@@ -39,12 +48,14 @@ _NAME = rf"(?-i:{_CAPITAL}[\w.'’-]*(?:\ (?:{_CAPITAL}[\w.'’-]*|\d{{1,3}}|&|a
 _COLON = r"[ \u00a0\u202f]?:(?=\s|$)"  # behind a name; in French a space stands before it
 _BEGINS, _ENDS = r"[\[({<«\"“*_@#~+]{0,2}", r"[\])}>»\"”*_]{0,2}"  # around a name: [Maria], **Maria**, @maria
 _OF_NAME = r"[\w.'’\"“”&@#|/–-]"
+TURN = rf">{{2,}}(?:\s*[^\W\d_][\w.'’\ -]{{0,40}}{_COLON}|(?=[\s\w]|$))"  # >> or >> JOHN:
 _SURE_LABEL = re.compile(  # at the start of a line
     rf"""{_LEAD}(?:
-        >{{2,}}(?:\s*[^\W\d_][\w.'’ -]{{0,40}}{_COLON}|(?=[\s\w]|$))  # >> or >> JOHN:
+        {TURN}
       | [\[(]?(?:speaker|spk)[ _]?\w{{1,3}}[\])]?{_COLON}            # Speaker 1: or [SPEAKER_00]:
       | (?:[\[(](?:speaker|spk)[ _]?\d{{1,3}}[\])]|(?-i:SPEAKER_\d\d))(?=\s)  # [Speaker 1] or SPEAKER_00, of diarisers
       | From\s+[^:\n]{{1,40}}?\s+to\s+(?:everyone|me|hosts?|[^:\n]{{1,40}}?\([^():]+\)){_COLON}  # Zoom's chat
+      | From\s{{1,2}}[^:\n]{{1,40}}?\ :(?=\s)                         # From  Jane Doe : as Zoom had it
       | (?:speaker|spk)[ _]?\d{{1,3}}(?=\s*$)                         # Speaker 1, on a line of its own
       | (?-i:[A-Z][A-Z0-9.&#'’ -]{{0,30}}){_COLON}                    # THE MAN IN THE RED COAT:
       | (?=[^:\n]{{1,44}}:){_NAME}(?:\ \([^():]{{1,12}}\))?{_COLON}    # Jane Doe: or DR. SMITH (V.O.):

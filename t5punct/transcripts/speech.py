@@ -21,7 +21,7 @@ from rapidfuzz.distance import Indel
 
 from ..text.marks import Alphabet
 from ..text.words import ALL_MARKS, lead_of, words_of
-from .heads import BRACKETED, Heads, label_of, speaker_of
+from .heads import BRACKETED, TURN, Heads, label_of, speaker_of
 from .items import Cue, Item, Kept, Role, SpokenWord
 from .markup import HTML_BLOCKS, HTML_TAGS, has_html, layout_lines
 
@@ -36,10 +36,11 @@ _HEARD = (
 )
 _UNHEARD = "inaudible|unintelligible|indiscernible|indistinct|crosstalk|foreign|blank_audio"
 _DIRECTION = re.compile(
-    rf"(?<!\S)(?:\[[^\W\d_][^\[\]]{{0,60}}\]|\((?:{_HEARD}|{_UNHEARD})\)|(?P<time>{BRACKETED})|[♪♫]+[{re.escape(ALL_MARKS.characters)}]*)(?!\S)\s*",
+    rf"(?<!\S)(?:(?:\[[^\W\d_][^\[\]]{{0,60}}\]|\((?:{_HEARD}|{_UNHEARD})\)|(?P<time>{BRACKETED})|[♪♫]+[{re.escape(ALL_MARKS.characters)}]*)(?!\S)|(?P<turn>{TURN}))\s*",
     re.IGNORECASE,
 )
-_IN_BRACKETS = re.compile(r"\s*(?P<time>(?!))?\([^\W\d_][^()\n]{0,60}\)(?!\S)\s*")
+_ROLES = {"time": Role.LAYOUT, "turn": Role.SPEAKER}  # by the group of _DIRECTION
+_IN_BRACKETS = re.compile(r"\s*\([^\W\d_][^()\n]{0,60}\)(?!\S)\s*")
 _IS_UNHEARD = re.compile(rf"[\[(](?:{_UNHEARD})\b", re.IGNORECASE)
 
 
@@ -141,9 +142,9 @@ def read_line(
         start = bare.starts[match.start()]
         stop = bare.starts[match.end()]
         yield from _words(line[begin:start], alphabet, cue, markup, opens_line)
-        role = Role.LAYOUT if match["time"] else Role.DIRECTION
+        role = _ROLES.get(match.lastgroup or "", Role.DIRECTION)
         # `[inaudible]` stands for words, so it is part of a sentence
-        breaks = role is Role.DIRECTION and _IS_UNHEARD.match(match[0]) is None
+        breaks = role is not Role.LAYOUT and _IS_UNHEARD.match(match[0]) is None
         yield Kept(line[start:stop], breaks, role, match[0], cue)
         begin = stop
         opens_line = opens_line and role is Role.LAYOUT and not line[:start].strip()

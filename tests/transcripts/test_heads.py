@@ -112,6 +112,16 @@ HEADS = {  # files whose lines open with what nobody says, and what is said
     "IRC": ("<Anna> so what\n<tom> yes\n<tom> we know\n", ["so what", "yes we know"]),
     "capitals throughout": ("SO WHAT\nYES\nWE KNOW\n", ["SO WHAT YES WE KNOW"]),
     "a diariser's": ("SPEAKER_00 so what\nSPEAKER_00 yes\nSPEAKER_01 we\n", ["so what yes", "we"]),
+    "drop frames": (
+        "00;00;01;12 - 00;00;04;02\nso what\n00;00;05;12 - 00;00;06;02\nyes\n", ["so what yes"]),
+    "a log": ("2024-01-02T10:31:05Z so\n2024-01-02T10:31:06.123456+00:00 what\n", ["so what"]),
+    "links to times in Markdown": ("[00:03](https://a.org/x?t=3) so\n[00:05](https://a.org/x?t=5) what\n", ["so what"]),
+    "spans behind names": ("Ann Lee (00:00:01 - 00:00:04)\nso\nTom Fox (00:00:05 - 00:00:07)\nyes\n", ["so", "yes"]),
+    "WhatsApp": ("[10:31 AM, 1/2/2024] Ann: so\n[10:32 AM, 1/2/2024] tom: yes\n", ["so", "yes"]),
+    "Zoom's chat of earlier days": (
+        "10:02:11\t From  Ann Lee : so what\n10:02:15\t From  tom : yes\nfrom here on\n", ["so what", "yes from here on"]),
+    "other speakers inside a line": (
+        ">> so what >> TOM FOX: yes >>> we know\nyou >> it\n", ["so what", "yes", "we know you", "it"]),
     "Zoom's chat": (
         "10:02:11 From Ann Lee to Everyone:\n\tso what\n10:02:15 From tom to me (Direct Message) : yes\n",
         ["so what", "yes"],
