@@ -57,6 +57,7 @@ from .windows.presets import DEFAULT_PRESET, load_preset
 from .windows.votes import Vote, apply_sentence_position, begins_next, end_sentence
 
 __all__ = ["Punctuator", "PunctuatorConfig"]
+_TIMES_OF_DAY = {"am", "pm"}
 _MOST_LETTERS = 5  # of `h t m l`, before and behind one
 _POOL_BATCHES = 4  # windows with the words of about this many batches are sorted by length together
 _log = logging.getLogger(__name__)
@@ -272,10 +273,13 @@ class Punctuator:
             return replace(vote, marks={kept: 1.0})
         letters = self._letters_around(view.words, index)
         if letters:
-            case = Case.LOWER if "".join(view.words[place].text for place in letters) == "pm" else Case.UPPER
+            text = "".join(view.words[place].text for place in letters)
+            case = Case.LOWER if text in _TIMES_OF_DAY else Case.UPPER
             marks = {NO_MARKS: 1.0} if index + 1 in letters else vote.marks
             vote = replace(vote, marks=marks, cases={case.value: 1.0}, inside=None)
-        ends = view.is_last and index == len(view.words) - 1 and not self.config.fragment
+        # only quotes or brackets that stand apart may follow
+        is_last_word = view.is_last and not any(word.has_slot for word in view.words[index + 1 :])
+        ends = is_last_word and not self.config.fragment
         return end_sentence(vote, self._alphabet.marks) if ends else vote
 
     def _letters_around(self, words: Sequence[Word], index: int) -> range:
@@ -295,7 +299,10 @@ class Punctuator:
         stop = index + 1
         while stop < min(len(words), index + 1 + n_ahead) and _is_letter(words[stop]):
             stop += 1
-        if words[begin].text == "a":  # `a d v d`
+        text = "".join(word.text for word in words[begin:stop])
+        if text in _TIMES_OF_DAY:
+            return range(begin, stop)
+        if text.startswith("a"):  # `a d v d`
             begin += 1
         is_abbreviation = begin <= index and is_spelled_out("".join(word.text for word in words[begin:stop]))
         return range(begin, stop) if is_abbreviation else range(0)

@@ -62,6 +62,7 @@ def test_letters_of_an_abbreviation_apart_have_capitals_and_no_marks_between_the
         return " ".join(word for word in words if len(word.strip(",.")) == 1)
 
     assert letters_of(small, "we use s q l and h t m l at five p m here").replace(",", "") == "S Q L H T M L p m"
+    assert letters_of(small, "we met at nine a m and left").replace(",", "") == "a m"
     assert letters_of(small, "so i bought a d v d here") == "I a D V D"
     assert letters_of(small, "plan b i think is good") in ("B I", "B, I")
     in_chat = small.with_config(decoding=DecodingConfig(style="chat"))

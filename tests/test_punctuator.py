@@ -88,6 +88,8 @@ def test_a_whole_text_is_sentences_and_a_fragment_need_not(tagged_model: Model, 
     annotated = Punctuator(tagged_model, config).annotate(text)
     assert annotated[0].text[0] == "W"
     assert set(annotated[-1].marks) & set(".?!")
+    before_quote, quote = Punctuator(tagged_model, config).annotate(f"« {text} »")[-2:]
+    assert set(before_quote.marks) & set(".?!") and quote.text == "»"
     fragment = Punctuator(tagged_model, replace(config, fragment=True)).annotate(text)
     assert [word.marks for word in fragment[:-1]] == [word.marks for word in annotated[:-1]]
     assert [word.case for word in fragment[1:]] == [word.case for word in annotated[1:]]

@@ -18,10 +18,11 @@ _BEFORE_NAMES = {"mr", "mrs", "ms", "dr", "prof", "rev", "gov", "sen", "capt", "
 _LISTED = """
     gen col lt st jr sr ph.d b.sc m.sc inc ltd co corp bros dept
     misc vol eds jan feb aug sept oct nov dec mwst std abb bd hrsg sra srta dra uds avda pág págs dott avv mgr
+    mio mrd kft zrt nyrt inż hab
 """
 _LOWERED_LISTED = """
     vs viz cf approx etc al resp incl pp usw bzw ca inkl exkl zzgl evtl ggf vgl sog bspw aprox ecc dhr mevr bijv blz enz
-    itd itp tzn tzw np m.in stb vö kb pl
+    itd itp tzn tzw np m.in stb vö kb pl tys ul d.m.v t.a.v
 """
 _LOWERED_WORDS = {*_LOWERED_LISTED.split()}  # those with a capital only where a sentence begins
 ABBREVIATIONS = {*_BEFORE_NAMES, *_LISTED.split(), *_LOWERED_WORDS}
@@ -48,6 +49,7 @@ _BEHIND_ORDINALS = {
 _PHRASES = {
     "z. b.", "d. h.", "u. a.", "o. ä.", "i. d.", "d. r.", "z. t.", "u. u.", "v. a.", "i. a.",
     "o. a.", "b. v.", "d. w.", "w. z.", "i. p.", "p. v.", "m. b.", "b. t.", "p. ej.", "p. ex.", "ad es.",
+    "v. chr.", "n. chr.", "a. m.", "p. m.",
 }  # fmt: skip
 _BEHIND_WORD = ',;:?!)"'
 _BEFORE_NUMBERS = {"p", "pp", "fig", "figs", "no", "nr", "eq", "vol", "sec", "abb", "tab"}  # `p. 45`
@@ -77,6 +79,9 @@ _COUNTED_NOUNS = (
 _BEHIND_YEARS = _HUNGARIAN_MONTHS | {"évi", "évben"}  # a year has a full stop in Hungarian: `1956. október 23.`
 _DAY_OR_MONTH = re.compile(r"\d{1,2}\.")  # of `3. 10. 1990`
 _ORDINAL_DIGITS, _YEAR_DIGITS = 2, 4
+_ROMAN = re.compile(r"[ivx]{2,5}", re.IGNORECASE)  # `a XX. században`
+_DATE = re.compile(r"\d{1,2}\.\d{1,2}")  # `am 24.12. in Wien`
+_BEFORE_DATES = _BEFORE_ORDINALS | {"am", "bis", "ab", "seit"}
 LONGEST_WORD = 64  # letters; anything longer is a hash or the like
 _CODE = re.compile(
     r"""[@\\_=<>{}|^~`]   # name@host.org, c:\temp, snake_case, x=1, <b>
@@ -133,10 +138,14 @@ def precedes_name(word: str) -> bool:
 def is_ordinal(before: str, number: str, following: str) -> bool:
     """Return whether a full stop behind a number makes it an ordinal or a Hungarian year, judging by the words around.
 
-    before, following: the words around as written, with their marks.  E.g. the numbers of `am 3. Oktober`, `im 19.
-    Jahrhundert`, `3. 10. 1990` and `1956. október 23. után` have such a full stop.
+    before, following: the words around as written, with their marks.  E.g. the numbers of `am 3. Oktober`, `im XX.
+    Jahrhundert`, `3. 10. 1990`, `am 24.12. in Wien` and `1956. október 23. után` have such a full stop.
     """
     behind = following.lower().rstrip(".,;:?!")
+    if _DATE.fullmatch(number):
+        return before.lower() in _BEFORE_DATES and behind.isalpha()
+    if _ROMAN.fullmatch(number):
+        return behind in _BEHIND_ORDINALS or behind.startswith(_COUNTED_NOUNS)
     if not (number.isascii() and number.isdecimal()):
         return False
     if len(number) == _YEAR_DIGITS:
@@ -157,6 +166,8 @@ def is_of_phrase(before: str, word: str, following: str) -> bool:
     before, following: with their marks.
     """
     if following[:1].isdecimal() and word.lower() in _BEFORE_NUMBERS:
+        return True
+    if before.isdecimal() and word.lower() == "r":  # of a year in Polish: `w 1945 r.`
         return True
     pairs = (f"{before} {word}.", f"{word}. {following.rstrip(_BEHIND_WORD)}")
     return any(pair.lower() in _PHRASES for pair in pairs)

@@ -241,6 +241,13 @@ def test_letters_with_full_stops_keep_them_and_their_case_and_end_no_sentence() 
     assert written == ["z.", "B.", "d.", "h.", "i.", "d.", "R."]
     assert joined(text) == text
     assert not any(word.is_abbreviated for word in split("that is plan b. then we go. a man came").words)
+    text = "w 1945 r. w polsce, de v. chr. tijd, 5 p. m. llegamos, type r. a man"
+    assert [word.text for word in split(text).words if word.is_abbreviated] == ["r", "v", "chr", "p", "m"]
+
+
+def test_a_date_and_a_roman_ordinal_have_their_own_full_stop() -> None:
+    text = "am 24.12. in wien, a XX. században, it was 3.5. then world war II. then we left"
+    assert [word.text for word in split(text).words if word.is_abbreviated] == ["24.12", "XX"]
 
 
 def test_initials_apart_are_no_phrase_and_p_before_a_number_is_one() -> None:

@@ -119,7 +119,9 @@ HEADS = {  # files whose lines open with what nobody says, and what is said
     "spans behind names": ("Ann Lee (00:00:01 - 00:00:04)\nso\nTom Fox (00:00:05 - 00:00:07)\nyes\n", ["so", "yes"]),
     "WhatsApp": ("[10:31 AM, 1/2/2024] Ann: so\n[10:32 AM, 1/2/2024] tom: yes\n", ["so", "yes"]),
     "Zoom's chat of earlier days": (
-        "10:02:11\t From  Ann Lee : so what\n10:02:15\t From  tom : yes\nfrom here on\n", ["so what", "yes from here on"]),
+        "10:02:11\t From  Ann Lee : so what\n10:02:15\t From  tom : yes\nfrom here on\n",
+        ["so what", "yes from here on"],
+    ),
     "other speakers inside a line": (
         ">> so what >> TOM FOX: yes >>> we know\nyou >> it\n", ["so what", "yes", "we know you", "it"]),
     "Zoom's chat": (
