@@ -41,21 +41,19 @@ HERE = "**the domain, other documents**"
 
 @dataclass(frozen=True)
 class Way:
-    """Which of the trained models is used, and how it is decoded."""
+    """Which of the trained models is used, and how it is decoded: by the decoder that it takes by default."""
 
     name: str
     title: str
     is_blend: bool
-    decoder: str = "slots"
     mark_odds: dict[str, float] | None = None  # None: the model's own
 
     def config(self, style: str) -> DecodingConfig:
-        return DecodingConfig(self.decoder, style=style, mark_odds=self.mark_odds)
+        return DecodingConfig(style=style, mark_odds=self.mark_odds)
 
 
 WAYS = (
     Way("blend", "A blend of the trained model and the one it began with", is_blend=True),
-    Way("blended tagger", "The blend, `--decoder tagger`", is_blend=True, decoder="tagger"),
     Way("trained", "As it was trained, without a blend", is_blend=False),
     Way("even", 'As it was trained, `--mark-odds ""`', is_blend=False, mark_odds={}),
 )
