@@ -67,6 +67,16 @@ def test_who_speaks_is_written_where_it_changes(
                {"speaker": 1, "words": [{"word": "yes"}]}]},
     {"recognizedPhrases": [{"speaker": "A", "nBest": [{"lexical": "so what", "text": "so what."}]},
                            {"speaker": 1, "nBest": [{"lexical": "yes", "text": "yes"}]}]},
+    # Google's last result repeats all words, with their speakers
+    {"results": [
+        {"alternatives": [{"transcript": "so what. yes", "words": [
+            {"endTime": "1s", "word": "so"}, {"endTime": "2s", "word": "what."}, {"endTime": "3s", "word": "yes"},
+        ]}]},
+        {"alternatives": [{"words": [
+            {"endTime": "1s", "word": "so", "speakerTag": "A"}, {"endTime": "2s", "word": "what.", "speakerTag": "A"},
+            {"endTime": "3s", "word": "yes", "speakerTag": 1},
+        ]}]},
+    ]},
 ])  # fmt: skip
 def test_json_may_say_in_many_ways_who_speaks(source: dict[str, object]) -> None:
     text = json.dumps(source)

@@ -286,6 +286,11 @@ class Group:
         """How many lines have a start or an end."""
         return sum((line.cue.start_ms, line.cue.end_ms) != (None, None) for line in self.lines)
 
+    @property
+    def n_speakers(self) -> int:
+        """How many speakers its lines name: Google's last list repeats all words to name them."""
+        return len({line.cue.speaker for line in self.lines})
+
 
 def _in_ms(places: Sequence[Place]) -> Sequence[Place]:
     """Correct times in ms that `_times` took for seconds: whole numbers that would give a word over ten seconds."""
