@@ -26,6 +26,7 @@ from .items import (
     Echo,
     Item,
     Kept,
+    Role,
     SpokenWord,
     WrittenItem,
     WrittenWord,
@@ -313,6 +314,9 @@ def own_cues(written: Iterable[WrittenItem], name: str) -> list[WrittenCue]:
                 expected="subtitles, or segments with times",
                 fix="make cues with --resegment if words have times, or write another format",
             )
+        if isinstance(item, Kept) and item.role is Role.SPEAKER and pieces:  # each voice of a cue has a line
+            cue_before, text_before = pieces[-1]
+            pieces[-1] = cue_before, text_before[:-1] + "\n"
         pieces.append((cue, shown + ("\n" if ends_line else " ")))
     cues = list[WrittenCue]()
     for cue, group in groupby(pieces, key=lambda piece: piece[0] and replace(piece[0], speaker="")):
