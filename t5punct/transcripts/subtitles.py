@@ -51,7 +51,8 @@ _GAP_MS = 50  # the most between cues of which one rolls up the other's lines
 _INLINE_TIME = re.compile(rf"<{_TIME}>")  # in WebVTT: when the word behind it begins
 _TEAMS_TIME = re.compile(r"\s*\d+:\d:\d\.\d+\s*-->")  # as Teams first wrote it; the next line says who speaks
 _NOTE = re.compile(r"(?:NOTE|STYLE|REGION)\b")
-_VOICE = re.compile(r"\s*<v(?:\.[^\s>]*)?\s+([^>]*)>")
+# begins, or ends, with the marks behind it and, if more is said, all until the next tag in the second group
+_VOICE = re.compile(r"<v(?:\.[^\s<>]*)?\s([^<>]*)>|</v>[^\w\s<]*(?=([^<]*\w)?)")
 _LINE_BREAK = re.compile(r"(\\[Nnh])")  # in ASS: a line's end, or a space that does not break
 _DRAWING = re.compile(r"\{[^{}]*\\p[1-9]")  # [^{}]: a search from every brace to the line's end would be quadratic
 
@@ -111,6 +112,7 @@ def _read_cues(lines: Iterable[str], alphabet: Alphabet | None = None, *, is_vtt
     n_cues = 0
     line_before = ""
     speaker = ""
+    voices = list[str]()  # of the cue, the outer before the inner
     unread = [*lines]
     labels = labels_of(remove_tags(line[:OPENING_CHARS], TAGS).text for line in unread)
     is_teams = any(_TEAMS_TIME.match(line) for line in unread)  # below the times, a line says who speaks
@@ -123,6 +125,7 @@ def _read_cues(lines: Iterable[str], alphabet: Alphabet | None = None, *, is_vtt
             if new_cue:
                 yield from _items_of_cue(held, cue, rolling)
                 held = []
+                voices = []
                 cue = new_cue
                 n_cues += 1
             held.append([Kept(line)])
@@ -141,12 +144,22 @@ def _read_cues(lines: Iterable[str], alphabet: Alphabet | None = None, *, is_vtt
             cue = replace(cue, speaker=speaker)
             held.append([speaker_label(speaker, cue), Kept(line)] if is_new else [Kept(line)])
         else:
-            voice = _VOICE.match(line)
-            if voice and voice[1].strip() != speaker:
-                speaker = voice[1].strip()
-                cue = replace(cue, speaker=speaker)
-                held.append([speaker_label(speaker, cue)])
-            held.append([*read_line(line, alphabet=alphabet, cue=cue, markup=TAGS, dashes=True, known_labels=labels)])
+            read = partial(read_line, alphabet=alphabet, markup=TAGS, dashes=True, known_labels=labels)
+            begin = 0  # of what the last voice says
+            for voice in _VOICE.finditer(line):
+                is_end = voice[1] is None
+                if is_end:
+                    del voices[-1:]
+                else:
+                    voices.append(voice[1].strip())
+                if voices and voices[-1] != speaker and (voice[2] or not is_end):
+                    cut = voice.end() if is_end else voice.start()
+                    held.append([*read(line[begin:cut], cue=cue)])
+                    begin = cut
+                    speaker = voices[-1]
+                    cue = replace(cue, speaker=speaker)
+                    held.append([speaker_label(speaker, cue)])
+            held.append([*read(line[begin:], cue=cue)])
         line_before = line
     yield from _items_of_cue(held, cue, rolling)
 

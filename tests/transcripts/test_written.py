@@ -26,6 +26,8 @@ TEAMS = (
     "WEBVTT\n\na1\n00:00:01.000 --> 00:00:02.000\n<v Ann Lee>so what</v>\n\na2\n00:00:02.000 --> 00:00:03.000\n"
     "<v Ann Lee>we know.</v>\n\nb1\n00:00:03.000 --> 00:00:04.000\n<v Tom>yes</v>\n"
 )
+VOICES = "WEBVTT\n\n00:01.000 --> 00:02.000\n<v Ann>so</v> <v.loud Tom>what.</v>\n\n"  # side by side, then nested
+NESTED = "00:02.000 --> 00:03.000\n<v Ann>we <v Tom>yes</v>, it is</v>\n<v Ann>fine <v Tom>no</v></v>\n"
 FIRST_TEAMS = (  # Teams wrote so in 2020: times without zeros, and a name in a line of its own
     "0:0:0.0 --> 0:0:3.120\nAnn Lee\nso what\n\n0:0:3.120 --> 0:0:6.5\nAnn Lee\nwe know.\n\n"
     "0:0:6.5 --> 0:0:7.0\nTom\nyes\n"
@@ -48,6 +50,10 @@ NAMED = TWO_SPEAKERS.replace('50", "speaker": "A0"', '50", "speaker": "Ann"')  #
     ("vtt", TEAMS, "text", False, "Ann Lee: so what we know.\nTom: yes\n"),
     ("vtt", TEAMS, "srt", False, "1\n00:00:01,000 --> 00:00:02,000\nAnn Lee: so what\n\n2\n00:00:02,000 --> "
      "00:00:03,000\nwe know.\n\n3\n00:00:03,000 --> 00:00:04,000\nTom: yes\n\n"),
+    ("vtt", VOICES, "srt", False, "1\n00:00:01,000 --> 00:00:02,000\nAnn: so\nTom: what.\n\n"),
+    ("vtt", VOICES + NESTED, "text", False,
+     "Ann: so\nTom: what.\nAnn: we\nTom: yes,\nAnn: it is fine\nTom: no\n"),
+    ("vtt", VOICES + NESTED, None, False, VOICES + NESTED),
     ("vtt", FIRST_TEAMS, "text", False, "Ann Lee: so what we know.\nTom: yes\n"),
     ("vtt", FIRST_TEAMS, None, False, FIRST_TEAMS),
     ("json", DIARISED, "text", False, "SPEAKER_00: so what.\nSPEAKER_01: yes\n"),
