@@ -53,8 +53,9 @@ _TEAMS_TIME = re.compile(r"\s*\d+:\d:\d\.\d+\s*-->")  # as Teams first wrote it;
 _NOTE = re.compile(r"(?:NOTE|STYLE|REGION)\b")
 # begins, or ends, with the marks behind it and, if more is said, all until the next tag in the second group
 _VOICE = re.compile(r"<v(?:\.[^\s<>]*)?\s([^<>]*)>|</v>[^\w\s<]*(?=([^<]*\w)?)")
-_LINE_BREAK = re.compile(r"(\\[Nnh])")  # in ASS: a line's end, or a space that does not break
-_DRAWING = re.compile(r"\{[^{}]*\\p[1-9]")  # [^{}]: a search from every brace to the line's end would be quadratic
+# to `{\p0}` or the end; [^{}]: a search from every brace to the line's end would be quadratic
+_DRAWING = re.compile(r"\{[^{}]*\\p[1-9](?:(?!\{[^{}]*\\p0).)*", re.DOTALL)
+_NO_SPEECH = re.compile(rf"(\\[Nnh]|{_DRAWING.pattern})", re.DOTALL)  # a line's end, a space that does not break
 
 
 def read_ass(lines: Iterable[str], alphabet: Alphabet | None = None) -> Iterator[Item]:
@@ -73,7 +74,8 @@ def read_ass(lines: Iterable[str], alphabet: Alphabet | None = None) -> Iterator
         if kind.strip() == "Format" and "text" in rest.lower():
             names = [name.strip().lower() for name in rest.split(",")]
         fields = rest.split(",", len(names) - 1)  # the last one, the text, may have commas
-        if kind.strip() != "Dialogue" or len(fields) < len(names) or _DRAWING.search(fields[-1]):
+        is_drawn = _DRAWING.search(fields[-1]) and not remove_tags(_DRAWING.sub("", fields[-1]), OVERRIDES).text.strip()
+        if kind.strip() != "Dialogue" or len(fields) < len(names) or is_drawn:
             yield Kept(line)
             continue
         values = {name: field.strip() for name, field in zip(names, fields, strict=True)}
@@ -91,8 +93,8 @@ def read_ass(lines: Iterable[str], alphabet: Alphabet | None = None) -> Iterator
         yield speaker_label(name if name != speaker else "", cue, breaks=breaks)
         speaker = name
         items = list[Item]()
-        for piece in _LINE_BREAK.split(fields[-1]):  # the breaks are pieces, too
-            if _LINE_BREAK.fullmatch(piece):
+        for piece in _NO_SPEECH.split(fields[-1]):  # breaks and drawings are pieces, too
+            if _NO_SPEECH.fullmatch(piece):
                 items.append(Kept(piece))
             else:
                 items += read_line(piece, alphabet=alphabet, cue=cue, markup=OVERRIDES, dashes=True)

@@ -161,6 +161,10 @@ def test_two_channels_of_a_call_share_no_cue() -> None:
     ("srt", "1\n00:00:01,000 --> 00:00:02,000\n<i>&gt;&gt; JOHN: so</i> <b>[laughs]</b>\n", "vtt",
      "WEBVTT\n\n1\n00:00:01.000 --> 00:00:02.000\n&gt;&gt; JOHN: so [laughs]\n"),
     ("text", "so what\n\nfine\n", "tsv", "word\tstart\tend\nso\t\t\nwhat\t\t\nfine\t\t\n"),
+    # words beside a drawing of ASS are speech
+    ("ass", SIGNS.format(actor="").replace("it.", r"{\an7\p2}m 0 l{\c&H0&} 9{\i1\p0}it.{\p1}m 1 1"), "text",
+     "so we know it.\nno swimming\n"),
+    ("ass", SIGNS.format(actor="").replace("no swimming", r"{\an7}{\p1}m 0 l 9{\p0}"), "text", "so we know it.\n"),
     # what is shown without a time is left out of cues
     ("json", '{"segments": [{"text": "[Music]"}, {"start": 3, "end": 4, "text": "so\\n[laughs]\\nyou"}]}', "srt",
      "1\n00:00:03,000 --> 00:00:04,000\nso\n[laughs]\nyou\n"),
