@@ -36,6 +36,7 @@ from .items import (
     speaker_label,
     without_spaces,
 )
+from .resegment import words_with_times
 from .speech import DOUBLED_QUOTES, read_line, set_cue_times
 
 _FIELD = re.compile(r"\S+")
@@ -400,16 +401,9 @@ def _parse_ms(text: str, unit_ms: int = _SECOND_MS) -> int | None:
 
 
 def write_ctm(written: Iterable[WrittenItem], source: str) -> Iterator[str]:
-    """Write NIST's CTM.  Raises InputError for a word without times."""
+    """Write NIST's CTM.  Raises InputError as `words_with_times` does."""
     name = "_".join(PurePath(source).name.split(".")[0].split()) or "-"  # white space would begin another field
-    for item in _words(written):
-        start_ms, end_ms = item.spoken.start_ms, item.spoken.end_ms
-        if start_ms is None or end_ms is None:
-            raise InputError(
-                f"no time for the word {item.annotated.word!r}",
-                expected="words with start and end",
-                fix="write another format",
-            )
+    for item, start_ms, end_ms in words_with_times(written):
         yield f"{name} 1 {start_ms / 1000:.3f} {(end_ms - start_ms) / 1000:.3f} {without_spaces(item.annotated.text)}\n"
 
 

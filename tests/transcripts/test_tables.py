@@ -111,3 +111,15 @@ def test_segments_have_times_and_who_speaks(rows: list[str], times: list[str], n
     first, second = times
     assert converted(source, name, WriterConfig("srt")) == (f"1\n{first}\nann: so what\n\n2\n{second}\ntom: yes\n\n")
     assert converted(source, name, WriterConfig("text")) == "ann: so what\ntom: yes\n"
+
+
+def test_a_word_without_a_time_has_one_between_its_neighbours_in_a_ctm() -> None:
+    """As whisperX writes numbers, in a segment or in a list of words."""
+    said = [("so", 0, 1), ("50", None, None), ("of", 2, 3), ("7", None, None)]
+    words = [{"word": word, **({} if start is None else {"start": start, "end": end})} for word, start, end in said]
+    segment = {"start": 0, "end": 4, "text": "so 50 of 7", "words": words}
+    begun = "one 1 0.000 1.000 so\none 1 1.000 1.000 50\none 1 2.000 1.000 of\none 1 3.000 "
+    for value, duration in ({"segments": [segment]}, 1), ({"words": words}, 0):
+        assert converted(json.dumps(value), "json", WriterConfig("ctm")) == f"{begun}{duration}.000 7\n"
+    cue = "1\n00:00:01,000 --> 00:00:02,000\nso what\n"
+    assert converted(cue, "srt", WriterConfig("ctm")) == "one 1 1.000 0.375 so\none 1 1.375 0.625 what\n"
