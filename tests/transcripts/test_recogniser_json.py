@@ -201,6 +201,17 @@ def test_json_of_something_else_or_nested_deeper_than_any_recogniser_nests_is_re
     ('{"results": [{"alternatives": [{"transcript": "so we", "words": [{"startOffset": "0.100s",'
      ' "endOffset": "0.400s", "word": "so"}, {"startOffset": "1s", "word": "we"}]}]}]}',
      [("so", 100, 400), ("we", 1000, None)]),
+    # transformers' pipelines, of segments and of words; Azure; services that name the unit
+    ('{"text": " so we", "chunks": [{"text": " so we", "timestamp": [0.1, null]}]}',
+     [("so", 100, None), ("we", None, None)]),
+    ('{"text": " so we", "chunks": [{"text": " so", "timestamp": [0.1, 0.3]}, {"text": " we", "timestamp": [1, 2]}]}',
+     [("so", 100, 300), ("we", 1000, 2000)]),
+    ('{"phrases": [{"offsetMilliseconds": 100, "durationMilliseconds": 400, "text": "so we", "words": ['
+     '{"text": "so", "offsetMilliseconds": 100, "durationMilliseconds": 200},'
+     ' {"text": "we", "offsetMilliseconds": 300, "durationMilliseconds": 200}]}]}',
+     [("so", 100, 300), ("we", 300, 500)]),
+    ('{"tokens": [{"text": "so", "start_ms": 600, "end_ms": 760}, {"text": " w", "start_ms": 800, "end_ms": 900},'
+     ' {"text": "e", "start_ms": 900, "end_ms": 960}]}', [("so", 600, 760), ("we", 800, 960)]),
     # a word in pieces
     ('{"text": "so 1,000", "words": [{"word": " so", "start": 0, "end": 0.5}, {"word": " 1", "start": 1,'
      ' "end": 1.5}, {"word": ",000", "start": 1.5, "end": 2.5}]}', [("so", 0, 500), ("1,000", 1000, 2500)]),

@@ -204,10 +204,18 @@ def _type_of(members: Mapping[str, Any]) -> str:
 
 def _times(members: Mapping[str, Any]) -> tuple[int | None, int | None]:
     """Return start and end in ms."""
-    event_ms = _ms(members, ("tStartMs",), unit_ms=1)
-    if event_ms is not None:  # YouTube's json3: `tOffsetMs` of a word counts from the start of its event
-        offset_ms, duration_ms = (_ms(members, (key,), unit_ms=1) or 0 for key in ("tOffsetMs", "dDurationMs"))
+    # YouTube's json3, in which `tOffsetMs` of a word counts from the start of its event; and Azure
+    event_ms = _ms(members, ("tStartMs", "offsetMilliseconds"), unit_ms=1)
+    if event_ms is not None:
+        offset_ms = _ms(members, ("tOffsetMs",), unit_ms=1) or 0
+        duration_ms = _ms(members, ("dDurationMs", "durationMilliseconds"), unit_ms=1) or 0
         return event_ms + offset_ms, event_ms + duration_ms
+    start_ms = _ms(members, ("start_ms", "startMs"), unit_ms=1)
+    if start_ms is not None:
+        return start_ms, _ms(members, ("end_ms", "endMs"), unit_ms=1)
+    timestamp = members.get("timestamp")
+    if isinstance(timestamp, list) and len(timestamp) == 2:  # of transformers' pipelines
+        members = {"start": timestamp[0], "end": timestamp[1]}
     offsets = members.get("offsets")
     if isinstance(offsets, dict):  # whisper.cpp's
         return _ms(offsets, ("from",), unit_ms=1), _ms(offsets, ("to",), unit_ms=1)
