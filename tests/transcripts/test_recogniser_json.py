@@ -359,6 +359,19 @@ def test_lines_of_a_manifest_and_strings_of_a_list_are_recordings_of_their_own()
     assert said('["so"]') == ["so"]
 
 
+def test_objects_of_several_lines_that_follow_each_other_are_recordings_of_their_own() -> None:
+    """As a stream of Vosk's writes them; what looks like two inside a string is one."""
+    texts = ('{\n  "text": "so what"\n}\n', '{\n  "partial": "ye"\n}\n\n', '{\n  "text": "yes"\n}')
+    for source in ("".join(texts), "".join(texts).replace("\n", "\r\n")):
+        assert said(source) == ["so what", "yes"]
+        assert written(source) == source
+        new = source.replace("so what", "So what?").replace("yes", "Yes.")
+        assert written(source, ["So", "what?", "Yes."]) == new
+    assert said('{"text": "so\n}\n{ what"}') == ["so } { what"]
+    with pytest.raises(InputError, match="the file object 2 is no json"):
+        said(texts[0] + texts[0] + "}")
+
+
 def test_the_elements_of_rev_ai_are_words_marks_and_spaces() -> None:
     source = json.dumps(REV)
     assert said(source) == ["so what", "yes"]
