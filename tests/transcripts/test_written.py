@@ -127,8 +127,9 @@ def test_a_sign_between_two_events_has_a_line_and_a_cue_of_its_own(actor: str) -
     )
 
 
-def test_two_channels_of_a_call_share_no_cue() -> None:
-    """AWS has one text of both channels, and items that say in which each was said."""
+@pytest.mark.parametrize("says_channel", [True, False])
+def test_two_channels_of_a_call_share_no_cue(says_channel: bool) -> None:
+    """AWS has one text of both channels, and items that say in which each was said, or lists of them that do."""
     said = [("ch_0", "so we"), ("ch_1", "yes right"), ("ch_0", "know it")] * 3
     items = [
         {"type": "pronunciation", "alternatives": [{"content": word}], "channel_label": channel,
@@ -140,6 +141,8 @@ def test_two_channels_of_a_call_share_no_cue() -> None:
         for name in ("ch_0", "ch_1")
     ]
     text = " ".join(words for _, words in said)
+    if not says_channel:
+        items = [{key: value for key, value in item.items() if key != "channel_label"} for item in items]
     source = json.dumps({"results": {"transcripts": [{"transcript": text}], "items": items,
                                      "channel_labels": {"channels": channels}}})  # fmt: skip
     new = converted(source, "json", WriterConfig("srt", resegment=ResegmentConfig()))

@@ -295,9 +295,9 @@ class Group:
         return sum((line.cue.start_ms, line.cue.end_ms) != (None, None) for line in self.lines)
 
     @property
-    def n_speakers(self) -> int:
-        """How many speakers its lines name: Google's last list repeats all words to name them."""
-        return len({line.cue.speaker for line in self.lines})
+    def n_voices(self) -> int:
+        """How many speakers and channels its lines name: Google and AWS have lists that repeat all words with them."""
+        return len({(line.cue.speaker, line.cue.stream) for line in self.lines})
 
 
 def _in_ms(places: Sequence[Place]) -> Sequence[Place]:

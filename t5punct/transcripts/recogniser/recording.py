@@ -85,7 +85,7 @@ class RecogniserJson:
         most_letters = max(group.n_letters for group in groups)
         complete = [group for group in groups if group.n_letters >= _COMPLETE * most_letters]
         source = max(complete, key=_quality)
-        timed = max(groups, key=lambda group: (group.n_timed, group.n_speakers, group.letters == source.letters))
+        timed = max(groups, key=lambda group: (group.n_timed, group.n_voices, group.letters == source.letters))
         return cls(text, groups, source, [*_items(source, timed)])
 
     def pieces(self, words: Iterable[WrittenWord]) -> Iterator[str]:
