@@ -358,7 +358,7 @@ def _row_items(row: TableRow, alphabet: Alphabet | None) -> Iterator[Item]:
         yield Kept(text[len(sound) :] + row.line[row.end :])
         return
     for word in words_of(text, alphabet, opens_line=False):
-        yield SpokenWord(word, word.space, start_ms=row.cue.start_ms, end_ms=row.cue.end_ms, in_field=bool(row.source))
+        yield SpokenWord(word, word.space, start_ms=row.cue.start_ms, end_ms=row.cue.end_ms, source=row.source)
     yield Kept(row.line[row.end :])
 
 
@@ -401,10 +401,19 @@ def _parse_ms(text: str, unit_ms: int = _SECOND_MS) -> int | None:
 
 
 def write_ctm(written: Iterable[WrittenItem], source: str) -> Iterator[str]:
-    """Write NIST's CTM.  Raises InputError as `words_with_times` does."""
+    """Write NIST's CTM.  Recordings and channels are those of the input: a CTM, or a recogniser's json with channels.
+
+    Raises InputError as `words_with_times` does.
+    """
     name = "_".join(PurePath(source).name.split(".")[0].split()) or "-"  # white space would begin another field
-    for item, start_ms, end_ms in words_with_times(written):
-        yield f"{name} 1 {start_ms / 1000:.3f} {(end_ms - start_ms) / 1000:.3f} {without_spaces(item.annotated.text)}\n"
+    words = [*words_with_times(written)]
+    channels = {word.spoken.cue.stream for word, _, _ in words if word.spoken.cue}
+    has_channels = len(channels) > 1 and all(map(str.isalnum, channels))  # else lines of json, or actors of ASS
+    for word, start_ms, end_ms in words:
+        channel = word.spoken.cue.stream if word.spoken.cue and has_channels else "1"
+        recording, channel = word.spoken.source or (name, channel)
+        times = f"{start_ms / 1000:.3f} {(end_ms - start_ms) / 1000:.3f}"
+        yield f"{recording} {channel} {times} {without_spaces(word.annotated.text)}\n"
 
 
 def write_tsv(written: Iterable[WrittenItem], source: str) -> Iterator[str]:

@@ -123,3 +123,14 @@ def test_a_word_without_a_time_has_one_between_its_neighbours_in_a_ctm() -> None
         assert converted(json.dumps(value), "json", WriterConfig("ctm")) == f"{begun}{duration}.000 7\n"
     cue = "1\n00:00:01,000 --> 00:00:02,000\nso what\n"
     assert converted(cue, "srt", WriterConfig("ctm")) == "one 1 1.000 0.375 so\none 1 1.375 0.625 what\n"
+
+
+def test_a_ctm_names_the_recordings_and_channels_of_its_input() -> None:
+    rows = "a A 0.100 0.200 so\na B 0.100 0.200 what\nb A 0.100 0.200 yes\n"
+    assert converted(rows, "ctm", WriterConfig("ctm")) == rows
+    said = [[{"word": word, "start": 1, "end": 2}] for word in ("so", "yes")]
+    channels = [{"alternatives": [{"transcript": words[0]["word"], "words": words}]} for words in said]
+    for stereo, expected in ((1, "one 1 1.000 1.000 so\n"), (2, "one 0 1.000 1.000 so\none 1 1.000 1.000 yes\n")):
+        assert converted(json.dumps({"channels": channels[:stereo]}), "json", WriterConfig("ctm")) == expected
+    lines = "".join(json.dumps({"words": words}) + "\n" for words in said)
+    assert converted(lines, "json", WriterConfig("ctm")) == "one 1 1.000 1.000 so\none 1 1.000 1.000 yes\n"
