@@ -416,15 +416,31 @@ def write_ctm(written: Iterable[WrittenItem], source: str) -> Iterator[str]:
         yield f"{recording} {channel} {times} {without_spaces(word.annotated.text)}\n"
 
 
-def write_tsv(written: Iterable[WrittenItem], source: str) -> Iterator[str]:
-    """Write a table of `word`, `start` and `end`, separated by tabs; times are in seconds, or empty if not known."""
-    yield "word\tstart\tend\n"
-    for item in _words(written):
-        times = ("" if ms is None else f"{ms / 1000:.3f}" for ms in (item.spoken.start_ms, item.spoken.end_ms))
-        yield "\t".join([item.annotated.text, *times]) + "\n"
+def write_tsv(written: Sequence[WrittenItem], source: str) -> Iterator[str]:
+    """Write a table of `word`, `start` and `end`, and `speaker` if the input names any, separated by tabs.
+
+    Times are in seconds, or empty if not known.
+    """
+    has_speakers = any(isinstance(item, Kept) and _speaker_in(item) for item in written)
+    yield "word\tstart\tend" + ("\tspeaker\n" if has_speakers else "\n")
+    speakers = dict[str, str]()  # of each stream
+    for item in written:
+        cue = item.cue if isinstance(item, Kept) else item.spoken.cue
+        stream = cue.stream if cue else ""
+        if isinstance(item, WrittenWord):
+            times = ("" if ms is None else f"{ms / 1000:.3f}" for ms in (item.spoken.start_ms, item.spoken.end_ms))
+            speaker = f"\t{speakers.get(stream, '')}" if has_speakers else ""
+            yield "\t".join([item.annotated.text, *times]) + speaker + "\n"
+        elif item.role is Role.SPEAKER or (cue and not (item.text or item.bare or cue.speaker)):  # nobody is named
+            speakers[stream] = _speaker_in(item)
 
 
-def write_csv(written: Iterable[WrittenItem], source: str) -> Iterator[str]:
+def _speaker_in(item: Kept) -> str:
+    """Return the name in a label, as it is shown; empty if it has none."""
+    return " ".join(item.shown.strip(">-–— :").split()) if item.role is Role.SPEAKER else ""
+
+
+def write_csv(written: Sequence[WrittenItem], source: str) -> Iterator[str]:
     """Write the table of `write_tsv` with commas, and quotes around cells that need them."""
     for row in write_tsv(written, source):
         cells = row.rstrip("\n").split("\t")

@@ -1,5 +1,6 @@
 """Tables: the column of words is known or the table is refused, and marks that have rows of their own are marks."""
 
+import csv
 import json
 
 import pytest
@@ -134,3 +135,20 @@ def test_a_ctm_names_the_recordings_and_channels_of_its_input() -> None:
         assert converted(json.dumps({"channels": channels[:stereo]}), "json", WriterConfig("ctm")) == expected
     lines = "".join(json.dumps({"words": words}) + "\n" for words in said)
     assert converted(lines, "json", WriterConfig("ctm")) == "one 1 1.000 1.000 so\none 1 1.000 1.000 yes\n"
+
+
+@pytest.mark.parametrize(("name", "source", "speakers"), [
+    ("srt", "1\n00:00:01,000 --> 00:00:02,000\n>> ANN LEE: so\n- what\nTOM: yes\n", ["ANN LEE", "", "TOM"]),
+    ("json", '{"segments": [{"text": "so", "speaker": 1}, {"text": "what"}, {"text": "yes", "speaker": "Tom"}]}',
+     ["Speaker 1", "", "Tom"]),
+    ("lines", "Ann, PhD: so\nwhat\nTom: yes\n", ["Ann, PhD", "Ann, PhD", "Tom"]),
+    ("ass", "Dialogue: 0,0:0:1.0,0:0:3.0,A,Ann,0,0,0,,so\nDialogue: 0,0:0:1.5,0:0:2.5,B,,0,0,0,,what\n"
+     "Dialogue: 0,0:0:3.0,0:0:4.0,A,Ann,0,0,0,,yes\n", ["Ann", "", "Ann"]),
+])  # fmt: skip
+def test_a_table_names_the_speakers_of_its_input(name: str, source: str, speakers: list[str]) -> None:
+    rows = converted(source, name, WriterConfig("tsv")).splitlines()
+    assert [row.split("\t")[::3] for row in rows] == [
+        ["word", "speaker"], *([word, speaker] for word, speaker in zip(("so", "what", "yes"), speakers, strict=True))
+    ]  # fmt: skip
+    cells = csv.reader(converted(source, name, WriterConfig("csv")).splitlines())
+    assert [row[3] for row in cells] == ["speaker", *speakers]
