@@ -37,13 +37,13 @@ DIARISED = json.dumps({"segments": [  # whisperX's: a speaker by the segment and
      "words": [{"word": text, "start": start, "end": start + 1, "speaker": speaker}]}
     for start, text, speaker in ((1, "so", "SPEAKER_00"), (2, "what.", "SPEAKER_00"), (3, "yes", "SPEAKER_01"))
 ]})  # fmt: skip
-TWO_SPEAKERS = json.dumps({"segments": [  # in one segment, of which a word has no time, so no speaker
-    {"start": 1, "end": 5, "text": " so what. yes 50", "speaker": "A0", "words": [
+TWO_SPEAKERS = json.dumps({"segments": [  # in one segment; two words have no speaker, one of them no time
+    {"start": 1, "end": 5, "text": " so what. yes 50 of", "speaker": "A0", "words": [
         {"word": "so", "start": 1, "end": 2, "speaker": "A0"}, {"word": "what.", "start": 2, "end": 3, "speaker": "A0"},
-        {"word": "yes", "start": 3, "end": 4, "speaker": "B0"}, {"word": "50"},
+        {"word": "yes", "start": 3, "end": 4, "speaker": "B0"}, {"word": "50"}, {"word": "of", "start": 4, "end": 5},
     ]}
 ]})  # fmt: skip
-NAMED = TWO_SPEAKERS.replace('50", "speaker": "A0"', '50", "speaker": "Ann"')  # words have numbers of speakers
+NAMED = TWO_SPEAKERS.replace('50 of", "speaker": "A0"', '50 of", "speaker": "Ann"')  # words have numbers of speakers
 
 
 @pytest.mark.parametrize(("name", "source", "to", "resegment", "expected"), [
@@ -59,9 +59,9 @@ NAMED = TWO_SPEAKERS.replace('50", "speaker": "A0"', '50", "speaker": "Ann"')  #
     ("json", DIARISED, "text", False, "SPEAKER_00: so what.\nSPEAKER_01: yes\n"),
     ("json", DIARISED, "vtt", True, "WEBVTT\n\n1\n00:00:01.000 --> 00:00:03.000\nSPEAKER_00: so what.\n\n"
      "2\n00:00:03.000 --> 00:00:04.000\nSPEAKER_01: yes\n\n"),
-    ("json", TWO_SPEAKERS, "text", False, "A0: so what.\nB0: yes 50\n"),
-    ("json", TWO_SPEAKERS, "srt", False, "1\n00:00:01,000 --> 00:00:05,000\nA0: so what.\nB0: yes 50\n\n"),
-    ("json", NAMED, "text", False, "Ann: so what. yes 50\n"),
+    ("json", TWO_SPEAKERS, "text", False, "A0: so what.\nB0: yes 50 of\n"),
+    ("json", TWO_SPEAKERS, "srt", False, "1\n00:00:01,000 --> 00:00:05,000\nA0: so what.\nB0: yes 50 of\n\n"),
+    ("json", NAMED, "text", False, "Ann: so what. yes 50 of\n"),
 ])  # fmt: skip
 def test_who_speaks_is_written_where_it_changes(
     name: str, source: str, to: str | None, resegment: bool, expected: str

@@ -154,6 +154,8 @@ def _walk(value: Any, context: _Context, *, any_key: bool) -> Iterator[Place]:
 
 def _walk_list(elements: Sequence[Any], context: _Context, *, any_key: bool) -> Iterator[Place]:
     are_channels = context.group.endswith(".channels")  # Deepgram has a list of them
+    if any(isinstance(element, dict) and _member_as_str(element, _SPEAKER_KEYS) for element in elements):
+        context = replace(context, cue=replace(context.cue, speaker=""))  # an element without one has none
     for number, element in enumerate(elements):
         path = (*context.path, number)
         cue = replace(context.cue, stream=str(number)) if are_channels else context.cue

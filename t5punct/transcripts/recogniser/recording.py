@@ -130,8 +130,7 @@ def _items(source: Group, timed: Group) -> Iterator[Item]:
     """
     timed_words = {ours: timed.words[theirs] for ours, theirs in align(source, timed)}
     names = {line.cue.speaker for line in source.lines} - {""}
-    # without a time a word of whisperX has the speaker of its segment; and words may number speakers with names
-    knows_names = names <= {line.cue.speaker for line in timed.lines if line.cue.start_ms is not None}
+    knows_names = names <= {line.cue.speaker for line in timed.lines}  # else words may number speakers with names
     channel = speaker = ""  # of the last word
     last_of_channels = dict[str, tuple[str, int | None]]()  # the speaker of a channel's last word, and when that ended
     number = 0
@@ -147,7 +146,7 @@ def _items(source: Group, timed: Group) -> Iterator[Item]:
             word_cue = word.cue or line.cue
             before = channel, speaker
             channel = line.cue.stream or word_cue.stream or channel
-            if knows_names and (not names or word.start_ms is not None):
+            if knows_names and word is not item:
                 line_speaker = word_cue.speaker or line_speaker
             speaker = line_speaker
             cue = replace(cue, stream=channel)
