@@ -193,24 +193,24 @@ def transcript_of(
     ConfigError for an unknown format.  Raises InputError as `format_of` does, for lines that cannot be read in the
     format, and for a file that is named as text but begins as another format does.
     """
+    is_guess = format is None
+    format = format_of(name) if format is None else format
+    if format not in INPUTS:
+        raise ConfigError(f"format {format!r}", expected=f"one of {', '.join(INPUTS)}", fix="check --format")
     lines = iter(lines)
     first = next(lines, "")
     line_end = "\r\n" if first.endswith("\r\n") else "\n"
     if OLD_LINE_END in first and not first.endswith("\n"):  # the first line is the whole file
         line_end = OLD_LINE_END
     lines = chain(StringIO(first, newline=None if line_end == OLD_LINE_END else "\n"), lines)
-    if format is None:
-        format = format_of(name)
-        if format == "text":
-            lines = [*lines]
-            if mistake := opening_mistake(lines, "standard input" if name == STANDARD else name):
-                raise mistake
-            if are_ctm(lines):
-                format = "ctm"
-            elif _are_table(lines):
-                format = "tsv"
-    if format not in INPUTS:
-        raise ConfigError(f"format {format!r}", expected=f"one of {', '.join(INPUTS)}", fix="check --format")
+    if is_guess and format == "text":
+        lines = [*lines]
+        if mistake := opening_mistake(lines, "standard input" if name == STANDARD else name):
+            raise mistake
+        if are_ctm(lines):
+            format = "ctm"
+        elif _are_table(lines):
+            format = "tsv"
     reader, json_reader = FORMATS[format].reader, FORMATS[format].json_reader
     if json_reader:
         json = json_reader(first if line_end == OLD_LINE_END else "".join(lines), alphabet, name)
