@@ -106,7 +106,7 @@ def _without_mark_rows(text: str, cell_ends: str | None) -> str:
     """A table without the rows of marks, which come and go; other files as they are."""
     if cell_ends is None:
         return text
-    rows = ((row, re.split(cell_ends, row)) for row in text.split("\n"))
+    rows = ((row, re.split(cell_ends, row)) for row in re.split(r"[\r\n]", text))
     return "\n".join(row for row, cells in rows if all(letters(cell) or not cell.strip() for cell in cells))
 
 

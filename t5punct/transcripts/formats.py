@@ -10,6 +10,7 @@ import logging
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from io import StringIO
 from itertools import chain
 from pathlib import Path
 
@@ -110,6 +111,7 @@ _OTHER_OPENINGS = {  # how files that are named as text must not begin -> what t
     re.compile(r"\{\d+\}\{\d+\}"): "MicroDVD, whose times are frames",
 }
 _TELLS_NOTHING = re.compile(r"[\s{\[]*|\d+\s*")  # a line that several formats may begin with
+OLD_LINE_END = "\r"  # of old Macs
 _MAX_OPENING_LINES = 20
 _FEWEST_ROWS = 2  # of a table
 _log = logging.getLogger(__name__)
@@ -119,7 +121,8 @@ _log = logging.getLogger(__name__)
 class Transcript:
     """A file as a value: its words and what stands between them.
 
-    json: where the words of a recogniser's file stand; None: the file is its items, one after the other.
+    json: where the words of a recogniser's file stand; None: the file is its items, one after the other.  line_end: of
+    the file; of old Macs' (`\\r`) the items have `\\n` in its place.
     """
 
     items: Sequence[Item]
@@ -147,7 +150,8 @@ class Transcript:
     def pieces(self, written: Iterable[WrittenItem]) -> Iterator[str]:
         """Yield the pieces of the file in its own format; `written` are its items."""
         if self.json is None:
-            return FORMATS[self.format].rewriter(written)
+            pieces = FORMATS[self.format].rewriter(written)
+            return (piece.replace("\n", "\r") for piece in pieces) if self.line_end == OLD_LINE_END else pieces
         return self.json.pieces(item for item in written if isinstance(item, WrittenWord))
 
 
@@ -189,21 +193,27 @@ def transcript_of(
     ConfigError for an unknown format.  Raises InputError as `format_of` does, for lines that cannot be read in the
     format, and for a file that is named as text but begins as another format does.
     """
-    if format is None:
-        format = format_of(name)
-        if format == "text":
-            lines = [*lines]
-            if mistake := opening_mistake(lines, "standard input" if name == STANDARD else name):
-                raise mistake
-            if are_ctm(lines):
-                format = "ctm"
-            elif _are_table(lines):
-                format = "tsv"
+    is_guess = format is None
+    format = format_of(name) if format is None else format
     if format not in INPUTS:
         raise ConfigError(f"format {format!r}", expected=f"one of {', '.join(INPUTS)}", fix="check --format")
+    lines = iter(lines)
+    first = next(lines, "")
+    line_end = "\r\n" if first.endswith("\r\n") else "\n"
+    if OLD_LINE_END in first and not first.endswith("\n"):  # the first line is the whole file
+        line_end = OLD_LINE_END
+    lines = chain(StringIO(first, newline=None if line_end == OLD_LINE_END else "\n"), lines)
+    if is_guess and format == "text":
+        lines = [*lines]
+        if mistake := opening_mistake(lines, "standard input" if name == STANDARD else name):
+            raise mistake
+        if are_ctm(lines):
+            format = "ctm"
+        elif _are_table(lines):
+            format = "tsv"
     reader, json_reader = FORMATS[format].reader, FORMATS[format].json_reader
     if json_reader:
-        json = json_reader("".join(lines), alphabet, name)
+        json = json_reader(first if line_end == OLD_LINE_END else "".join(lines), alphabet, name)
         transcript = Transcript([*join_same_speakers(json.items)], format, json)
         has_content = True
     elif reader:
@@ -213,7 +223,7 @@ def transcript_of(
         items: list[Item] = [Kept(BOM)] if first.startswith(BOM) else []
         items += join_same_speakers(reader(body, alphabet))
         has_content = any(isinstance(item, Kept) and item.text != BOM and not item.text.isspace() for item in items)
-        transcript = Transcript(items, format, line_end="\r\n" if first.endswith("\r\n") else "\n")
+        transcript = Transcript(items, format, line_end=line_end)
     if has_content and not transcript.is_plain and not any(isinstance(item, SpokenWord) for item in transcript.items):
         _log.warning("%s: no words were found in it as %s", name, format)
     return transcript

@@ -93,7 +93,7 @@ class SpokenWord:
     cue: Cue | None = None
     start_ms: int | None = None
     end_ms: int | None = None
-    in_field: bool = False  # of a file whose fields hold no white space: it would begin another field
+    source: tuple[str, ...] = ()  # recording and channel, of a CTM: there white space would begin another field
 
     @property
     def raw(self) -> str:
@@ -103,7 +103,7 @@ class SpokenWord:
         """Return what the file has for the word if it is written as `text`: with its tags, and what follows it."""
         if self.markup is not None:
             return self.markup.rewrite(text) + self.after
-        return (without_spaces(text) if self.in_field else text) + self.after
+        return (without_spaces(text) if self.source else text) + self.after
 
 
 @dataclass(frozen=True, slots=True)

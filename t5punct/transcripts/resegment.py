@@ -180,29 +180,47 @@ def _n_behind(kept: Sequence[Kept], cue: Cue | None, following: Cue | None) -> i
     return len(kept)
 
 
+def words_with_times(written: Iterable[WrittenItem]) -> Iterator[tuple[WrittenWord, int, int]]:
+    """Yield words with their starts and ends in ms, as new cues have them.  Raises InputError if there are no times."""
+    words = [item for item in written if isinstance(item, WrittenWord)]
+    tokens = (_Token(word.annotated.text, NO_MARKS, False, word.spoken) for word in words)
+    for word, token in zip(words, _with_times(tokens), strict=True):
+        yield word, token.start_ms, token.end_ms
+
+
 def _with_times(tokens: Iterable[_Token]) -> Iterator[_Token]:
     """Yield tokens with times.  Words without times share the time between those around them, or that of their cue."""
-    for cue, group in groupby(tokens, key=lambda token: token.spoken.cue):
-        cue_tokens = list(group)
-        waiting = list[_Token]()  # tokens since `start_ms`, as no word's end is known since
-        start_ms = cue.start_ms if cue else None
-        for token, following in zip_longest(cue_tokens, cue_tokens[1:]):
-            if not waiting and token.spoken.start_ms is not None:
-                start_ms = token.spoken.start_ms
-            waiting.append(token)
-            end_ms = token.spoken.end_ms
-            if end_ms is None and following:
-                end_ms = following.spoken.start_ms
-            elif end_ms is None and cue:
-                end_ms = cue.end_ms
-            if end_ms is not None or following is None:
-                yield from _share_time(waiting, start_ms, end_ms)
-                waiting = []
-                start_ms = end_ms
+    all_tokens = list(tokens)
+    waiting = list[_Token]()  # tokens since `start_ms`, as no word's end is known since
+    start_ms: int | None = None
+    cue_before: Cue | None = None
+    for token, following in zip_longest(all_tokens, all_tokens[1:]):
+        cue = token.spoken.cue
+        if not waiting:
+            cue_start_ms = cue.start_ms if cue and cue != cue_before else None
+            known_ms = (token.spoken.start_ms, cue_start_ms, start_ms)
+            start_ms = next((ms for ms in known_ms if ms is not None), None)
+        cue_before = cue
+        waiting.append(token)
+        end_ms = token.spoken.end_ms
+        ends_cue = following is None or following.spoken.cue != cue
+        if end_ms is None and cue and ends_cue:
+            end_ms = cue.end_ms
+        if end_ms is None and following and following.spoken.start_ms is not None:
+            end_ms = max(start_ms or 0, following.spoken.start_ms)  # another channel may begin earlier
+        if end_ms is not None or following is None:
+            yield from _share_time(waiting, start_ms, end_ms)
+            waiting = []
+            start_ms = end_ms
 
 
 def _share_time(tokens: Sequence[_Token], start_ms: int | None, end_ms: int | None) -> Iterator[_Token]:
-    """Divide a span of time among tokens by their lengths.  Raises InputError if the start or the end is not known."""
+    """Divide a span of time among tokens by their lengths; of a span with one known end, none is left to divide.
+
+    Raises InputError if neither the start nor the end is known.
+    """
+    start_ms = end_ms if start_ms is None else start_ms
+    end_ms = start_ms if end_ms is None else end_ms
     if start_ms is None or end_ms is None:
         raise InputError(
             f"no time for the word {tokens[0].spoken.raw!r}",

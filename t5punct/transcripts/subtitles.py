@@ -26,6 +26,7 @@ from .items import (
     Echo,
     Item,
     Kept,
+    Role,
     SpokenWord,
     WrittenItem,
     WrittenWord,
@@ -50,9 +51,11 @@ _GAP_MS = 50  # the most between cues of which one rolls up the other's lines
 _INLINE_TIME = re.compile(rf"<{_TIME}>")  # in WebVTT: when the word behind it begins
 _TEAMS_TIME = re.compile(r"\s*\d+:\d:\d\.\d+\s*-->")  # as Teams first wrote it; the next line says who speaks
 _NOTE = re.compile(r"(?:NOTE|STYLE|REGION)\b")
-_VOICE = re.compile(r"\s*<v(?:\.[^\s>]*)?\s+([^>]*)>")
-_LINE_BREAK = re.compile(r"(\\[Nnh])")  # in ASS: a line's end, or a space that does not break
-_DRAWING = re.compile(r"\{[^{}]*\\p[1-9]")  # [^{}]: a search from every brace to the line's end would be quadratic
+# begins, or ends, with the marks behind it and, if more is said, all until the next tag in the second group
+_VOICE = re.compile(r"<v(?:\.[^\s<>]*)?\s([^<>]*)>|</v>[^\w\s<]*(?=([^<]*\w)?)")
+# to `{\p0}` or the end; [^{}]: a search from every brace to the line's end would be quadratic
+_DRAWING = re.compile(r"\{[^{}]*\\p[1-9](?:(?!\{[^{}]*\\p0).)*", re.DOTALL)
+_NO_SPEECH = re.compile(rf"(\\[Nnh]|{_DRAWING.pattern})", re.DOTALL)  # a line's end, a space that does not break
 
 
 def read_ass(lines: Iterable[str], alphabet: Alphabet | None = None) -> Iterator[Item]:
@@ -71,7 +74,8 @@ def read_ass(lines: Iterable[str], alphabet: Alphabet | None = None) -> Iterator
         if kind.strip() == "Format" and "text" in rest.lower():
             names = [name.strip().lower() for name in rest.split(",")]
         fields = rest.split(",", len(names) - 1)  # the last one, the text, may have commas
-        if kind.strip() != "Dialogue" or len(fields) < len(names) or _DRAWING.search(fields[-1]):
+        is_drawn = _DRAWING.search(fields[-1]) and not remove_tags(_DRAWING.sub("", fields[-1]), OVERRIDES).text.strip()
+        if kind.strip() != "Dialogue" or len(fields) < len(names) or is_drawn:
             yield Kept(line)
             continue
         values = {name: field.strip() for name, field in zip(names, fields, strict=True)}
@@ -89,8 +93,8 @@ def read_ass(lines: Iterable[str], alphabet: Alphabet | None = None) -> Iterator
         yield speaker_label(name if name != speaker else "", cue, breaks=breaks)
         speaker = name
         items = list[Item]()
-        for piece in _LINE_BREAK.split(fields[-1]):  # the breaks are pieces, too
-            if _LINE_BREAK.fullmatch(piece):
+        for piece in _NO_SPEECH.split(fields[-1]):  # breaks and drawings are pieces, too
+            if _NO_SPEECH.fullmatch(piece):
                 items.append(Kept(piece))
             else:
                 items += read_line(piece, alphabet=alphabet, cue=cue, markup=OVERRIDES, dashes=True)
@@ -110,6 +114,7 @@ def _read_cues(lines: Iterable[str], alphabet: Alphabet | None = None, *, is_vtt
     n_cues = 0
     line_before = ""
     speaker = ""
+    voices = list[str]()  # of the cue, the outer before the inner
     unread = [*lines]
     labels = labels_of(remove_tags(line[:OPENING_CHARS], TAGS).text for line in unread)
     is_teams = any(_TEAMS_TIME.match(line) for line in unread)  # below the times, a line says who speaks
@@ -122,6 +127,7 @@ def _read_cues(lines: Iterable[str], alphabet: Alphabet | None = None, *, is_vtt
             if new_cue:
                 yield from _items_of_cue(held, cue, rolling)
                 held = []
+                voices = []
                 cue = new_cue
                 n_cues += 1
             held.append([Kept(line)])
@@ -140,12 +146,22 @@ def _read_cues(lines: Iterable[str], alphabet: Alphabet | None = None, *, is_vtt
             cue = replace(cue, speaker=speaker)
             held.append([speaker_label(speaker, cue), Kept(line)] if is_new else [Kept(line)])
         else:
-            voice = _VOICE.match(line)
-            if voice and voice[1].strip() != speaker:
-                speaker = voice[1].strip()
-                cue = replace(cue, speaker=speaker)
-                held.append([speaker_label(speaker, cue)])
-            held.append([*read_line(line, alphabet=alphabet, cue=cue, markup=TAGS, dashes=True, known_labels=labels)])
+            read = partial(read_line, alphabet=alphabet, markup=TAGS, dashes=True, known_labels=labels)
+            begin = 0  # of what the last voice says
+            for voice in _VOICE.finditer(line):
+                is_end = voice[1] is None
+                if is_end:
+                    del voices[-1:]
+                else:
+                    voices.append(voice[1].strip())
+                if voices and voices[-1] != speaker and (voice[2] or not is_end):
+                    cut = voice.end() if is_end else voice.start()
+                    held.append([*read(line[begin:cut], cue=cue)])
+                    begin = cut
+                    speaker = voices[-1]
+                    cue = replace(cue, speaker=speaker)
+                    held.append([speaker_label(speaker, cue)])
+            held.append([*read(line[begin:], cue=cue)])
         line_before = line
     yield from _items_of_cue(held, cue, rolling)
 
@@ -313,6 +329,9 @@ def own_cues(written: Iterable[WrittenItem], name: str) -> list[WrittenCue]:
                 expected="subtitles, or segments with times",
                 fix="make cues with --resegment if words have times, or write another format",
             )
+        if isinstance(item, Kept) and item.role is Role.SPEAKER and pieces:  # each voice of a cue has a line
+            cue_before, text_before = pieces[-1]
+            pieces[-1] = cue_before, text_before[:-1] + "\n"
         pieces.append((cue, shown + ("\n" if ends_line else " ")))
     cues = list[WrittenCue]()
     for cue, group in groupby(pieces, key=lambda piece: piece[0] and replace(piece[0], speaker="")):

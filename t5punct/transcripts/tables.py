@@ -36,6 +36,7 @@ from .items import (
     speaker_label,
     without_spaces,
 )
+from .resegment import words_with_times
 from .speech import DOUBLED_QUOTES, read_line, set_cue_times
 
 _FIELD = re.compile(r"\S+")
@@ -357,7 +358,7 @@ def _row_items(row: TableRow, alphabet: Alphabet | None) -> Iterator[Item]:
         yield Kept(text[len(sound) :] + row.line[row.end :])
         return
     for word in words_of(text, alphabet, opens_line=False):
-        yield SpokenWord(word, word.space, start_ms=row.cue.start_ms, end_ms=row.cue.end_ms, in_field=bool(row.source))
+        yield SpokenWord(word, word.space, start_ms=row.cue.start_ms, end_ms=row.cue.end_ms, source=row.source)
     yield Kept(row.line[row.end :])
 
 
@@ -400,28 +401,46 @@ def _parse_ms(text: str, unit_ms: int = _SECOND_MS) -> int | None:
 
 
 def write_ctm(written: Iterable[WrittenItem], source: str) -> Iterator[str]:
-    """Write NIST's CTM.  Raises InputError for a word without times."""
+    """Write NIST's CTM.  Recordings and channels are those of the input: a CTM, or a recogniser's json with channels.
+
+    Raises InputError as `words_with_times` does.
+    """
     name = "_".join(PurePath(source).name.split(".")[0].split()) or "-"  # white space would begin another field
-    for item in _words(written):
-        start_ms, end_ms = item.spoken.start_ms, item.spoken.end_ms
-        if start_ms is None or end_ms is None:
-            raise InputError(
-                f"no time for the word {item.annotated.word!r}",
-                expected="words with start and end",
-                fix="write another format",
-            )
-        yield f"{name} 1 {start_ms / 1000:.3f} {(end_ms - start_ms) / 1000:.3f} {without_spaces(item.annotated.text)}\n"
+    words = [*words_with_times(written)]
+    channels = {word.spoken.cue.stream for word, _, _ in words if word.spoken.cue}
+    has_channels = len(channels) > 1 and all(map(str.isalnum, channels))  # else lines of json, or actors of ASS
+    for word, start_ms, end_ms in words:
+        channel = word.spoken.cue.stream if word.spoken.cue and has_channels else "1"
+        recording, channel = word.spoken.source or (name, channel)
+        times = f"{start_ms / 1000:.3f} {(end_ms - start_ms) / 1000:.3f}"
+        yield f"{recording} {channel} {times} {without_spaces(word.annotated.text)}\n"
 
 
-def write_tsv(written: Iterable[WrittenItem], source: str) -> Iterator[str]:
-    """Write a table of `word`, `start` and `end`, separated by tabs; times are in seconds, or empty if not known."""
-    yield "word\tstart\tend\n"
-    for item in _words(written):
-        times = ("" if ms is None else f"{ms / 1000:.3f}" for ms in (item.spoken.start_ms, item.spoken.end_ms))
-        yield "\t".join([item.annotated.text, *times]) + "\n"
+def write_tsv(written: Sequence[WrittenItem], source: str) -> Iterator[str]:
+    """Write a table of `word`, `start` and `end`, and `speaker` if the input names any, separated by tabs.
+
+    Times are in seconds, or empty if not known.
+    """
+    has_speakers = any(isinstance(item, Kept) and _speaker_in(item) for item in written)
+    yield "word\tstart\tend" + ("\tspeaker\n" if has_speakers else "\n")
+    speakers = dict[str, str]()  # of each stream
+    for item in written:
+        cue = item.cue if isinstance(item, Kept) else item.spoken.cue
+        stream = cue.stream if cue else ""
+        if isinstance(item, WrittenWord):
+            times = ("" if ms is None else f"{ms / 1000:.3f}" for ms in (item.spoken.start_ms, item.spoken.end_ms))
+            speaker = f"\t{speakers.get(stream, '')}" if has_speakers else ""
+            yield "\t".join([item.annotated.text, *times]) + speaker + "\n"
+        elif item.role is Role.SPEAKER or (cue and not (item.text or item.bare or cue.speaker)):  # nobody is named
+            speakers[stream] = _speaker_in(item)
 
 
-def write_csv(written: Iterable[WrittenItem], source: str) -> Iterator[str]:
+def _speaker_in(item: Kept) -> str:
+    """Return the name in a label, as it is shown; empty if it has none."""
+    return " ".join(item.shown.strip(">-–— :").split()) if item.role is Role.SPEAKER else ""
+
+
+def write_csv(written: Sequence[WrittenItem], source: str) -> Iterator[str]:
     """Write the table of `write_tsv` with commas, and quotes around cells that need them."""
     for row in write_tsv(written, source):
         cells = row.rstrip("\n").split("\t")

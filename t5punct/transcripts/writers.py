@@ -14,7 +14,7 @@ from ..config import check
 from ..errors import ConfigError, InputError
 from ..text.marks import ends_sentence
 from ..text.spelling import precedes_name
-from .formats import FORMATS, INPUTS, OTHER_SUFFIXES, OUTPUTS, Transcript
+from .formats import FORMATS, INPUTS, OLD_LINE_END, OTHER_SUFFIXES, OUTPUTS, Transcript
 from .items import Kept, Role, SpokenWord, WrittenItem, WrittenWord, leave_out_removed, shown_items, texts_together
 from .resegment import ResegmentConfig, sentence_cues
 from .subtitles import own_cues
@@ -78,7 +78,8 @@ def written_pieces(
         cues = sentence_cues(texts_together(written), resegment) if resegment else own_cues(written, name)
         cue_writer = FORMATS[config.format].cue_writer
         pieces = [cue_writer(cues)] if cue_writer else []
-    if transcript.is_plain or config.format not in ("text", transcript.format):
+    has_line_ends = transcript.is_plain and transcript.line_end != OLD_LINE_END
+    if has_line_ends or config.format not in ("text", transcript.format):
         return pieces
     return (piece.replace("\n", transcript.line_end) for piece in pieces)
 

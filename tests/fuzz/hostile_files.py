@@ -11,6 +11,7 @@ _ODD_WORDS = (
     *("so,", "what?", "yes.", "no!", "wait...", "oh -", "(so)", '"so"', "“so”", "so:", "שלום", "\u200fעולם", "سلام؟"),
     *("नमस्ते।", "好。", "&", "AT&amp;T", "&lt;b&gt;", "&nbsp;", "a&b;", "<", ">", "{", "}", "\\", "|", "#", "*", "_"),
     *("\x0b", "\x1c", "\x85", "->", "\\N", "a\\Nb", "{\\i1}", "<i>", "</i>so", "<i>so</i>,", "<c.x>", "<00:00:01.500>"),
+    *("<v Ann>", "<v.x Bob>so", "</v>,"),
 )
 words = (*_ODD_WORDS, *TRICKY_WORDS)
 _one_piece = tuple(word for word in words if len(word.split()) == 1)
@@ -46,10 +47,11 @@ _vtt = joined(
     repeated((_vtt_note, changed(_cues(("a-1\n", "1\n", "", "")), lambda cues: cues.replace(",", "."))), 3),
 )
 _FORMAT = "Format: Layer, Start, End, Style, Name, Text\n"
+_CODES = ("", "", " {\\i1}", " {\\an8\\pos(1,2)}", "\\N", "\\h", " {so}", " {", "{\\p1}m 0{\\p0}")
 _dialogue = joined(
     ("Dialogue: ", "Dialogue: ", "Comment: ", "Dialogue:"), ("0,0:00:01.00,0:00:02.50,Default,", "0,bad,,,"),
     ("Ann,", "Bob,", ","),
-    repeated(joined(("", "", " {\\i1}", " {\\an8\\pos(1,2)}", "\\N", "\\h", " {so}", " {"), _line, "\\N"), 3), "\n",
+    repeated(joined(_CODES, _line, "\\N"), 3), "\n",
 )  # fmt: skip
 _ass = joined(("[Script Info]\nTitle: so, what\n[Events]\n", ""), (_FORMAT, _FORMAT, ""), repeated(_dialogue, 5))
 
@@ -77,6 +79,7 @@ _READERS = {"text": _text, "lines": _text, "srt": _srt, "vtt": _vtt, "ass": _ass
 _HANDS: tuple[Callable[[str], str], ...] = (  # a file as what wrote it last leaves it
     *(str, str, str),
     lambda text: text.replace("\n", "\r\n"),
+    lambda text: text.replace("\n", "\r"),
     lambda text: "\ufeff" + text,
     lambda text: text.rstrip("\n"),
 )

@@ -201,6 +201,17 @@ def test_json_of_something_else_or_nested_deeper_than_any_recogniser_nests_is_re
     ('{"results": [{"alternatives": [{"transcript": "so we", "words": [{"startOffset": "0.100s",'
      ' "endOffset": "0.400s", "word": "so"}, {"startOffset": "1s", "word": "we"}]}]}]}',
      [("so", 100, 400), ("we", 1000, None)]),
+    # transformers' pipelines, of segments and of words; Azure; services that name the unit
+    ('{"text": " so we", "chunks": [{"text": " so we", "timestamp": [0.1, null]}]}',
+     [("so", 100, None), ("we", None, None)]),
+    ('{"text": " so we", "chunks": [{"text": " so", "timestamp": [0.1, 0.3]}, {"text": " we", "timestamp": [1, 2]}]}',
+     [("so", 100, 300), ("we", 1000, 2000)]),
+    ('{"phrases": [{"offsetMilliseconds": 100, "durationMilliseconds": 400, "text": "so we", "words": ['
+     '{"text": "so", "offsetMilliseconds": 100, "durationMilliseconds": 200},'
+     ' {"text": "we", "offsetMilliseconds": 300, "durationMilliseconds": 200}]}]}',
+     [("so", 100, 300), ("we", 300, 500)]),
+    ('{"tokens": [{"text": "so", "start_ms": 600, "end_ms": 760}, {"text": " w", "start_ms": 800, "end_ms": 900},'
+     ' {"text": "e", "start_ms": 900, "end_ms": 960}]}', [("so", 600, 760), ("we", 800, 960)]),
     # a word in pieces
     ('{"text": "so 1,000", "words": [{"word": " so", "start": 0, "end": 0.5}, {"word": " 1", "start": 1,'
      ' "end": 1.5}, {"word": ",000", "start": 1.5, "end": 2.5}]}', [("so", 0, 500), ("1,000", 1000, 2500)]),
@@ -346,6 +357,19 @@ def test_lines_of_a_manifest_and_strings_of_a_list_are_recordings_of_their_own()
     new = '["So what?", "Ann: Yes, we know.", "Yes.", ""]'
     assert written(source, ["So", "what?", "Yes,", "we", "know.", "Yes."]) == new
     assert said('["so"]') == ["so"]
+
+
+def test_objects_of_several_lines_that_follow_each_other_are_recordings_of_their_own() -> None:
+    """As a stream of Vosk's writes them; what looks like two inside a string is one."""
+    texts = ('{\n  "text": "so what"\n}\n', '{\n  "partial": "ye"\n}\n\n', '{\n  "text": "yes"\n}')
+    for source in ("".join(texts), "".join(texts).replace("\n", "\r\n")):
+        assert said(source) == ["so what", "yes"]
+        assert written(source) == source
+        new = source.replace("so what", "So what?").replace("yes", "Yes.")
+        assert written(source, ["So", "what?", "Yes."]) == new
+    assert said('{"text": "so\n}\n{ what"}') == ["so } { what"]
+    with pytest.raises(InputError, match="the file object 2 is no json"):
+        said(texts[0] + texts[0] + "}")
 
 
 def test_the_elements_of_rev_ai_are_words_marks_and_spaces() -> None:

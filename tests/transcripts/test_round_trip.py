@@ -71,6 +71,14 @@ def test_a_file_comes_back_as_it_was(name: str, odd: str) -> None:
     assert unchanged(reading(text, name)) == text
 
 
+@pytest.mark.parametrize("name", LINE_FORMATS)
+def test_line_ends_of_old_macs_end_lines(name: str) -> None:
+    text = FILES.get(name, FILES["text"])
+    old = text.replace("\n", "\r")
+    assert reading(old, name).items == reading(text, name).items
+    assert by_chance(old, name, 1)[0] == by_chance(text, name, 1)[0].replace("\n", "\r")
+
+
 @pytest.mark.parametrize("name", ["text", "srt"])
 def test_a_large_file_comes_back_as_it_was_and_is_held_once(name: str, tmp_path: Path) -> None:
     """Most of it is white space, so that it is read at once."""

@@ -1,5 +1,6 @@
 """Tables: the column of words is known or the table is refused, and marks that have rows of their own are marks."""
 
+import csv
 import json
 
 import pytest
@@ -111,3 +112,43 @@ def test_segments_have_times_and_who_speaks(rows: list[str], times: list[str], n
     first, second = times
     assert converted(source, name, WriterConfig("srt")) == (f"1\n{first}\nann: so what\n\n2\n{second}\ntom: yes\n\n")
     assert converted(source, name, WriterConfig("text")) == "ann: so what\ntom: yes\n"
+
+
+def test_a_word_without_a_time_has_one_between_its_neighbours_in_a_ctm() -> None:
+    """As whisperX writes numbers, in a segment or in a list of words."""
+    said = [("so", 0, 1), ("50", None, None), ("of", 2, 3), ("7", None, None)]
+    words = [{"word": word, **({} if start is None else {"start": start, "end": end})} for word, start, end in said]
+    segment = {"start": 0, "end": 4, "text": "so 50 of 7", "words": words}
+    begun = "one 1 0.000 1.000 so\none 1 1.000 1.000 50\none 1 2.000 1.000 of\none 1 3.000 "
+    for value, duration in ({"segments": [segment]}, 1), ({"words": words}, 0):
+        assert converted(json.dumps(value), "json", WriterConfig("ctm")) == f"{begun}{duration}.000 7\n"
+    cue = "1\n00:00:01,000 --> 00:00:02,000\nso what\n"
+    assert converted(cue, "srt", WriterConfig("ctm")) == "one 1 1.000 0.375 so\none 1 1.375 0.625 what\n"
+
+
+def test_a_ctm_names_the_recordings_and_channels_of_its_input() -> None:
+    rows = "a A 0.100 0.200 so\na B 0.100 0.200 what\nb A 0.100 0.200 yes\n"
+    assert converted(rows, "ctm", WriterConfig("ctm")) == rows
+    said = [[{"word": word, "start": 1, "end": 2}] for word in ("so", "yes")]
+    channels = [{"alternatives": [{"transcript": words[0]["word"], "words": words}]} for words in said]
+    for stereo, expected in ((1, "one 1 1.000 1.000 so\n"), (2, "one 0 1.000 1.000 so\none 1 1.000 1.000 yes\n")):
+        assert converted(json.dumps({"channels": channels[:stereo]}), "json", WriterConfig("ctm")) == expected
+    lines = "".join(json.dumps({"words": words}) + "\n" for words in said)
+    assert converted(lines, "json", WriterConfig("ctm")) == "one 1 1.000 1.000 so\none 1 1.000 1.000 yes\n"
+
+
+@pytest.mark.parametrize(("name", "source", "speakers"), [
+    ("srt", "1\n00:00:01,000 --> 00:00:02,000\n>> ANN LEE: so\n- what\nTOM: yes\n", ["ANN LEE", "", "TOM"]),
+    ("json", '{"segments": [{"text": "so", "speaker": 1}, {"text": "what"}, {"text": "yes", "speaker": "Tom"}]}',
+     ["Speaker 1", "", "Tom"]),
+    ("lines", "Ann, PhD: so\nwhat\nTom: yes\n", ["Ann, PhD", "Ann, PhD", "Tom"]),
+    ("ass", "Dialogue: 0,0:0:1.0,0:0:3.0,A,Ann,0,0,0,,so\nDialogue: 0,0:0:1.5,0:0:2.5,B,,0,0,0,,what\n"
+     "Dialogue: 0,0:0:3.0,0:0:4.0,A,Ann,0,0,0,,yes\n", ["Ann", "", "Ann"]),
+])  # fmt: skip
+def test_a_table_names_the_speakers_of_its_input(name: str, source: str, speakers: list[str]) -> None:
+    rows = converted(source, name, WriterConfig("tsv")).splitlines()
+    assert [row.split("\t")[::3] for row in rows] == [
+        ["word", "speaker"], *([word, speaker] for word, speaker in zip(("so", "what", "yes"), speakers, strict=True))
+    ]  # fmt: skip
+    cells = csv.reader(converted(source, name, WriterConfig("csv")).splitlines())
+    assert [row[3] for row in cells] == ["speaker", *speakers]

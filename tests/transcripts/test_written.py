@@ -26,6 +26,8 @@ TEAMS = (
     "WEBVTT\n\na1\n00:00:01.000 --> 00:00:02.000\n<v Ann Lee>so what</v>\n\na2\n00:00:02.000 --> 00:00:03.000\n"
     "<v Ann Lee>we know.</v>\n\nb1\n00:00:03.000 --> 00:00:04.000\n<v Tom>yes</v>\n"
 )
+VOICES = "WEBVTT\n\n00:01.000 --> 00:02.000\n<v Ann>so</v> <v.loud Tom>what.</v>\n\n"  # side by side, then nested
+NESTED = "00:02.000 --> 00:03.000\n<v Ann>we <v Tom>yes</v>, it is</v>\n<v Ann>fine <v Tom>no</v></v>\n"
 FIRST_TEAMS = (  # Teams wrote so in 2020: times without zeros, and a name in a line of its own
     "0:0:0.0 --> 0:0:3.120\nAnn Lee\nso what\n\n0:0:3.120 --> 0:0:6.5\nAnn Lee\nwe know.\n\n"
     "0:0:6.5 --> 0:0:7.0\nTom\nyes\n"
@@ -35,17 +37,31 @@ DIARISED = json.dumps({"segments": [  # whisperX's: a speaker by the segment and
      "words": [{"word": text, "start": start, "end": start + 1, "speaker": speaker}]}
     for start, text, speaker in ((1, "so", "SPEAKER_00"), (2, "what.", "SPEAKER_00"), (3, "yes", "SPEAKER_01"))
 ]})  # fmt: skip
+TWO_SPEAKERS = json.dumps({"segments": [  # in one segment; two words have no speaker, one of them no time
+    {"start": 1, "end": 5, "text": " so what. yes 50 of", "speaker": "A0", "words": [
+        {"word": "so", "start": 1, "end": 2, "speaker": "A0"}, {"word": "what.", "start": 2, "end": 3, "speaker": "A0"},
+        {"word": "yes", "start": 3, "end": 4, "speaker": "B0"}, {"word": "50"}, {"word": "of", "start": 4, "end": 5},
+    ]}
+]})  # fmt: skip
+NAMED = TWO_SPEAKERS.replace('50 of", "speaker": "A0"', '50 of", "speaker": "Ann"')  # words have numbers of speakers
 
 
 @pytest.mark.parametrize(("name", "source", "to", "resegment", "expected"), [
     ("vtt", TEAMS, "text", False, "Ann Lee: so what we know.\nTom: yes\n"),
     ("vtt", TEAMS, "srt", False, "1\n00:00:01,000 --> 00:00:02,000\nAnn Lee: so what\n\n2\n00:00:02,000 --> "
      "00:00:03,000\nwe know.\n\n3\n00:00:03,000 --> 00:00:04,000\nTom: yes\n\n"),
+    ("vtt", VOICES, "srt", False, "1\n00:00:01,000 --> 00:00:02,000\nAnn: so\nTom: what.\n\n"),
+    ("vtt", VOICES + NESTED, "text", False,
+     "Ann: so\nTom: what.\nAnn: we\nTom: yes,\nAnn: it is fine\nTom: no\n"),
+    ("vtt", VOICES + NESTED, None, False, VOICES + NESTED),
     ("vtt", FIRST_TEAMS, "text", False, "Ann Lee: so what we know.\nTom: yes\n"),
     ("vtt", FIRST_TEAMS, None, False, FIRST_TEAMS),
     ("json", DIARISED, "text", False, "SPEAKER_00: so what.\nSPEAKER_01: yes\n"),
     ("json", DIARISED, "vtt", True, "WEBVTT\n\n1\n00:00:01.000 --> 00:00:03.000\nSPEAKER_00: so what.\n\n"
      "2\n00:00:03.000 --> 00:00:04.000\nSPEAKER_01: yes\n\n"),
+    ("json", TWO_SPEAKERS, "text", False, "A0: so what.\nB0: yes 50 of\n"),
+    ("json", TWO_SPEAKERS, "srt", False, "1\n00:00:01,000 --> 00:00:05,000\nA0: so what.\nB0: yes 50 of\n\n"),
+    ("json", NAMED, "text", False, "Ann: so what. yes 50 of\n"),
 ])  # fmt: skip
 def test_who_speaks_is_written_where_it_changes(
     name: str, source: str, to: str | None, resegment: bool, expected: str
@@ -67,6 +83,16 @@ def test_who_speaks_is_written_where_it_changes(
                {"speaker": 1, "words": [{"word": "yes"}]}]},
     {"recognizedPhrases": [{"speaker": "A", "nBest": [{"lexical": "so what", "text": "so what."}]},
                            {"speaker": 1, "nBest": [{"lexical": "yes", "text": "yes"}]}]},
+    # Google's last result repeats all words, with their speakers
+    {"results": [
+        {"alternatives": [{"transcript": "so what. yes", "words": [
+            {"endTime": "1s", "word": "so"}, {"endTime": "2s", "word": "what."}, {"endTime": "3s", "word": "yes"},
+        ]}]},
+        {"alternatives": [{"words": [
+            {"endTime": "1s", "word": "so", "speakerTag": "A"}, {"endTime": "2s", "word": "what.", "speakerTag": "A"},
+            {"endTime": "3s", "word": "yes", "speakerTag": 1},
+        ]}]},
+    ]},
 ])  # fmt: skip
 def test_json_may_say_in_many_ways_who_speaks(source: dict[str, object]) -> None:
     text = json.dumps(source)
@@ -101,8 +127,9 @@ def test_a_sign_between_two_events_has_a_line_and_a_cue_of_its_own(actor: str) -
     )
 
 
-def test_two_channels_of_a_call_share_no_cue() -> None:
-    """AWS has one text of both channels, and items that say in which each was said."""
+@pytest.mark.parametrize("says_channel", [True, False])
+def test_two_channels_of_a_call_share_no_cue(says_channel: bool) -> None:
+    """AWS has one text of both channels, and items that say in which each was said, or lists of them that do."""
     said = [("ch_0", "so we"), ("ch_1", "yes right"), ("ch_0", "know it")] * 3
     items = [
         {"type": "pronunciation", "alternatives": [{"content": word}], "channel_label": channel,
@@ -114,6 +141,8 @@ def test_two_channels_of_a_call_share_no_cue() -> None:
         for name in ("ch_0", "ch_1")
     ]
     text = " ".join(words for _, words in said)
+    if not says_channel:
+        items = [{key: value for key, value in item.items() if key != "channel_label"} for item in items]
     source = json.dumps({"results": {"transcripts": [{"transcript": text}], "items": items,
                                      "channel_labels": {"channels": channels}}})  # fmt: skip
     new = converted(source, "json", WriterConfig("srt", resegment=ResegmentConfig()))
@@ -135,6 +164,10 @@ def test_two_channels_of_a_call_share_no_cue() -> None:
     ("srt", "1\n00:00:01,000 --> 00:00:02,000\n<i>&gt;&gt; JOHN: so</i> <b>[laughs]</b>\n", "vtt",
      "WEBVTT\n\n1\n00:00:01.000 --> 00:00:02.000\n&gt;&gt; JOHN: so [laughs]\n"),
     ("text", "so what\n\nfine\n", "tsv", "word\tstart\tend\nso\t\t\nwhat\t\t\nfine\t\t\n"),
+    # words beside a drawing of ASS are speech
+    ("ass", SIGNS.format(actor="").replace("it.", r"{\an7\p2}m 0 l{\c&H0&} 9{\i1\p0}it.{\p1}m 1 1"), "text",
+     "so we know it.\nno swimming\n"),
+    ("ass", SIGNS.format(actor="").replace("no swimming", r"{\an7}{\p1}m 0 l 9{\p0}"), "text", "so we know it.\n"),
     # what is shown without a time is left out of cues
     ("json", '{"segments": [{"text": "[Music]"}, {"start": 3, "end": 4, "text": "so\\n[laughs]\\nyou"}]}', "srt",
      "1\n00:00:03,000 --> 00:00:04,000\nso\n[laughs]\nyou\n"),
@@ -172,8 +205,9 @@ PARAGRAPHS = ParagraphConfig(sentences=1)
     ("tsv", "word\tstart\nso\t1\n", WriterConfig("tsv")),
 ])  # fmt: skip
 def test_lines_of_text_and_of_the_same_format_end_as_they_did(name: str, source: str, config: WriterConfig) -> None:
-    new = converted(source.replace("\n", "\r\n"), name, config)
-    assert new == converted(source, name, config).replace("\n", "\r\n")
+    for line_end in ("\r\n", "\r"):
+        new = converted(source.replace("\n", line_end), name, config)
+        assert new == converted(source, name, config).replace("\n", line_end)
     assert "\r" not in converted(SRT.replace("\n", "\r\n"), "srt", WriterConfig("vtt"))
 
 

@@ -154,6 +154,8 @@ def _walk(value: Any, context: _Context, *, any_key: bool) -> Iterator[Place]:
 
 def _walk_list(elements: Sequence[Any], context: _Context, *, any_key: bool) -> Iterator[Place]:
     are_channels = context.group.endswith(".channels")  # Deepgram has a list of them
+    if any(isinstance(element, dict) and _member_as_str(element, _SPEAKER_KEYS) for element in elements):
+        context = replace(context, cue=replace(context.cue, speaker=""))  # an element without one has none
     for number, element in enumerate(elements):
         path = (*context.path, number)
         cue = replace(context.cue, stream=str(number)) if are_channels else context.cue
@@ -204,10 +206,18 @@ def _type_of(members: Mapping[str, Any]) -> str:
 
 def _times(members: Mapping[str, Any]) -> tuple[int | None, int | None]:
     """Return start and end in ms."""
-    event_ms = _ms(members, ("tStartMs",), unit_ms=1)
-    if event_ms is not None:  # YouTube's json3: `tOffsetMs` of a word counts from the start of its event
-        offset_ms, duration_ms = (_ms(members, (key,), unit_ms=1) or 0 for key in ("tOffsetMs", "dDurationMs"))
+    # YouTube's json3, in which `tOffsetMs` of a word counts from the start of its event; and Azure
+    event_ms = _ms(members, ("tStartMs", "offsetMilliseconds"), unit_ms=1)
+    if event_ms is not None:
+        offset_ms = _ms(members, ("tOffsetMs",), unit_ms=1) or 0
+        duration_ms = _ms(members, ("dDurationMs", "durationMilliseconds"), unit_ms=1) or 0
         return event_ms + offset_ms, event_ms + duration_ms
+    start_ms = _ms(members, ("start_ms", "startMs"), unit_ms=1)
+    if start_ms is not None:
+        return start_ms, _ms(members, ("end_ms", "endMs"), unit_ms=1)
+    timestamp = members.get("timestamp")
+    if isinstance(timestamp, list) and len(timestamp) == 2:  # of transformers' pipelines
+        members = {"start": timestamp[0], "end": timestamp[1]}
     offsets = members.get("offsets")
     if isinstance(offsets, dict):  # whisper.cpp's
         return _ms(offsets, ("from",), unit_ms=1), _ms(offsets, ("to",), unit_ms=1)
@@ -285,6 +295,11 @@ class Group:
     def n_timed(self) -> int:
         """How many lines have a start or an end."""
         return sum((line.cue.start_ms, line.cue.end_ms) != (None, None) for line in self.lines)
+
+    @property
+    def n_voices(self) -> int:
+        """How many speakers and channels its lines name: Google and AWS have lists that repeat all words with them."""
+        return len({(line.cue.speaker, line.cue.stream) for line in self.lines})
 
 
 def _in_ms(places: Sequence[Place]) -> Sequence[Place]:

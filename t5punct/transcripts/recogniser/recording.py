@@ -85,7 +85,7 @@ class RecogniserJson:
         most_letters = max(group.n_letters for group in groups)
         complete = [group for group in groups if group.n_letters >= _COMPLETE * most_letters]
         source = max(complete, key=_quality)
-        timed = max(groups, key=lambda group: (group.n_timed, group.letters == source.letters))
+        timed = max(groups, key=lambda group: (group.n_timed, group.n_voices, group.letters == source.letters))
         return cls(text, groups, source, [*_items(source, timed)])
 
     def pieces(self, words: Iterable[WrittenWord]) -> Iterator[str]:
@@ -125,16 +125,18 @@ def _quality(group: Group) -> tuple[bool, int, int, int]:
 def _items(source: Group, timed: Group) -> Iterator[Item]:
     """Yield the words of the source, and a label where another channel or speaker begins.  Each channel is a stream.
 
-    The words have the times of `timed`, and its channels and speakers where the source has none.  A label is a break,
-    unless a speaker goes on at once in a channel that another one only interrupted.
+    The words have the times of `timed`, its speakers if it knows those of the source, and its channels where the source
+    has none.  A label is a break, unless a speaker goes on at once in a channel that another one only interrupted.
     """
     timed_words = {ours: timed.words[theirs] for ours, theirs in align(source, timed)}
-    has_speakers = any(line.cue.speaker for line in source.lines)
+    names = {line.cue.speaker for line in source.lines} - {""}
+    knows_names = names <= {line.cue.speaker for line in timed.lines}  # else words may number speakers with names
     channel = speaker = ""  # of the last word
     last_of_channels = dict[str, tuple[str, int | None]]()  # the speaker of a channel's last word, and when that ended
     number = 0
     for line in source.lines:
         cue = replace(line.cue, stream=line.cue.stream or channel)
+        line_speaker = line.cue.speaker if names else speaker
         for item in line.items:
             if isinstance(item, Kept):
                 yield Kept("", item.breaks, item.role, item.text, cue)
@@ -144,7 +146,9 @@ def _items(source: Group, timed: Group) -> Iterator[Item]:
             word_cue = word.cue or line.cue
             before = channel, speaker
             channel = line.cue.stream or word_cue.stream or channel
-            speaker = line.cue.speaker if has_speakers else word_cue.speaker or speaker
+            if knows_names and word is not item:
+                line_speaker = word_cue.speaker or line_speaker
+            speaker = line_speaker
             cue = replace(cue, stream=channel)
             if (channel, speaker) != before:
                 last_speaker, end_ms = last_of_channels.get(channel, ("", None))

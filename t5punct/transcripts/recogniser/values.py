@@ -19,6 +19,7 @@ from ...text.words import readable
 REPEATED = "\ud800"  # appended to a key that its object already has, so that both members are kept
 _MOST_LEVELS = 100  # of brackets; no recogniser has ten
 _FIRST_INDENT = re.compile(r"[\[{][ \t]*(\r?\n)([ \t]*)\S")
+_OBJECT_ENDS = re.compile(r"(?<=\n\})(?=\s*\{)")  # in json, a comma would stand between two objects
 _COLON = re.compile(r'"\s*:(\s?)')
 _encode_ascii = json.JSONEncoder(ensure_ascii=True).encode
 _encode_unicode = json.JSONEncoder(ensure_ascii=False).encode
@@ -33,7 +34,8 @@ class Number(str):
 def parse_json(source: str, name: str = "the file") -> list[tuple[str, Any]]:
     """Return pairs of a json text and its value: one, or one for each line if the lines are objects, as NeMo's.
 
-    The value of an empty line is None.  Raises InputError for text that is no json.
+    Objects of several lines each may follow each other, too, as a stream of Vosk's writes them.  The value of an empty
+    line is None.  Raises InputError for text that is no json.
     """
     lines = [*StringIO(source, newline="\n")]  # other ends of lines may stand in strings
     bodies = [body for line in lines if (body := _without_margins(line))]
@@ -42,6 +44,9 @@ def parse_json(source: str, name: str = "the file") -> list[tuple[str, Any]]:
             (line, _parse(line, f"{name} line {number}") if _without_margins(line) else None)
             for number, line in enumerate(lines, start=1)
         ]
+    objects = _OBJECT_ENDS.split(source)
+    if len(objects) > 1 and _is_object(_without_margins(objects[0])):
+        return [(text, _parse(text, f"{name} object {number}")) for number, text in enumerate(objects, start=1)]
     return [(source, _parse(source, name))]
 
 
