@@ -258,7 +258,7 @@ def compose_card(
         parent, parent_licence = _name_and_licence(run.init_from)
         about_parent = f"{parent} (licence: {parent_licence})"
         corpora += _iter_corpora(Path(run.data.path))
-        if run.loss.decoder != "slots":  # the default
+        if run.loss.decoder != "auto":  # the default
             option = f" --decoder {run.loss.decoder}"
             imported = "DecodingConfig, Punctuator, PunctuatorConfig"
             arguments += f', PunctuatorConfig(decoding=DecodingConfig("{run.loss.decoder}"))'
