@@ -232,7 +232,7 @@ PREPARE = {
     "corpora=[{path: talk.txt}]": r"no file .*talk.txt; expected an existing text file; check the path",
     "corpora=[{path: folder}]": r"folder .*folder holds no text; expected files that end with .*; name the files",
     "corpora=[{path: latin.srt}]": r"latin.srt line 3 is not UTF-8 .*; convert it, e.g. with iconv",
-    "corpora=[{path: talks.txt, style: song}]": r"style 'song'; expected one of talk, meeting, prose, chat; .*",
+    "corpora=[{path: talks.txt, style: song}]": r"style 'song'; expected one of talk, .*, chat; name one of these$",
     "corpora=[{path: .}]": r"output .*made lies in the corpus .*; expected another folder; choose another output",
     "chunks.min_words=500 chunks.max_words=600": r"no chunk to train on: .*, the longest with \d+ words; .*min_words",
     "holdout_percent=300": r"holdout_percent 300.0; expected 0 to 99; set holdout_percent",
