@@ -219,7 +219,7 @@ def load(
     folder = find(source, revision=revision)
     has_config = (folder / "config.json").is_file()
     mistake = f"{folder} holds no config.json"
-    check(has_config, mistake, expected="a T5 folder", fix="check --model", kind=ModelError)
+    check(has_config, mistake, expected="a T5 folder", fix="check the name", kind=ModelError)
     kind = kind_of(folder)
     check(  # some others would load, and fail later
         kind in KINDS, f"{folder} holds a {kind}",

@@ -104,7 +104,7 @@ class TaskConfig:
         """Return a style; None takes the default.  Raises ConfigError for an unknown one."""
         style = style or self.default_style
         expected = f"one of {', '.join(self.styles)}"
-        check(style in self.styles, f"style {style!r}", expected=expected, fix="check --style")
+        check(style in self.styles, f"style {style!r}", expected=expected, fix="name one of these")
         return style
 
     def prefix_for(self, style: str | None) -> str:

@@ -61,7 +61,7 @@ def load_network(folder: Path) -> Any:
                 network, info = AutoModelForSeq2SeqLM.from_pretrained(str(folder), **settings)
     except Exception as error:  # a damaged file raises errors without a common base class
         mistake = f"{folder} cannot be loaded ({first_line(error)})"
-        raise ModelError(mistake, expected=_EXPECTED, fix="check --model") from error
+        raise ModelError(mistake, expected=_EXPECTED, fix="check the name") from error
     _undo_scale(network, folder)
     wrong = [*info["missing_keys"], *(name for name, *_ in info["mismatched_keys"])]
     wrong += [name for name in info["unexpected_keys"] if ".layer." in name]  # the config has fewer layers

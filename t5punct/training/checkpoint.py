@@ -1,7 +1,7 @@
 """Checkpoints: everything that a run needs to go on as if it had never stopped, in a folder that is a usable model.
 
     runs/mine/model.safetensors ..     the last checkpoint: a model, and what resuming needs
-    runs/mine/best/                    the model of the best validation so far, and score.json
+    runs/mine/best/                    the model of the best validation so far, its score and the run's settings
 
 A new folder takes the old one's place by a rename, so there is always a whole checkpoint.  A resumed run must have the
 settings and the data that it began with: with others its position in the data would mean something else.
@@ -84,6 +84,7 @@ def save_checkpoint(
                 models.save(model, partial / BEST)
                 score = json.dumps({"step": state.step, state.score: state.best})
                 (partial / BEST / SCORE_FILE).write_text(score + "\n", encoding="utf-8")
+                settings.save(config, partial / BEST / TRAIN_FILE)  # for its card and its report
             settings.save(config, partial / TRAIN_FILE)
             (partial / STATE_FILE).write_text(json.dumps(asdict(state), indent=2) + "\n", encoding="utf-8")
             save_file(dict(tensors), partial / OPTIMISER_FILE)

@@ -137,8 +137,8 @@ class LossConfig:
 
     @property
     def decoder(self) -> str:
-        """Return the name of the decoder that is trained.  A run is scored with it."""
-        return "slots" if self.text_weight else "tagger"
+        """Return the name of the decoder that a run is scored with: its model's default, if that is trained."""
+        return "auto" if self.text_weight else "tagger"
 
 
 @dataclass(frozen=True)

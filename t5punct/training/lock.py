@@ -16,6 +16,7 @@ from filelock import FileLock, Timeout
 
 from ..config import check
 from ..errors import ConfigError
+from ..text.io.files import writable
 
 _log = logging.getLogger(__name__)
 # what torchrun and MPI call the number of a process
@@ -32,7 +33,8 @@ def is_first() -> bool:
 def lock_folder(folder: Path) -> Iterator[None]:
     """Keep other runs out of a folder.  Of several processes of one run, only the first takes the lock.
 
-    Raises ConfigError if another run is in it, or if the working directory is, as an output is moved as a whole.
+    Raises ConfigError if another run is in it, or if the working directory is, as an output is moved as a whole, and
+    InputError if its place cannot be written.
     """
     is_here = Path.cwd().is_relative_to(folder.resolve())
     mistake = f"output {folder} is the folder that this command is given in, or holds it"
@@ -40,7 +42,7 @@ def lock_folder(folder: Path) -> Iterator[None]:
     if not is_first():
         yield
         return
-    path = folder.with_name(folder.name + ".lock")
+    path = writable(folder.with_name(folder.name + ".lock"), make=True)
     path.parent.mkdir(parents=True, exist_ok=True)
     lock = FileLock(path, timeout=0.2, fallback_to_soft=False)
     try:

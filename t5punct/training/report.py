@@ -13,6 +13,7 @@ import platform
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import asdict
 from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
@@ -28,7 +29,7 @@ from ..evaluation.references import count_words
 from ..evaluation.score_table import as_json, comparison_json, difference_cells, score_text
 from ..evaluation.significance import interval
 from ..extras import way_to_install
-from ..model import bundled_names
+from ..model import bundled_names, read_task
 from ..punctuator import Punctuator, PunctuatorConfig
 from ..t5.task import TaskConfig
 from ..text.io.files import whole_file, writing
@@ -258,7 +259,7 @@ def compose_card(
         parent, parent_licence = _name_and_licence(run.init_from)
         about_parent = f"{parent} (licence: {parent_licence})"
         corpora += _iter_corpora(Path(run.data.path))
-        if run.loss.decoder != "slots":  # the default
+        if run.loss.decoder != "auto":  # the default
             option = f" --decoder {run.loss.decoder}"
             imported = "DecodingConfig, Punctuator, PunctuatorConfig"
             arguments += f', PunctuatorConfig(decoding=DecodingConfig("{run.loss.decoder}"))'
@@ -269,6 +270,8 @@ def compose_card(
     )  # fmt: skip
     page = (source / PAGE).read_text(encoding="utf-8") if (source / PAGE).is_file() else ""
     scores = re.search(r"^## Scores.*?(?=^## )", page, re.M | re.S)
+    changed = [name for name, value in asdict(read_task(source)).items() if value != getattr(task, name)]
+    remark = f"Scored before the export changed {', '.join(changed)}." if changed else ""
     card = _CARD.format(
         metadata=data.to_yaml(), made=_MADE, title=name.rpartition("/")[2], version=__version__, name=name,
         option=option, imported=imported, arguments=arguments, marks=" ".join(task.marks),
@@ -278,7 +281,7 @@ def compose_card(
         parent=about_parent,
         licence=licence or "not stated",
         corpora="\n".join(markdown_table(("corpus", "style", "words"), corpora)) if corpora else "Not known here.\n",
-        scores=scores[0] if scores else "## Scores\n\nNone yet.",
+        scores=scores[0] + remark if scores else "## Scores\n\nNone yet.",
     )  # fmt: skip
     return card.rstrip("\n") + "\n"
 

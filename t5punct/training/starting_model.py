@@ -7,7 +7,6 @@ disfluent words; as long as nobody asks for it, the model decides what it decide
 from __future__ import annotations
 
 import copy
-import logging
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -35,7 +34,6 @@ _SAMPLED_CHUNKS = 300  # `prepare` has shuffled them
 _MANY_LOST = 0.01  # of the different words; some vocabularies lose names and emoji of any text
 _NAMED = 5  # lost words that a warning lists, at most
 _MANY_LONG = 0.01  # of the chunks
-_log = logging.getLogger(__name__)
 
 
 def make_starting_model(config: TrainConfig) -> Model:
@@ -52,8 +50,6 @@ def make_starting_model(config: TrainConfig) -> Model:
         model = saved
     if config.data.disfluencies.marked:
         model = with_disfluencies(model)
-    elif model.task.disfluencies:
-        _log.warning("%s knows disfluencies and will forget them: data.disfluencies.marked is 0", model.name)
     if saved is not None:
         model = replace(model, tokenizer=saved.tokenizer, tagger=saved.tagger)
     if config.data.delays.is_used:
@@ -167,6 +163,8 @@ def check_suitable(examples: ChunkExamples, name: str) -> list[str]:
             f"round trip ({named}): they come out as they go in, but the model reads unknown ones; expected a "
             "tokenizer for this language; take an mT5, umT5 or byT5 if these are many"
         )
+    if task.disfluencies and not examples.config.disfluencies.marked:
+        warnings.append(f"{name} knows disfluencies and will forget them: data.disfluencies.marked is 0")
     n_long = sum(length > task.max_tokens for length in examples.lengths)
     if n_long > _MANY_LONG * len(examples):
         warnings.append(

@@ -216,7 +216,9 @@ def test_the_card_tells_parent_licences_data_scores_and_use_and_no_path(run: Pat
         "| micro | 60.0 | 62.6 | 61.3 (60.0 to 62.5) |", "(default: chat)", "Licence of this model: apache-2.0",
     ):  # fmt: skip
         assert part in text, part
-    assert "secret" not in text
+    assert "secret" not in text and "Scored before" not in text
+    changed = compose_card(run, replace(models.read_task(run), default_style="talk", mark_odds={}), HUB_ID)
+    assert changed.endswith("\nScored before the export changed default_style.\n"), "the card's command gives others"
     hub_parent = TrainConfig(init_from="google/flan-t5-small", data=DataConfig("gone"))
     settings.save(hub_parent, run / "train.yaml")
     text = compose_card(run, models.read_task(run), HUB_ID)

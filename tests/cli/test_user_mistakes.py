@@ -22,7 +22,7 @@ MISTAKES = (
     (f"punctuate {'x' * 300}", "xxx: File name too long"),
     ("punctuate {text} -o /dev/full --model {model}", "/dev/full: No space left"),
     ("evaluate {text} --max-words 0", "Invalid value for '--max-words'"),
-    ("punctuate {text} --model {tmp}", "holds no config.json"),
+    ("punctuate {text} --model {tmp}", "holds no config.json; expected a T5 folder; check the name"),
     ("punctuate how are you", "no file 'how are you'; expected existing files; give a text so: echo 'how are you' | t"),
     ("-q punctuate {text}", "-q before a command; expected the command first; say: t5punct punctuate -q .., or see "),
     ("punctuate {text} beems=4",

@@ -29,6 +29,7 @@ from t5punct.training.config import DataConfig, LossConfig, OptimConfig, TrainCo
 from t5punct.training.loop import train as loop
 from t5punct.training.loop.train import build, train
 from t5punct.training.loop.validation import Validator
+from t5punct.training.report import compose_card
 from t5punct.training.tensors import collect_tensors
 
 
@@ -154,6 +155,8 @@ def test_the_best_model_is_kept_while_the_run_goes_on(long: TrainConfig, tmp_pat
     best = models.load(folder / "best")
     assert best.tagger is not None and best.task == models.load(folder).task
     assert not (folder / "best" / "state.json").exists(), "a model, no checkpoint"
+    of_best, of_last = (compose_card(path, best.task, "mine") for path in (folder / "best", folder))
+    assert of_best == of_last and "| talks.txt |" in of_best, "its card says what it learned from"
     plain = train(replace(long, output=str(tmp_path / "plain")))
     assert weights(plain) == weights(folder)
     assert not [path for path in plain.iterdir() if path.is_dir()], "nothing but the last checkpoint unless asked for"

@@ -19,7 +19,7 @@ from datasets import Dataset, DatasetDict
 from datasets.utils.logging import disable_progress_bar
 from tiny import tiny_text
 
-from t5punct.errors import InputError
+from t5punct.errors import ConfigError, InputError
 from t5punct.t5.task import PAUSES
 from t5punct.training.data.corpora import (
     CorpusConfig,
@@ -216,6 +216,10 @@ def test_a_table_gives_the_texts_of_a_column_counts_empty_rows_and_names_a_wrong
         assert of_both(table, column="said", split="test") == [TEXTS[0], TEXTS[5]]
         with pytest.raises(InputError, match=r"no split 'dev' in .*; expected one of train, test; set corpora.split"):
             of_both(table, column="said", split="dev")
+    else:
+        refusal = r"split 'test' of .*; expected a data set, which has splits; name the file .*, or drop corpora.split"
+        with pytest.raises(ConfigError, match=refusal):
+            of_both(table, column="said", split="test")
 
 
 def test_a_folder_and_a_pattern_give_all_files_that_can_be_read_in_the_order_of_their_paths(tmp_path: Path) -> None:

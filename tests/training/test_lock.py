@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from t5punct.errors import ConfigError
+from t5punct.errors import ConfigError, InputError
 from t5punct.training.lock import lock_folder
 
 HOLD = """
@@ -54,3 +54,14 @@ def test_of_the_processes_of_a_run_the_first_has_the_lock(tmp_path: Path) -> Non
     assert (tmp_path / "run.lock").read_text() == f"{first.pid}\n"
     for process in (second, first):
         process.communicate()
+
+
+def test_a_read_only_place_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "access", lambda path, mode: False)  # the tests may run as root, who may write anywhere
+    refusal = rf"^folder {tmp_path} is read-only; expected one to write in; name another folder$"
+    with pytest.raises(InputError, match=refusal), lock_folder(tmp_path / "runs" / "mine"):
+        pass
+    (tmp_path / "file").touch()
+    refusal = rf"^{tmp_path}/file is no folder; expected one, or nothing of this name; name another folder$"
+    with pytest.raises(InputError, match=refusal), lock_folder(tmp_path / "file" / "mine"):
+        pass

@@ -146,6 +146,19 @@ def test_the_report_counts_documents_and_marks(talks_only: PrepareConfig) -> Non
         assert shown in page
 
 
+def test_what_is_left_out_is_counted_with_silences_too(talks_only: PrepareConfig, tmp_path: Path) -> None:
+    starts = [number + number // 5 for number in range(60)]  # seconds: of silence one, after each five words
+    words = [{"word": f"w{number}", "start": start, "end": start + 1} for number, start in enumerate(starts)]
+    (tmp_path / "talk.jsonl").write_text(json.dumps({"words": words}))
+    corpora = [CorpusConfig("talk.jsonl")]
+    report = prepared(talks_only, "heard", corpora=corpora, pause_ms=280, holdout_percent=0.0)
+    rows = load_from_disk(tmp_path / "heard/train")
+    n_silences = sum(source.count("<extra_id_1>") for source in rows["source"])
+    assert report.train_words < 60 and n_silences > 0
+    n_left_out = 71 - report.train_words - n_silences
+    assert report.notes[0].startswith(f"left out: {n_left_out} of 71 words and silences are in no chunk: ")
+
+
 def test_a_data_set_has_the_spellings_of_its_text(talks_only: PrepareConfig, tmp_path: Path) -> None:
     prepare(talks_only)
     assert not (Path(talks_only.output) / "spellings.txt").exists(), "`I` is `i` in these talks"
@@ -219,7 +232,7 @@ PREPARE = {
     "corpora=[{path: talk.txt}]": r"no file .*talk.txt; expected an existing text file; check the path",
     "corpora=[{path: folder}]": r"folder .*folder holds no text; expected files that end with .*; name the files",
     "corpora=[{path: latin.srt}]": r"latin.srt line 3 is not UTF-8 .*; convert it, e.g. with iconv",
-    "corpora=[{path: talks.txt, style: song}]": r"style 'song'; expected one of talk, meeting, prose, chat; .*",
+    "corpora=[{path: talks.txt, style: song}]": r"style 'song'; expected one of talk, .*, chat; name one of these$",
     "corpora=[{path: .}]": r"output .*made lies in the corpus .*; expected another folder; choose another output",
     "chunks.min_words=500 chunks.max_words=600": r"no chunk to train on: .*, the longest with \d+ words; .*min_words",
     "holdout_percent=300": r"holdout_percent 300.0; expected 0 to 99; set holdout_percent",

@@ -24,7 +24,7 @@ from t5punct.punctuator import Punctuator, PunctuatorConfig
 from t5punct.training import report as page
 from t5punct.training.config import DataConfig, LossConfig, ReportConfig, TrainConfig, ValidationConfig
 from t5punct.training.loop.train import train
-from t5punct.training.report import run_config, write_report
+from t5punct.training.report import compose_card, run_config, write_report
 
 
 def test_a_new_run_begins_its_log_anew_and_a_resumed_one_goes_on_to_its_last_step(
@@ -173,6 +173,13 @@ def test_what_only_the_tagger_learned_is_scored_with_the_tagger(run: Path, tagge
     shown = page_of(run, loss=LossConfig(text_weight=0.0, tagger_weight=1.0))
     assert "decoder:tagger" in shown
     assert "which has no tagger" in shown, "the starting model"
+
+
+def test_a_page_has_the_scores_of_the_decoder_that_the_cards_command_takes(run: Path, tagged_model: Model) -> None:
+    models.save(tagged_model.with_task(tagged_styles=["talk"]), run)
+    assert "decoder:tagger" in page_of(run, loss=LossConfig(tagger_weight=1.0))
+    card = compose_card(run, models.read_task(run), "someone/model")
+    assert "t5punct punctuate talk.txt --model someone/model\n" in card and "decoder:tagger" in card
 
 
 def test_the_command_writes_it_anew(run: Path, text: Path, invoke: Invoke) -> None:

@@ -11,10 +11,14 @@ from chunk_rows import batch_of
 from datasets import load_from_disk
 from hypothesis import given
 from hypothesis import strategies as st
-from left_by_runs import weights
+from left_by_runs import log_lines, weights
 from tiny import tiny_text
 
+from t5punct import model as models
+from t5punct.decoding.slots import SlotDecoder
 from t5punct.errors import ConfigError, InputError
+from t5punct.evaluation.evaluate import evaluate_file
+from t5punct.punctuator import Punctuator
 from t5punct.training.checkpoint import TrainState, read_state
 from t5punct.training.config import DataConfig, LossConfig, TrainConfig, ValidationConfig
 from t5punct.training.data.chunks import ChunkConfig
@@ -93,6 +97,17 @@ def test_validation_does_not_change_the_training(config: TrainConfig, dropout_fo
     dropout = replace(config, init_from=dropout_folder)
     validated = replace(dropout, output=str(tmp_path / "validated"), validation=ValidationConfig(ROWS, every_steps=1))
     assert weights(train(dropout)) == weights(train(validated))
+
+
+def test_a_file_is_scored_with_the_decoder_that_the_model_takes_by_default(
+    config: TrainConfig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Users run that one: with another the best model of a run may not be the best for them."""
+    monkeypatch.delattr(SlotDecoder, "votes")  # it cannot run
+    validation = ValidationConfig(ROWS, every_steps=4)
+    folder = train(replace(config, task={"tagged_styles": ["talk"]}, validation=validation))
+    scores = evaluate_file(ROWS, Punctuator(models.load(folder))).scores
+    assert log_lines(folder)[-1]["micro_f1"] == pytest.approx(scores.micro.f1, abs=0.01)
 
 
 def test_the_held_out_loss_is_the_mean_over_target_tokens(config: TrainConfig, tiny_data: Path) -> None:

@@ -88,7 +88,10 @@ def source_documents(corpus: CorpusConfig, pauses_ms: tuple[int, ...]) -> Iterat
     if corpus.dataset is not None:
         yield from read_rows_of_table(None, corpus, pauses_ms)
     for path in find_sources(corpus)[0]:
-        read = read_rows_of_table if is_saved(path) else READERS.get(ending_of(path), read_text)
+        mistake, fix = f"split {corpus.split!r} of {path}", "name the file of this part, or drop corpora.split"
+        has_splits = is_saved(path)
+        check(has_splits or corpus.split == "train", mistake, expected="a data set, which has splits", fix=fix)
+        read = read_rows_of_table if has_splits else READERS.get(ending_of(path), read_text)
         yield from read(path, corpus, pauses_ms)
 
 

@@ -36,6 +36,7 @@ COUNTS, SETTINGS, REPORT = "report.json", "prepare.yaml", "report.md"
 _MADE = (_LAST, SETTINGS, REPORT, COUNTS, TABLE_FILE, *_SPLITS)  # what a data set's folder holds
 _COLUMNS = {"source": "string", "target": "string", "style": "string", "n_words": "int64"}
 _COUNTED_WORDS = 500_000  # of the training chunks, which are shuffled
+_COUNTED_ROWS = 1000  # chunks that are read at a time
 _PIECES_IN_MEMORY = 20  # that a process cuts at a time; each may be a book
 _EXAMPLES = 3  # of each style
 _SHOWN_CHARACTERS = 200  # of an example
@@ -237,9 +238,12 @@ def _report(
     n_words = sum(train["n_words"][:])
     n_taken = sum(corpus["words"] for corpus in corpora)
     notes = list[str]()
-    if n_taken > n_words and not config.pauses_ms:  # tokens of silences are counted among a document's words
+    # tokens of silences are counted among a document's words
+    n_used = sum(len(source.split()) for rows in train.iter(_COUNTED_ROWS) for source in rows["source"])
+    if n_taken > n_used:
+        counted = "words and silences" if config.pauses_ms else "words"
         notes.append(
-            f"left out: {n_taken - n_words:,} of {n_taken:,} words are in no chunk: those before the first, which "
+            f"left out: {n_taken - n_used:,} of {n_taken:,} {counted} are in no chunk: those before the first, which "
             "begins anywhere in a document so that windows begin inside sentences too; rests of fewer than "
             f"{min_words} words (chunks.min_words); signs that stand alone"
         )
