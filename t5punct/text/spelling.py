@@ -18,7 +18,7 @@ _BEFORE_NAMES = {"mr", "mrs", "ms", "dr", "prof", "rev", "gov", "sen", "capt", "
 _LISTED = """
     gen col lt st jr sr ph.d b.sc m.sc inc ltd co corp bros dept
     misc vol eds jan feb aug sept oct nov dec mwst std abb bd hrsg sra srta dra uds avda pág págs dott avv mgr
-    mio mrd kft zrt nyrt inż hab
+    mrd kft zrt nyrt inż
 """
 _LOWERED_LISTED = """
     vs viz cf approx etc al resp incl pp usw bzw ca inkl exkl zzgl evtl ggf vgl sog bspw aprox ecc dhr mevr bijv blz enz
@@ -49,8 +49,10 @@ _BEHIND_ORDINALS = {
 _PHRASES = {
     "z. b.", "d. h.", "u. a.", "o. ä.", "i. d.", "d. r.", "z. t.", "u. u.", "v. a.", "i. a.",
     "o. a.", "b. v.", "d. w.", "w. z.", "i. p.", "p. v.", "m. b.", "b. t.", "p. ej.", "p. ex.", "ad es.",
-    "v. chr.", "n. chr.", "a. m.", "p. m.",
+    "v. chr.", "n. chr.", "a. m.", "p. m.", "dr hab.",
 }  # fmt: skip
+_BEHIND_NUMBERS = {"r", "mio"}  # `w 1945 r.`, a year in Polish; `5,3 Mio. Euro`
+MAY_END_SENTENCES = {*_BEHIND_NUMBERS, "Mio", "chr", "Chr", "m"}  # as the phrases that they close; not `i. d. R.`
 _BEHIND_WORD = ',;:?!)"'
 _BEFORE_NUMBERS = {"p", "pp", "fig", "figs", "no", "nr", "eq", "vol", "sec", "abb", "tab"}  # `p. 45`
 _FIRST_PERSON = re.compile(r"i(?:['’].*)?", re.IGNORECASE | re.DOTALL)
@@ -79,7 +81,8 @@ _COUNTED_NOUNS = (
 _BEHIND_YEARS = _HUNGARIAN_MONTHS | {"évi", "évben"}  # a year has a full stop in Hungarian: `1956. október 23.`
 _DAY_OR_MONTH = re.compile(r"\d{1,2}\.")  # of `3. 10. 1990`
 _ORDINAL_DIGITS, _YEAR_DIGITS = 2, 4
-_ROMAN = re.compile(r"[ivx]{2,5}", re.IGNORECASE)  # `a XX. században`
+_ROMAN = re.compile(r"(?!vi$)(?i:[ivx]{2,5})")  # `a XX. században`; `vi` is a word of Spanish, Italian and Portuguese
+_BEGINS_SENTENCE = {"Und", "Bis", "Oder"}  # behind an ordinal they have a small letter: `vom 3. bis 5. Mai`
 _DATE = re.compile(r"\d{1,2}\.\d{1,2}")  # `am 24.12. in Wien`
 _BEFORE_DATES = _BEFORE_ORDINALS | {"am", "bis", "ab", "seit"}
 LONGEST_WORD = 64  # letters; anything longer is a hash or the like
@@ -141,7 +144,7 @@ def is_ordinal(before: str, number: str, following: str) -> bool:
     before, following: the words around as written, with their marks.  E.g. the numbers of `am 3. Oktober`, `im XX.
     Jahrhundert`, `3. 10. 1990`, `am 24.12. in Wien` and `1956. október 23. után` have such a full stop.
     """
-    behind = following.lower().rstrip(".,;:?!")
+    behind = "" if following in _BEGINS_SENTENCE else following.lower().rstrip(".,;:?!")
     if _DATE.fullmatch(number):
         return before.lower() in _BEFORE_DATES and behind.isalpha()
     if _ROMAN.fullmatch(number):
@@ -167,7 +170,7 @@ def is_of_phrase(before: str, word: str, following: str) -> bool:
     """
     if following[:1].isdecimal() and word.lower() in _BEFORE_NUMBERS:
         return True
-    if before.isdecimal() and word.lower() == "r":  # of a year in Polish: `w 1945 r.`
+    if before[-1:].isdecimal() and word.lower() in _BEHIND_NUMBERS:
         return True
     pairs = (f"{before} {word}.", f"{word}. {following.rstrip(_BEHIND_WORD)}")
     return any(pair.lower() in _PHRASES for pair in pairs)

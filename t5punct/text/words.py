@@ -20,6 +20,7 @@ from ..errors import InputError
 from .marks import DASH, ENDS_SENTENCE, NO_MARKS, OPENING, OTHER_SCRIPTS, Alphabet, Case, apply_case, ends_sentence
 from .spelling import (
     EMOTICON_IN_MARKS,
+    MAY_END_SENTENCES,
     ends_in_entity,
     has_path,
     is_abbreviation,
@@ -195,8 +196,8 @@ class Word:
         """
         if not ends_sentence(marks):
             return False
-        if marks == "." and self.is_abbreviated and self.core.isalpha():  # `z. B.`
-            return False
+        if marks == "." and self.is_abbreviated and self.core.isalpha():  # `z. B.`, `w 1945 r.`
+            return None if self.core in MAY_END_SENTENCES else False
         if marks == "." and (self.is_abbreviated or is_abbreviation(self.core)):  # behind `3.` there is `Oktober`
             return None
         has_own_stop = marks.startswith(".") and (self.dotted or self.stem().endswith("."))
@@ -271,7 +272,7 @@ def between(word: Word, before: str, following: str) -> Word:
 
     before, following: these words with their marks; empty: there is none.
     """
-    has_stop = word.dotted or word.marks == "."
+    has_stop = word.dotted or (word.marks.startswith(".") and not word.marks.startswith(".."))
     has_neighbour = has_stop and is_of_phrase(before, word.text, following)
     # a number may get its full stop only now: `am 3 Oktober`
     if not has_neighbour and not is_ordinal(before, word.text, following):

@@ -243,11 +243,22 @@ def test_letters_with_full_stops_keep_them_and_their_case_and_end_no_sentence() 
     assert not any(word.is_abbreviated for word in split("that is plan b. then we go. a man came").words)
     text = "w 1945 r. w polsce, de v. chr. tijd, 5 p. m. llegamos, type r. a man"
     assert [word.text for word in split(text).words if word.is_abbreviated] == ["r", "v", "chr", "p", "m"]
+    text = "5,3 Mio. euro, prof. dr hab. Jan; il mio. was ich hab. Und"
+    assert [word.text for word in split(text).words if word.is_abbreviated or word.dotted] == ["Mio", "prof", "hab"]
+
+
+def test_a_phrase_that_may_end_a_sentence_does_so_if_the_next_word_shows_it_and_may_have_a_comma() -> None:
+    text = "w 1945 r. Potem, 5 p. m., luego, u. a., aber"
+    phrases = {word.text: word for word in split(text).words if word.is_abbreviated}
+    assert [(text, word.given, word.ends_sentence(".")) for text, word in phrases.items()] == [
+        ("r", "", None), ("p", "", False), ("m", ",", None), ("u", "", False), ("a", ",", False),
+    ]  # fmt: skip
 
 
 def test_a_date_and_a_roman_ordinal_have_their_own_full_stop() -> None:
     text = "am 24.12. in wien, a XX. században, it was 3.5. then world war II. then we left"
     assert [word.text for word in split(text).words if word.is_abbreviated] == ["24.12", "XX"]
+    assert not any(word.is_abbreviated for word in split("Königin Anna II. Und wir 3. Und lo que vi. Mal").words)
 
 
 def test_initials_apart_are_no_phrase_and_p_before_a_number_is_one() -> None:
