@@ -48,14 +48,16 @@ _NAME = rf"(?-i:{_CAPITAL}[\w.'’-]*(?:\ (?:{_CAPITAL}[\w.'’-]*|\d{{1,3}}|&|a
 _COLON = r"[ \u00a0\u202f]?:(?=\s|$)"  # behind a name; in French a space stands before it
 _BEGINS, _ENDS = r"[\[({<«\"“*_@#~+]{0,2}", r"[\])}>»\"”*_]{0,2}"  # around a name: [Maria], **Maria**, @maria
 _OF_NAME = r"[\w.'’\"“”&@#|/–-]"
-TURN = rf">{{2,}}(?:\s*[^\W\d_][\w.'’\ -]{{0,40}}{_COLON}|(?=[\s\w]|$))"  # >> or >> JOHN:
+# >> or >> JOHN: or >> tom:, but not >> this is it:
+_OTHERS_OF_NAME = r"(?-i:[^\Wa-z_][\w.'’-]*|&|and|of|the|de|del|der|den|di|da|du|la|van|von)"
+TURN = rf">{{2,}}(?:\s*[^\W\d_][\w.'’-]*(?:\ {_OTHERS_OF_NAME}){{0,6}}{_COLON}|(?=[\s\w]|$))"
 _SURE_LABEL = re.compile(  # at the start of a line
     rf"""{_LEAD}(?:
         {TURN}
       | [\[(]?(?:speaker|spk)[ _]?\w{{1,3}}[\])]?{_COLON}            # Speaker 1: or [SPEAKER_00]:
       | (?:[\[(](?:speaker|spk)[ _]?\d{{1,3}}[\])]|(?-i:SPEAKER_\d\d))(?=\s)  # [Speaker 1] or SPEAKER_00, of diarisers
       | From\s+[^:\n]{{1,40}}?\s+to\s+(?:everyone|me|hosts?|[^:\n]{{1,40}}?\([^():]+\)){_COLON}  # Zoom's chat
-      | From\s{{1,2}}[^:\n]{{1,40}}?\ :(?=\s)                         # From  Jane Doe : as Zoom had it
+      | (?-i:From)\s(?:\s[^:\n]{{1,40}}?|{_NAME})\ :(?=\s)            # From  Jane Doe : as Zoom had it
       | (?:speaker|spk)[ _]?\d{{1,3}}(?=\s*$)                         # Speaker 1, on a line of its own
       | (?-i:[A-Z][A-Z0-9.&#'’ -]{{0,30}}){_COLON}                    # THE MAN IN THE RED COAT:
       | (?=[^:\n]{{1,44}}:){_NAME}(?:\ \([^():]{{1,12}}\))?{_COLON}    # Jane Doe: or DR. SMITH (V.O.):

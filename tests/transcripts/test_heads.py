@@ -120,11 +120,14 @@ HEADS = {  # files whose lines open with what nobody says, and what is said
     "spans behind names": ("Ann Lee (00:00:01 - 00:00:04)\nso\nTom Fox (00:00:05 - 00:00:07)\nyes\n", ["so", "yes"]),
     "WhatsApp": ("[10:31 AM, 1/2/2024] Ann: so\n[10:32 AM, 1/2/2024] tom: yes\n", ["so", "yes"]),
     "Zoom's chat of earlier days": (
-        "10:02:11\t From  Ann Lee : so what\n10:02:15\t From  tom : yes\nfrom here on\n",
-        ["so what", "yes from here on"],
+        "10:02:11\t From  Ann Lee : so what\n10:02:15\t From  tom : yes\nfrom here on : so\nFrom here on : so\n",
+        ["so what", "yes from here on so From here on so"],
     ),
     "other speakers inside a line": (
         ">> so what >> TOM FOX: yes >>> we know\nyou >> it\n", ["so what", "yes", "we know you", "it"]),
+    "a clause before a colon, said by another speaker": (
+        ">> and this is it: so\nwe >> here it is: yes >> Ann de la Fox: so\n",
+        ["and this is it so we", "here it is yes", "so"]),
     "Zoom's chat": (
         "10:02:11 From Ann Lee to Everyone:\n\tso what\n10:02:15 From tom to me (Direct Message) : yes\n",
         ["so what", "yes"],
