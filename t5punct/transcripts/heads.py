@@ -23,7 +23,7 @@ from ..text.languages import LANGUAGES, SMALL_WORDS
 _DAY = r"(?:\d{4}-\d\d-\d\d|\d{1,2}[./]\d{1,2}[./]\d{2,4})"
 _DATE = rf"{_DAY},?[T ]"  # before a time, as chats and logs have it
 _WITH_HOURS = r"\d{1,3}[:;]\d\d[:;]\d\d"
-_ZONE = r"(?:Z|[+-]\d\d:?\d\d)"  # behind a time in logs
+_ZONE = r"(?:Z|\ ?[+-]\d\d:?\d\d)"  # behind a time in logs
 # `0:03`, `1:02:03.5`, and with frames as editing programs have them: `00:00:01;12` or `00;00;01;12`
 TIME = (
     rf"(?:{_DATE})?(?:{_WITH_HOURS}(?:[.,;:]\d{{1,6}})?{_ZONE}?|\d{{1,3}}:\d\d(?:[.,]\d{{1,3}})?)"
@@ -43,11 +43,11 @@ _CAPITAL = "[" + "".join(char for char in map(chr, range(0x530)) if char.isupper
 _LOUD = rf"{_CAPITAL}[{_CAPITAL[1:-1]} .,'’-]{{1,40}}"
 _SOUND = rf"(?-i:\({_LOUD}\)|\[{_LOUD}\])\s+(?=[^\W\d_])"  # `(DOOR SLAMS) `
 _EMOJI = r"[\U0001f000-\U0001faff][^\w\s:]{0,8}\s?"
-_LEAD = rf"\s*(?:(?:{BRACKETED})\s*)?(?:{_SOUND}|{_EMOJI})?"  # may stand before a label
+_LEAD = rf"[\s\u200e]*(?:(?:{BRACKETED})\s*)?(?:{_SOUND}|{_EMOJI})?"  # may stand before a label
 _NAME = rf"(?-i:{_CAPITAL}[\w.'’-]*(?:\ (?:{_CAPITAL}[\w.'’-]*|\d{{1,3}}|&|and|of|de|del|der|di|van|von)){{0,3}})"
 _COLON = r"[ \u00a0\u202f]?:(?=\s|$)"  # behind a name; in French a space stands before it
-_BEGINS, _ENDS = r"[\[({<«\"“*_@#~+]{0,2}", r"[\])}>»\"”*_]{0,2}"  # around a name: [Maria], **Maria**, @maria
-_OF_NAME = r"[\w.'’\"“”&@#|/–-]"
+_BEGINS, _ENDS = r"[\[({<«\"“*_@#~+]{0,2}\u202f?", r"[\])}>»\"”*_]{0,2}"  # around a name: [Maria], **Maria**, @maria
+_OF_NAME = r"[\w.'’\"“”&@#|/\U0001f000-\U0001faff–-]"
 # >> or >> JOHN: or >> tom:, but not >> this is it:
 _OTHERS_OF_NAME = r"(?-i:[^\Wa-z_][\w.'’-]*|&|and|of|the|de|del|der|den|di|da|du|la|van|von)"
 TURN = rf">{{2,}}(?:\s*[^\W\d_][\w.'’-]*(?:\ {_OTHERS_OF_NAME}){{0,6}}{_COLON}|(?=[\s\w]|$))"
@@ -61,7 +61,7 @@ _SURE_LABEL = re.compile(  # at the start of a line
       | (?:speaker|spk)[ _]?\d{{1,3}}(?=\s*$)                         # Speaker 1, on a line of its own
       | (?-i:[A-Z][A-Z0-9.&#'’ -]{{0,30}}){_COLON}                    # THE MAN IN THE RED COAT:
       | (?=[^:\n]{{1,44}}:){_NAME}(?:\ \([^():]{{1,12}}\))?{_COLON}    # Jane Doe: or DR. SMITH (V.O.):
-      | (?=[^:\n]{{1,44}}:){_NAME}\ (?:{BRACKETED})(?::(?=\s|$)|(?=\s*$))  # Jane Doe (00:03): or Jane Doe [00:03]
+      | (?=[^:\n]{{1,44}}:){_NAME},?\ {{1,2}}(?:{BRACKETED})(?::(?=\s|$)|(?=\s*$))  # Jane Doe (00:03): or Jane, [00:03]
       | (?=[^:\n]{{1,44}}:)[^\W\d_][\w.'’-]*(?:\ [\w.'’-]+){{0,4}}(?:\s{{2,}}|\ \|\ ){TIME}(?=\s*$)  # jane doe  0:03
       | (?=[^:\n]{{1,44}}:){_NAME}\ {_CLOCK}(?=\s*$)  # Speaker 1 00:03
       | (?=[^:\n]{{1,44}}:)\[{_NAME}\]\ {TIME}(?=\s*$)                 # [Jane Doe] 10:02:11, as Zoom has it
@@ -252,7 +252,7 @@ def speaker_of(label: str) -> str:
     if label.lstrip().startswith(">"):
         return ""
     name = re.sub(rf"^\s*{_SOUND}|{BRACKETED}|{TIME}|[\[\](){{}}:<>«»“”\"*]", "", label)
-    return name.strip(" \t\r\n\u00a0\u202f-–—|_~").lower()
+    return name.strip(" \t\r\n\u00a0\u200e\u202f-–—|_~").lower()
 
 
 def _is_clause(label: str) -> bool:
