@@ -268,15 +268,15 @@ class Punctuator:
 
     def apply_known(self, view: View[Word], index: int, vote: Vote) -> Vote:
         """Return the vote on a window's slot: for the marks that are kept there, or for an end where the text ends."""
-        kept = view.words[index].given if self.config.render.keep_marks else NO_MARKS
-        if kept:
-            return replace(vote, marks={kept: 1.0})
         letters = self._letters_around(view.words, index)
         if letters:
             text = "".join(view.words[place].text for place in letters)
             case = Case.LOWER if text in _TIMES_OF_DAY else Case.UPPER
             marks = {NO_MARKS: 1.0} if index + 1 in letters else vote.marks
             vote = replace(vote, marks=marks, cases={case.value: 1.0}, inside=None)
+        kept = view.words[index].given if self.config.render.keep_marks else NO_MARKS
+        if kept:
+            return replace(vote, marks={kept: 1.0})
         # only quotes or brackets that stand apart may follow
         is_last_word = view.is_last and not any(word.has_slot for word in view.words[index + 1 :])
         ends = is_last_word and not self.config.fragment
@@ -293,11 +293,12 @@ class Punctuator:
         if not is_english or self.model.task.style_or_default(self.decoding.style) == "chat":
             return range(0)
         begin = index
-        while begin > max(0, index - _MOST_LETTERS) and _is_letter(words[begin - 1]):
+        while begin > max(0, index - _MOST_LETTERS) and _is_letter(words[begin - 1]) and not words[begin - 1].marks:
             begin -= 1
         n_ahead = _MOST_LETTERS if self.decoding.delay_words is None else self.decoding.delay_words
         stop = index + 1
-        while stop < min(len(words), index + 1 + n_ahead) and _is_letter(words[stop]):
+        last = min(len(words), index + 1 + n_ahead)
+        while stop < last and _is_letter(words[stop]) and not words[stop - 1].marks:
             stop += 1
         text = "".join(word.text for word in words[begin:stop])
         if text in _TIMES_OF_DAY:
@@ -426,5 +427,5 @@ class Punctuator:
 
 
 def _is_letter(word: Word) -> bool:
-    """Return whether a word is a letter without marks, as recognisers write those of abbreviations."""
-    return len(word.text) == 1 and word.text.isascii() and word.text.isalpha() and not word.marks
+    """Return whether a word is a letter, as recognisers write those of abbreviations; marks follow the last one."""
+    return len(word.text) == 1 and word.text.isascii() and word.text.isalpha()

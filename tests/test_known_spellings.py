@@ -64,6 +64,10 @@ def test_letters_of_an_abbreviation_apart_have_capitals_and_no_marks_between_the
     assert letters_of(small, "we use s q l and h t m l at five p m here").replace(",", "") == "S Q L H T M L p m"
     assert letters_of(small, "we met at nine a m and left").replace(",", "") == "a m"
     assert letters_of(small, "so i bought a d v d here") == "I a D V D"
+    for config in (RenderConfig(), RenderConfig(keep_marks=True)):
+        again = small.with_config(render=config)
+        letters = letters_of(again, "I live in the U S A, and we left at five p m. Yes.")
+        assert letters.translate({ord(","): None, ord("."): None}) == "I U S A p m"
     assert letters_of(small, "plan b i think is good") in ("B I", "B, I")
     in_chat = small.with_config(decoding=DecodingConfig(style="chat"))
     assert letters_of(in_chat, "so u r great") == "u r"

@@ -194,8 +194,9 @@ def _with_times(tokens: Iterable[_Token]) -> Iterator[_Token]:
     waiting = list[_Token]()  # tokens since `start_ms`, as no word's end is known since
     start_ms: int | None = None
     cue_before: Cue | None = None
-    for token, following in zip_longest(all_tokens, all_tokens[1:]):
-        cue = token.spoken.cue
+    # all speakers of a cue share its time
+    cues = [token.spoken.cue and replace(token.spoken.cue, speaker="") for token in all_tokens]
+    for token, following, cue, next_cue in zip_longest(all_tokens, all_tokens[1:], cues, cues[1:]):
         if not waiting:
             cue_start_ms = cue.start_ms if cue and cue != cue_before else None
             known_ms = (token.spoken.start_ms, cue_start_ms, start_ms)
@@ -203,7 +204,7 @@ def _with_times(tokens: Iterable[_Token]) -> Iterator[_Token]:
         cue_before = cue
         waiting.append(token)
         end_ms = token.spoken.end_ms
-        ends_cue = following is None or following.spoken.cue != cue
+        ends_cue = following is None or next_cue != cue
         if end_ms is None and cue and ends_cue:
             end_ms = cue.end_ms
         if end_ms is None and following and following.spoken.start_ms is not None:

@@ -154,3 +154,10 @@ def test_what_looks_like_a_tag_in_a_cue_is_read_again_as_the_text_that_it_is(for
     text = f"a {' '.join(text.split())} b"
     read = reading(write_cues([WrittenCue(1000, 2000, text)], format), format)
     assert "".join(item.word.text + item.word.marks for item in spoken(read.items)) == text.replace(" ", "")
+
+
+def test_speakers_of_a_cue_share_its_time() -> None:
+    text = "WEBVTT\n\n00:01.000 --> 00:04.000\n<v Ann>so what <v Tom>yes yes\n<v Ann>we go\n"
+    rows = [row.split() for row in converted(text, "vtt", WriterConfig("ctm")).splitlines()]
+    starts = [float(row[2]) for row in rows]
+    assert starts == sorted({*starts}) and starts[0] == 1.0 and float(rows[-1][3]) + starts[-1] == 4.0
