@@ -45,7 +45,7 @@ from .text.render import (
     write_only,
 )
 from .text.spelling import is_spelled_out, is_spoken
-from .text.words import Word, checked_text, readable
+from .text.words import CLOSERS, Word, checked_text, readable
 from .transcripts.formats import Transcript, opening_mistake, transcript_of
 from .transcripts.items import SpokenWord, add_pauses, in_file_order, written_items
 from .transcripts.speech import read_plain
@@ -278,7 +278,7 @@ class Punctuator:
         if kept:
             return replace(vote, marks={kept: 1.0})
         # only quotes or brackets that stand apart may follow
-        is_last_word = view.is_last and not any(word.has_slot for word in view.words[index + 1 :])
+        is_last_word = view.is_last and not any(word.text.strip(CLOSERS) for word in view.words[index + 1 :])
         ends = is_last_word and not self.config.fragment
         return end_sentence(vote, self._alphabet.marks) if ends else vote
 
