@@ -270,7 +270,7 @@ class Punctuator:
         """Return the vote on a window's slot: for the marks that are kept there, or for an end where the text ends."""
         letters = self._letters_around(view.words, index)
         if letters:
-            text = "".join(view.words[place].text for place in letters)
+            text = "".join(view.words[place].normal for place in letters)
             case = Case.LOWER if text in _TIMES_OF_DAY else Case.UPPER
             marks = {NO_MARKS: 1.0} if index + 1 in letters else vote.marks
             vote = replace(vote, marks=marks, cases={case.value: 1.0}, inside=None)
@@ -300,7 +300,7 @@ class Punctuator:
         last = min(len(words), index + 1 + n_ahead)
         while stop < last and _is_letter(words[stop]) and not words[stop - 1].marks:
             stop += 1
-        text = "".join(word.text for word in words[begin:stop])
+        text = "".join(word.normal for word in words[begin:stop])
         if text in _TIMES_OF_DAY:
             return range(begin, stop)
         if text.startswith("a"):  # `a d v d`

@@ -63,6 +63,7 @@ def test_letters_of_an_abbreviation_apart_have_capitals_and_no_marks_between_the
 
     assert letters_of(small, "we use s q l and h t m l at five p m here").replace(",", "") == "S Q L H T M L p m"
     assert letters_of(small, "we met at nine a m and left").replace(",", "") == "a m"
+    assert letters_of(small, "A m. We left") == "A m"
     assert letters_of(small, "so i bought a d v d here") == "I a D V D"
     for config in (RenderConfig(), RenderConfig(keep_marks=True)):
         again = small.with_config(render=config)

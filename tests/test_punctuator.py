@@ -93,10 +93,10 @@ def test_a_whole_text_is_sentences_and_a_fragment_need_not(tagged_model: Model, 
     fragment = Punctuator(tagged_model, replace(config, fragment=True)).annotate(text)
     assert [word.marks for word in fragment[:-1]] == [word.marks for word in annotated[:-1]]
     assert [word.case for word in fragment[1:]] == [word.case for word in annotated[1:]]
-    both = [
+    in_text, in_fragment = [
         Punctuator(tagged_model, each).annotate(f"« {text} » ?") for each in (config, replace(config, fragment=True))
     ]
-    assert both[0][-3].marks == both[1][-3].marks, "the mark behind the quote ends the text"
+    assert in_text[-3].marks == in_fragment[-3].marks, "the mark behind the quote ends the text"
     assert fragment != annotated, "this model begins and ends no sentence by itself"
 
 
