@@ -61,7 +61,8 @@ _SURE_LABEL = re.compile(  # at the start of a line
       | (?:speaker|spk)[ _]?\d{{1,3}}(?=\s*$)                         # Speaker 1, on a line of its own
       | (?-i:[A-Z][A-Z0-9.&#'’ -]{{0,30}}){_COLON}                    # THE MAN IN THE RED COAT:
       | (?=[^:\n]{{1,44}}:){_NAME}(?:\ \([^():]{{1,12}}\))?{_COLON}    # Jane Doe: or DR. SMITH (V.O.):
-      | (?=[^:\n]{{1,44}}:){_NAME},?\ {{1,2}}(?:{BRACKETED})(?::(?=\s|$)|(?=\s*$))  # Jane Doe (00:03): or Jane, [00:03]
+      | (?=[^:\n]{{1,44}}:){_NAME}(?:,(?=\ \[{_DAY}))?\ {{1,2}}(?:{BRACKETED})  # Jane Doe (00:03): or Jane Doe [00:03]
+            (?::(?=\s|$)|(?=\s*$))                                 # or Jane Doe, [1/2/2024 10:31], as Telegram has it
       | (?=[^:\n]{{1,44}}:)[^\W\d_][\w.'’-]*(?:\ [\w.'’-]+){{0,4}}(?:\s{{2,}}|\ \|\ ){TIME}(?=\s*$)  # jane doe  0:03
       | (?=[^:\n]{{1,44}}:){_NAME}\ {_CLOCK}(?=\s*$)  # Speaker 1 00:03
       | (?=[^:\n]{{1,44}}:)\[{_NAME}\]\ {TIME}(?=\s*$)                 # [Jane Doe] 10:02:11, as Zoom has it

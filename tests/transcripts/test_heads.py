@@ -118,7 +118,8 @@ HEADS = {  # files whose lines open with what nobody says, and what is said
         "[1/2/24, 10:31:05\u202fAM] Ann Lee: so\n\u200e[1/2/24, 10:32:11\u202fAM] Tom \U0001f389: yes\n"
         "[1/2/24, 10:33:00\u202fAM] ~\u202ftom: what\n\u200e[1/2/24, 10:34:00\u202fAM] ~\u202ftom: we\n",
         ["so", "yes", "what we"]),
-    "Slack and Telegram": ("Ann Lee  [10:31 AM]\nso\nTom, [01.05.2024 10:32]\nyes\n", ["so", "yes"]),
+    "Slack and Telegram": (
+        "Ann Lee  [10:31 AM]\nso\nTom, [01.05.2024 10:32]\nyes\nWell, [10:33]\nwe\n", ["so", "yes Well we"]),
     "a log with a zone apart": ("2024-01-02 10:31:05,123 +0200 so\n2024-01-02 10:31:06,123 -0500 what\n", ["so what"]),
     "a log": ("2024-01-02T10:31:05Z so\n2024-01-02T10:31:06.123456+00:00 what\n", ["so what"]),
     "links to times in Markdown": ("[00:03](https://a.org/x?t=3) so\n[00:05](https://a.org/x?t=5) what\n", ["so what"]),
