@@ -48,9 +48,20 @@ _NAME = rf"(?-i:{_CAPITAL}[\w.'’-]*(?:\ (?:{_CAPITAL}[\w.'’-]*|\d{{1,3}}|&|a
 _COLON = r"[ \u00a0\u202f]?:(?=\s|$)"  # behind a name; in French a space stands before it
 _BEGINS, _ENDS = r"[\[({<«\"“*_@#~+]{0,2}\u202f?", r"[\])}>»\"”*_]{0,2}"  # around a name: [Maria], **Maria**, @maria
 _OF_NAME = r"[\w.'’\"“”&@#|/\U0001f000-\U0001faff–-]"
-# >> or >> JOHN: or >> tom:, but not >> this is it:
-_OTHERS_OF_NAME = r"(?-i:[^\Wa-z_][\w.'’-]*|&|and|of|the|de|del|der|den|di|da|du|la|van|von)"
-TURN = rf">{{2,}}(?:\s*[^\W\d_][\w.'’-]*(?:\ {_OTHERS_OF_NAME}){{0,6}}{_COLON}|(?=[\s\w]|$))"
+# `_CLAUSE_WORDS` show that words before a colon are no label: `the question is this:`.  Some small words stand in names
+_IN_NAMES = (
+    "the of and for der die das den de le la les du des el los las il di della do da o van een het en et y "
+    "al dan ed han per tam"
+)
+_OPENERS = (
+    "he she but or if so then when where why who which said says here's it's that's note remember first "
+    "example beispiel voici voilà exemple ejemplo esempio exemplo bijvoorbeeld przykład például"
+)
+_SMALL_IN_NAMES = {*_IN_NAMES.split()}
+_CLAUSE_WORDS = {*_OPENERS.split()}.union(*(SMALL_WORDS[name] for name in LANGUAGES.values())) - _SMALL_IN_NAMES
+# >> or >> JOHN SMITH: or >> tom fox:, but not >> this is it:
+_WORD_OF_NAME = rf"(?!(?-i:{'|'.join(sorted(_CLAUSE_WORDS))})\b)[^\W_][\w.'’-]*|&"
+TURN = rf">{{2,}}(?:\s*[^\W\d_][\w.'’-]*(?:\ (?:{_WORD_OF_NAME})){{0,9}}{_COLON}|(?=[\s\w]|$))"
 _SURE_LABEL = re.compile(  # at the start of a line
     rf"""{_LEAD}(?:
         {TURN}
@@ -112,17 +123,6 @@ _FEWEST_COUNTED = 3  # lines are counted: two, `1 thing` and `2 things`, may be 
 _STM = re.compile(r"\S+\s+\S+\s+(\S+)\s+(?P<start>\d+(?:\.\d+)?)\s+(?P<end>\d+(?:\.\d+)?)\s+(?:<[^<>\s]*>\s*)?")
 _STM_COMMENT = ";;"
 OPENING_CHARS = 300  # of a line, in which its head stands
-# `_CLAUSE_WORDS` show that words before a colon are no label: `the question is this:`.  Some small words stand in names
-_IN_NAMES = (
-    "the of and for der die das den de le la les du des el los las il di della do da o van een het en et y "
-    "al dan ed han per tam"
-)
-_OPENERS = (
-    "he she but or if so then when where why who which said says here's it's that's note remember first "
-    "example beispiel voici voilà exemple ejemplo esempio exemplo bijvoorbeeld przykład például"
-)
-_SMALL_IN_NAMES = {*_IN_NAMES.split()}
-_CLAUSE_WORDS = {*_OPENERS.split()}.union(*(SMALL_WORDS[name] for name in LANGUAGES.values())) - _SMALL_IN_NAMES
 _MOST_UNCAPITALISED = 3  # words of a label without capitals
 _MOST_MIXED = 5  # words of a label in which some words have capitals
 

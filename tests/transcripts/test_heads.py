@@ -133,8 +133,8 @@ HEADS = {  # files whose lines open with what nobody says, and what is said
     "other speakers inside a line": (
         ">> so what >> TOM FOX: yes >>> we know\nyou >> it\n", ["so what", "yes", "we know you", "it"]),
     "a clause before a colon, said by another speaker": (
-        ">> and this is it: so\nwe >> here it is: yes >> Ann de la Fox: so\n",
-        ["and this is it so we", "here it is yes", "so"]),
+        ">> and this is it: so\nwe >> here it is: yes >> Ann de la Fox: so >> tom fox: what\n",
+        ["and this is it so we", "here it is yes", "so", "what"]),
     "Zoom's chat": (
         "10:02:11 From Ann Lee to Everyone:\n\tso what\n10:02:15 From tom to me (Direct Message) : yes\n",
         ["so what", "yes"],
