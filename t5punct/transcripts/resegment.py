@@ -228,6 +228,7 @@ def _share_time(tokens: Sequence[_Token], start_ms: int | None, end_ms: int | No
             expected="words or cues with times",
             fix="write another format",
         )
+    end_ms = max(start_ms, end_ms)  # some cues end before they begin
     n_chars = sum(len(token.text) + 1 for token in tokens)  # each with a space behind it
     n_before = 0
     for token in tokens:

@@ -161,3 +161,5 @@ def test_speakers_of_a_cue_share_its_time() -> None:
     rows = [row.split() for row in converted(text, "vtt", WriterConfig("ctm")).splitlines()]
     starts = [float(row[2]) for row in rows]
     assert starts == sorted({*starts}) and starts[0] == 1.0 and float(rows[-1][3]) + starts[-1] == 4.0
+    backwards = converted("1\n00:00:02,000 --> 00:00:01,000\nso what\n", "srt", WriterConfig("ctm"))
+    assert {row.split()[3] for row in backwards.splitlines()} == {"0.000"}
