@@ -18,11 +18,11 @@ _BEFORE_NAMES = {"mr", "mrs", "ms", "dr", "prof", "rev", "gov", "sen", "capt", "
 _LISTED = """
     gen col lt st jr sr ph.d b.sc m.sc inc ltd co corp bros dept
     misc vol eds jan feb aug sept oct nov dec mwst std abb bd hrsg sra srta dra uds avda pág págs dott avv mgr
-    mrd kft zrt nyrt inż
+    mrd kft zrt nyrt inż ul
 """
 _LOWERED_LISTED = """
     vs viz cf approx etc al resp incl pp usw bzw ca inkl exkl zzgl evtl ggf vgl sog bspw aprox ecc dhr mevr bijv blz enz
-    itd itp tzn tzw np m.in stb vö kb pl tys ul d.m.v t.a.v
+    itd itp tzn tzw np m.in stb vö kb pl tys d.m.v t.a.v
 """
 _LOWERED_WORDS = {*_LOWERED_LISTED.split()}  # those with a capital only where a sentence begins
 ABBREVIATIONS = {*_BEFORE_NAMES, *_LISTED.split(), *_LOWERED_WORDS}

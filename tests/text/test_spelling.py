@@ -117,6 +117,7 @@ def test_letters_with_full_stops_faces_and_words_that_never_have_a_capital_are_k
     words = ("U.S.", "C.S", "e.g.", "J.", "Ph.D", "3.5", "A.M.", "Vs", "Kg", "Mr")
     assert [word for word in words if spelling.is_initialism(word)] == ["U.S.", "C.S", "e.g.", "A.M."]
     assert [word for word in words if spelling.is_lower_abbreviation(word)] == ["e.g.", "A.M.", "Vs", "Kg"]
+    assert not spelling.is_lower_abbreviation("UL"), "which has capitals in English"
     faces = (":)", ";-P", ":'(", "XD", "O:)", "D", "C:", ":30")
     assert [face for face in faces if spelling.is_emoticon(face)] == [":)", ";-P", ":'(", "XD", "O:)"]
     assert [word for word in ("'t", "’S", "'em", "t") if spelling.is_clitic(word)] == ["'t", "’S"]
