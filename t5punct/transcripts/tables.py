@@ -23,6 +23,7 @@ from pathlib import PurePath
 from ..errors import InputError
 from ..text.marks import DASH, DASH_APART, Alphabet
 from ..text.words import ALL_MARKS, Word, opening_apart, words_of
+from .heads import BRACKETED, TIME
 from .items import (
     Cue,
     Item,
@@ -54,6 +55,7 @@ _CLOCK = re.compile(r"(?:(\d{1,9}):)?(\d{1,2}):(\d\d(?:\.\d{1,9})?)")  # `00:01`
 _BLANK = ("", "na", "none", "-")  # cells in a column of times
 _DASHES = re.compile(f"{DASH}+")
 _SECOND_MS = 1000
+_TIME_OF_LABEL = re.compile(f"{BRACKETED}|{TIME}")
 _dumps = json.JSONEncoder(ensure_ascii=False).encode
 
 
@@ -436,8 +438,9 @@ def write_tsv(written: Sequence[WrittenItem], source: str) -> Iterator[str]:
 
 
 def _speaker_in(item: Kept) -> str:
-    """Return the name in a label, as it is shown; empty if it has none."""
-    return " ".join(item.shown.strip(">-–— :").split()) if item.role is Role.SPEAKER else ""
+    """Return the name in a label, as it is shown, without its time; empty if it has none."""
+    name = _TIME_OF_LABEL.sub("", item.shown) if item.role is Role.SPEAKER else ""
+    return " ".join(name.strip(">-–—|[]* :\u200e").split())
 
 
 def write_csv(written: Sequence[WrittenItem], source: str) -> Iterator[str]:

@@ -141,6 +141,7 @@ def test_a_ctm_names_the_recordings_and_channels_of_its_input() -> None:
     ("srt", "1\n00:00:01,000 --> 00:00:02,000\n>> ANN LEE: so\n- what\nTOM: yes\n", ["ANN LEE", "", "TOM"]),
     ("json", '{"segments": [{"text": "so", "speaker": 1}, {"text": "what"}, {"text": "yes", "speaker": "Tom"}]}',
      ["Speaker 1", "", "Tom"]),
+    ("text", "[Ann Lee] 10:02:11\nso\n>> what\n[10:31 AM, 1/2/2024] Tom: yes\n", ["Ann Lee", "", "Tom"]),
     ("lines", "Ann, PhD: so\nwhat\nTom: yes\n", ["Ann, PhD", "Ann, PhD", "Tom"]),
     ("ass", "Dialogue: 0,0:0:1.0,0:0:3.0,A,Ann,0,0,0,,so\nDialogue: 0,0:0:1.5,0:0:2.5,B,,0,0,0,,what\n"
      "Dialogue: 0,0:0:3.0,0:0:4.0,A,Ann,0,0,0,,yes\n", ["Ann", "", "Ann"]),
