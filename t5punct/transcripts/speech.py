@@ -36,8 +36,9 @@ _HEARD = (
 )
 _UNHEARD = "inaudible|unintelligible|indiscernible|indistinct|crosstalk|foreign|blank_audio"
 _HOURS = r"\([1-9]\d?:\d\d\s*[-–—,]"  # `we meet (10:30 - 11:30)`
+_IN_CODE = r">{2,3}\s*[^\s`]*`"  # `cat talk >> talks`
 _DIRECTION = re.compile(
-    rf"(?<!\S)(?:(?:\[[^\W\d_][^\[\]]{{0,60}}\]|\((?:{_HEARD}|{_UNHEARD})\)|(?P<time>(?!{_HOURS})(?:{BRACKETED}))|[♪♫]+[{re.escape(ALL_MARKS.characters)}]*)(?!\S)|(?P<turn>{TURN}))\s*",
+    rf"(?<!\S)(?:(?:\[[^\W\d_][^\[\]]{{0,60}}\]|\((?:{_HEARD}|{_UNHEARD})\)|(?P<time>(?!{_HOURS})(?:{BRACKETED}))|[♪♫]+[{re.escape(ALL_MARKS.characters)}]*)(?!\S)|(?P<turn>(?!{_IN_CODE}){TURN}))\s*",
     re.IGNORECASE,
 )
 _ROLES = {"time": Role.LAYOUT, "turn": Role.SPEAKER}  # by the group of _DIRECTION
