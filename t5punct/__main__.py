@@ -8,12 +8,12 @@ from collections.abc import Sequence
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line; an interrupt while its code is loaded ends the process at once, and without a traceback."""
-    usual = signal.getsignal(signal.SIGINT)
-    if usual is signal.default_int_handler:  # not one that is ignored, as under `nohup`
+    handler = signal.getsignal(signal.SIGINT)
+    if handler is signal.default_int_handler:  # not where interrupts are ignored, as under `nohup`
         signal.signal(signal.SIGINT, signal.SIG_DFL)
     from . import cli
 
-    signal.signal(signal.SIGINT, usual)
+    signal.signal(signal.SIGINT, handler)
     cli.main(arguments)
 
 

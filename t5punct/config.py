@@ -182,11 +182,16 @@ def _build(schema: type[T], layers: Sequence[_Layer]) -> T:
 
 
 def _empty_mappings(merged: Any, values: Any) -> None:
-    """Empty the mappings that `values` have as `{}`, which OmegaConf merges; sections keep their settings."""
+    """Empty the mappings that `values` sets to `{}`, such as `styles: {}`: OmegaConf merges, and so keeps the default.
+
+    merged: settings into which `values` were merged.  A section that is set to `{}`, such as `optim`, keeps its own.
+    """
     from omegaconf import OmegaConf, read_write
 
-    for name, value in values.items() if isinstance(values, dict) else ():
-        if value == {} and OmegaConf.get_type(merged, name) is dict:
+    if not isinstance(values, dict):
+        return
+    for name, value in values.items():
+        if value == {} and OmegaConf.get_type(merged, name) is dict:  # a section has the type of its dataclass
             with read_write(merged):
                 merged[name] = {}
         elif isinstance(value, dict):

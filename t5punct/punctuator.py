@@ -267,20 +267,26 @@ class Punctuator:
         ]
 
     def apply_known(self, view: View[Word], index: int, vote: Vote) -> Vote:
-        """Return the vote on a window's slot: for the marks that are kept there, or for an end where the text ends."""
+        """Return the vote on a window's slot, changed by what is known without the model.
+
+        That is: capitals, and no marks between, of letters that are an abbreviation; marks of the input that are kept;
+        an end of a sentence where the text ends.
+        """
         letters = self._letters_around(view.words, index)
         if letters:
-            text = "".join(view.words[place].normal for place in letters)
-            case = Case.LOWER if text in _TIMES_OF_DAY else Case.UPPER
-            marks = {NO_MARKS: 1.0} if index + 1 in letters else vote.marks
+            abbreviation = "".join(view.words[place].normal for place in letters)
+            case = Case.LOWER if abbreviation in _TIMES_OF_DAY else Case.UPPER
+            has_letter_behind = index + 1 in letters
+            marks = {NO_MARKS: 1.0} if has_letter_behind else vote.marks
             vote = replace(vote, marks=marks, cases={case.value: 1.0}, inside=None)
-        kept = view.words[index].given if self.config.render.keep_marks else NO_MARKS
-        if kept:
-            return replace(vote, marks={kept: 1.0})
-        # only quotes or brackets that stand apart may follow
+        kept_marks = view.words[index].given if self.config.render.keep_marks else NO_MARKS
+        if kept_marks:
+            return replace(vote, marks={kept_marks: 1.0})
+        # behind the last word only quotes or brackets that stand apart may follow
         is_last_word = view.is_last and not any(word.text.strip(CLOSERS) for word in view.words[index + 1 :])
-        ends = is_last_word and not self.config.fragment
-        return end_sentence(vote, self._alphabet.marks) if ends else vote
+        if is_last_word and not self.config.fragment:
+            return end_sentence(vote, self._alphabet.marks)
+        return vote
 
     def _letters_around(self, words: Sequence[Word], index: int) -> range:
         """Return the indices of the letters of an abbreviation that a word is one of, `u s a`; empty if it is none.
@@ -292,20 +298,22 @@ class Punctuator:
         is_english = self.model.spellings.spell("i") == "I"
         if not is_english or self.model.task.style_or_default(self.decoding.style) == "chat":
             return range(0)
+        earliest = max(0, index - _MOST_LETTERS)
         begin = index
-        while begin > max(0, index - _MOST_LETTERS) and _is_letter(words[begin - 1]) and not words[begin - 1].marks:
+        while begin > earliest and _is_letter(words[begin - 1]) and not words[begin - 1].marks:
             begin -= 1
         n_ahead = _MOST_LETTERS if self.decoding.delay_words is None else self.decoding.delay_words
+        latest_stop = min(len(words), index + 1 + n_ahead)
         stop = index + 1
-        last = min(len(words), index + 1 + n_ahead)
-        while stop < last and _is_letter(words[stop]) and not words[stop - 1].marks:
+        while stop < latest_stop and _is_letter(words[stop]) and not words[stop - 1].marks:
             stop += 1
-        text = "".join(word.normal for word in words[begin:stop])
-        if text in _TIMES_OF_DAY:
+        letters = "".join(word.normal for word in words[begin:stop])
+        if letters in _TIMES_OF_DAY:
             return range(begin, stop)
-        if text.startswith("a"):  # `a d v d`
+        if letters.startswith("a"):  # the article: `a d v d`
             begin += 1
-        is_abbreviation = begin <= index and is_spelled_out("".join(word.text for word in words[begin:stop]))
+            letters = letters[1:]
+        is_abbreviation = begin <= index and is_spelled_out(letters)  # the word itself may be that article
         return range(begin, stop) if is_abbreviation else range(0)
 
     @property
@@ -320,16 +328,16 @@ class Punctuator:
         sentence: SentencePosition,
         combine: CombineConfig | None = None,
     ) -> tuple[list[Decision], SentencePosition]:
-        """Decide words in order, the first one at `sentence`; return where the next word stands, too."""
+        """Decide words in order, the first one at `sentence`; return the decisions, and where the next word stands."""
         combine = combine or self.config.combine
         render = self.config.render
         alphabet = self.model.task.alphabet
         decisions = list[Decision]()
         for word, votes in zip(words, votes_of_slots, strict=True):
-            decision = decide(
-                [apply_sentence_position(vote, word, sentence.begins) for vote in votes], combine, render.alternatives
-            )
-            if render.alternatives:
+            # marks and case
+            positioned_votes = [apply_sentence_position(vote, word, sentence.begins) for vote in votes]
+            decision = decide(positioned_votes, combine, render.alternatives)
+            if decision.alternatives:
                 rivals = tuple(rival for rival in decision.alternatives if DISFLUENT not in rival.marks)
                 decision = replace(decision, alternatives=rivals)
             if DISFLUENT in decision.marks:  # what nobody says, a dash or an emoji, is not disfluent
@@ -337,24 +345,27 @@ class Punctuator:
                 decision = replace(decision, marks=marks, disfluent=is_spoken(word.text))
             decision = agree_with_unsure(decision, sentence.unsure_case)
             kept_marks = word.given if render.keep_marks else NO_MARKS
-            is_end = begins_next(sentence.begins, word, kept_marks or decision.marks, alphabet)
+            next_begins = begins_next(sentence.begins, word, kept_marks or decision.marks, alphabet)
+            ends_here = next_begins is True  # not None: that the next word will show
 
+            # the opening mark: the one that is decided, or that of the input
             if decision.opening and not is_spoken(word.text):  # an emoji opens no sentence
                 decision = replace(decision, opening=NO_MARKS)
-            keeps_opening = decision.opening is None or render.keep_marks or not word.has_slot  # that of the input
+            keeps_opening = decision.opening is None or render.keep_marks or not word.has_slot
             kept_opening = word.opening if keeps_opening else NO_MARKS
-            opened = sentence.opened or kept_opening
-            if opened or decision.opening:
-                decision = fit_opening(decision, opened, ends=is_end is True)
-            begins_here = bool(sentence.begins or kept_opening or decision.opening)
-            is_over = is_end and word.text not in OPENING  # behind a mark that stands apart, the sentence still begins
-            opened = NO_MARKS if is_over else opened or decision.opening or NO_MARKS
-            quoted = sentence.quoted or (word.opens_quote and begins_here)
-            if quoted and word.closes_quote:
-                quoted = False
-                decision = replace(decision, ends_quote=is_end is True)
+            opened_before = sentence.opened or kept_opening
+            if opened_before or decision.opening:
+                decision = fit_opening(decision, opened_before, ends=ends_here)
+            is_over = ends_here and word.text not in OPENING  # behind `¿` that stands apart, the sentence still begins
+            next_opened = NO_MARKS if is_over else opened_before or decision.opening or NO_MARKS
 
-            next_begins = is_end
+            # a quotation of whole sentences
+            begins_here = bool(sentence.begins or kept_opening or decision.opening)
+            next_quoted = sentence.quoted or (word.opens_quote and begins_here)
+            if next_quoted and word.closes_quote:
+                next_quoted = False
+                decision = replace(decision, ends_quote=ends_here)
+
             if self.config.decoding.marks is not None:  # where no end may be written, a reader sees none
                 decision = write_only(decision, self.config.decoding.marks)
                 next_begins = begins_next(sentence.begins, word, kept_marks or decision.marks, alphabet)
@@ -362,7 +373,7 @@ class Punctuator:
                 next_begins = sentence.begins
             decisions.append(decision)
             next_unsure = None if kept_marks else unsure_case(decision)
-            sentence = SentencePosition(next_begins, opened, quoted, next_unsure)
+            sentence = SentencePosition(next_begins, next_opened, next_quoted, next_unsure)
         return decisions, sentence
 
     def write_words(self, words: Iterable[Word], decisions: Iterable[Decision]) -> list[AnnotatedWord]:

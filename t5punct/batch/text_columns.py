@@ -79,10 +79,11 @@ class BatchPunctuator:
             raise InputError(f"one text as column {self.column}", expected="a column of texts", fix="put it in a list")
         written = self.punctuator.iter_punctuate(text for text in texts if not _is_missing(text))
         punctuated: Any = [text if _is_missing(text) else next(written) for text in texts]
-        if not isinstance(texts, list) and not is_frame:  # Ray Data has columns of numpy
+        if is_frame:
+            return columns.assign(**{self.output_column: punctuated})  # type: ignore[no-any-return]
+        if not isinstance(texts, list):  # Ray Data has columns of numpy
             punctuated = np.array(punctuated, dtype=object)
-        new: Any = {self.output_column: punctuated}
-        return columns.assign(**new) if is_frame else {**columns, **new}  # type: ignore[return-value]
+        return {**columns, self.output_column: punctuated}  # type: ignore[return-value]
 
     def frames(self, frames: Iterable[_Batch]) -> Iterator[_Batch]:
         """Yield pandas frames one after the other, as Spark's `mapInPandas` wants them."""

@@ -138,7 +138,7 @@ class Work:
         """
         n_files = 0
         failures = list[Failure]()
-        source = str(target)  # the name in an error of opening or closing the target
+        source = str(target)  # which a failure names: the target while it is opened, then the last file
         try:
             with open_writer(target) as put:
                 for file in files:
@@ -150,7 +150,7 @@ class Work:
                         if target is not None or self._ends_all(error):
                             raise
                         failures.append(Failure(source, _reportable(error, source, target)))
-        except Exception as error:  # the target is not written
+        except Exception as error:  # `open_writer` has dropped what was written of the target
             if self._ends_all(error):
                 raise
             return 0, [*failures, Failure(source, _reportable(error, source, target))]

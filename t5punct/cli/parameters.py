@@ -215,10 +215,12 @@ def _plain_kind(name: str, title: str) -> str:
     >>> _plain_kind("{source} <str>", "Arguments"), _plain_kind("--lookahead <int range>", "Options")
     ('SOURCE', '--lookahead <number>')
     """
-    bare, _, kind = name.partition(" <")
+    bare_name, _, kind = name.removesuffix(">").partition(" <")
+    if not kind:
+        return name
     if title == "Arguments":
-        return bare.strip("{}").upper() if kind else name
-    return f"{bare} <{_KINDS.get(kind.rstrip('>'), kind.rstrip('>'))}>" if kind else name
+        return bare_name.strip("{}").upper()
+    return f"{bare_name} <{_KINDS.get(kind, kind)}>"
 
 
 def _spellings(command: Any, ctx: Any) -> set[str]:

@@ -124,9 +124,10 @@ def punctuate(
     places = OutputConfig(output, output_dir, writer.format, html, options.reads)
     planned = plan_jobs(files or ["-"], places, options.input_format)
     formats = {"text" if job.input_format == "lines" else job.input_format for job in planned.jobs}
-    may_stay = len(planned.jobs) == 1 or writer.format == "text"
-    if formats == {writer.format} and may_stay and not options.resegment:
-        writer = options.writer()  # the output's name says the input's format: only marks and capitals change
+    is_input_format = formats == {writer.format}  # it was asked for by name, or by the output's name
+    may_stay = len(planned.jobs) == 1 or writer.format == "text"  # of several files, only texts may
+    if is_input_format and may_stay and not options.resegment:
+        writer = options.writer()  # without a format: only marks and capitals change
     if options.paragraph_pause_ms is not None and formats <= {"text"}:
         mistake = "paragraph_pause_ms for plain text, which has no times"
         raise ConfigError(mistake, expected="subtitles or a recogniser's file", fix="begin paragraphs by --paragraphs")
@@ -154,8 +155,9 @@ def punctuate(
         failures += outcome.failures
     if failures:
         _report(failures, len(planned.jobs) + len(planned.failures), output)
-    if len(waiting) < len(planned.jobs):
-        note(f"{len(planned.jobs) - len(waiting)} of {len(planned.jobs)} files were up to date")
+    n_current = len(planned.jobs) - len(waiting)
+    if n_current:
+        note(f"{n_current} of {len(planned.jobs)} files were up to date")
 
 
 def _fingerprint(options: BatchOptions, config: PunctuatorConfig, writer: WriterConfig, terms: Terms | None) -> str:

@@ -116,22 +116,26 @@ def align(words: Sequence[str], text: str, alphabet: Alphabet | None = None) -> 
     generated = split(text, alphabet).words
     normals = [word.normal for word in generated]
     pairs = list[Pair]()
-    start = begin = 0
-    for code in Levenshtein.opcodes(list(words), normals):
-        if code.tag == "equal":  # words that both have, behind a gap of words that differ
-            pairs += _find_gap_pairs(words, normals, range(start, code.src_start), range(begin, code.dest_start))
-            start, begin = code.src_end, code.dest_end
-            for i, j in zip(range(code.src_start, start), range(code.dest_start, begin), strict=True):
-                pairs.append(Pair(i, i + 1, j, j + 1, exact=True))
-    pairs += _find_gap_pairs(words, normals, range(start, len(words)), range(begin, len(normals)))
+    word_index = generated_index = 0  # how far both are aligned
+    # stretches that both have: `size` words, from word `a` of the input and word `b` of the generated text on; the last
+    # one is empty, at the end of both
+    for same in Levenshtein.opcodes(list(words), normals).as_matching_blocks():
+        gap = range(word_index, same.a)
+        generated_gap = range(generated_index, same.b)
+        pairs += _find_gap_pairs(words, normals, gap, generated_gap)
+        pairs += [Pair(same.a + i, same.a + i + 1, same.b + i, same.b + i + 1, exact=True) for i in range(same.size)]
+        word_index = same.a + same.size
+        generated_index = same.b + same.size
     strays = _find_strays(pairs, generated)
-    cases = {pair.start: pair.begin for pair in pairs}
-    marks = {pair.stop - 1: pair.end - 1 for pair in pairs} | strays
+    # from input words to generated words, by their indices
+    case_indices = {pair.start: pair.begin for pair in pairs}
+    marks_indices = {pair.stop - 1: pair.end - 1 for pair in pairs} | strays
     exact = {pair.start for pair in pairs if pair.exact}
-    n_shared = sum(min(pair.stop - pair.start, pair.end - pair.begin) for pair in pairs)
     links = [
-        Link(cases.get(index), marks.get(index), index in exact and index not in strays) for index in range(len(words))
+        Link(case_indices.get(index), marks_indices.get(index), exact=index in exact and index not in strays)
+        for index in range(len(words))
     ]
+    n_shared = sum(min(pair.stop - pair.start, pair.end - pair.begin) for pair in pairs)
     n_inserted = len(generated) - n_shared
     n_dropped = len(words) - n_shared
     return Alignment(tuple(words), generated, tuple(links), n_inserted, n_dropped, n_changed=n_shared - len(exact))

@@ -49,15 +49,20 @@ class Ragged:
 
     @classmethod
     def of(cls, positions: Sequence[Sequence[int]], device: torch.device) -> Ragged:
-        """Put tokens end to end; positions: of each window, the places of its tokens there."""
+        """Put tokens end to end; positions: of each window, the places of its tokens there.
+
+        Of `[[7, 8], [2, 3, 4]]`: rows 0 0 1 1 1, positions 7 8 2 3 4, padded [[0, 1, 2], [2, 3, 4]], places 0 1 3 4 5
+        """
         lengths = torch.tensor([len(row) for row in positions])
-        begins = lengths.cumsum(0) - lengths
-        rows = torch.repeat_interleave(lengths)  # (n_tokens,)
-        width = int(lengths.max())
-        padded = (begins[:, None] + torch.arange(width)).clamp(max=len(rows) - 1)
-        places = torch.arange(len(rows)) + (torch.arange(len(positions)) * width - begins)[rows]
-        flat = torch.tensor(list(chain.from_iterable(positions)))
-        return cls(*(values.to(device) for values in (rows, flat, padded, places)))
+        n_tokens = int(lengths.sum())
+        n_longest = int(lengths.max())
+        begins = lengths.cumsum(0) - lengths  # (n_batch,), the index of each window's first token
+        rows = torch.repeat_interleave(lengths)
+        padded = (begins[:, None] + torch.arange(n_longest)).clamp(max=n_tokens - 1)
+        index_in_window = torch.arange(n_tokens) - begins[rows]
+        places = rows * n_longest + index_in_window
+        flat_positions = torch.tensor(list(chain.from_iterable(positions)))
+        return cls(rows.to(device), flat_positions.to(device), padded.to(device), places.to(device))
 
 
 @dataclass(slots=True)
@@ -70,14 +75,23 @@ class KeysValues:
     def attend(
         self, attention: Any, normed: torch.Tensor, tokens: Ragged, bias: torch.Tensor, n_keys: int | None = None
     ) -> torch.Tensor:
-        """Compute T5's attention, which has no scaling, to the first `n_keys`; normed, result: (n_tokens, d_model)."""
-        queries, keys, values = (  # (n_batch, n_heads, n_places, d_kv)
-            rows.unflatten(-1, (attention.n_heads, -1)).transpose(1, 2)
-            for rows in (attention.q(normed)[tokens.padded], self.keys[:, :n_keys], self.values[:, :n_keys])
-        )
+        """Return what T5's attention, which has no scaling, adds to the tokens' states, (n_tokens, d_model).
+
+        normed: their states behind the layer's norm, (n_tokens, d_model); n_keys: only so many keys, the first ones,
+        are seen (None: all).
+        """
+
+        def split_heads(rows: torch.Tensor) -> torch.Tensor:
+            """(n_batch, n_places, n_heads * d_kv) -> (n_batch, n_heads, n_places, d_kv)"""
+            return rows.reshape(*rows.shape[:2], attention.n_heads, -1).transpose(1, 2)
+
+        queries = split_heads(attention.q(normed)[tokens.padded])
+        keys = split_heads(self.keys[:, :n_keys])
+        values = split_heads(self.values[:, :n_keys])
         attended = scaled_dot_product_attention(queries, keys, values, attn_mask=bias, scale=1.0)
-        rows = attended.transpose(1, 2).flatten(2).flatten(0, 1)[tokens.places]
-        result: torch.Tensor = attention.o(rows)
+        joined = attended.transpose(1, 2).flatten(2)  # (n_batch, n_longest, n_heads * d_kv)
+        end_to_end = joined.flatten(0, 1)[tokens.places]  # (n_tokens, n_heads * d_kv)
+        result: torch.Tensor = attention.o(end_to_end)
         return result
 
 
@@ -169,16 +183,19 @@ class CachedDecoder:
         if n_tokens <= n_before:
             return
         n_places = n_tokens + _SPARE_TOKENS
+        behind_last_key = (0, 0, 0, n_places - n_before)  # `pad` counts dimensions from the last one
         for target in self._targets:
-            target.keys = pad(target.keys, (0, 0, 0, n_places - n_before))
-            target.values = pad(target.values, (0, 0, 0, n_places - n_before))
+            target.keys = pad(target.keys, behind_last_key)
+            target.values = pad(target.values, behind_last_key)
         n_counts = n_places + 1  # the words before token t + 1 are counted with token t
         self._n_words = pad(self._n_words, (0, n_counts - self._n_words.shape[1]))
-        layers = [block.layer[0].SelfAttention for block in self._decoder.block]
-        self._biases = [_causal_bias(layers[0], n_places)]
-        for layer in layers[1:]:  # a umT5 has a bias in each layer; in a T5 all layers share the bias of the first
-            has_own = layer.has_relative_attention_bias
-            self._biases.append(_causal_bias(layer, n_places) if has_own else self._biases[0])
+        attentions = [block.layer[0].SelfAttention for block in self._decoder.block]
+        self._biases = [_causal_bias(attentions[0], n_places)]
+        for attention in attentions[1:]:
+            if attention.has_relative_attention_bias:  # each layer of a umT5 has one
+                self._biases.append(_causal_bias(attention, n_places))
+            else:  # all layers of a T5 share the first one's
+                self._biases.append(self._biases[0])
 
 
 def _causal_bias(attention: Any, n_places: int) -> torch.Tensor:

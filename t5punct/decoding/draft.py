@@ -143,19 +143,19 @@ class Draft:
         return choice.form(Case.CAPITALISED if begins else case, opening)
 
     def _follow(self, site: Site, child: int) -> None:
-        """Write at a site what the network would: child number `child` of its branch.
+        """Write at a site what the network would: the option that begins with child number `child` of its branch.
 
-        The rest of the place is a guess, which the next pass checks.
+        What comes behind that token is a guess, which the next pass checks.
         """
         paths = self._places[site.place]
-        following = paths[site.step].choice.paths[site.branch.node.first_options[child]]
-        mark = following.option.mark
-        if mark is None:
-            self._places[site.place] = [*paths[: site.step], following]
-            return
-        last = paths[-1].option
-        word = self._word(site.place, site.step + 1, mark, last.case, last.opening)
-        self._places[site.place] = [*paths[: site.step], following, word]
+        option_index = site.branch.node.first_options[child]
+        chosen = paths[site.step].choice.paths[option_index]
+        new_paths = [*paths[: site.step], chosen]
+        mark = chosen.option.mark
+        if mark is not None:  # behind the mark the next word is guessed in the case that it had
+            last = paths[-1].option
+            new_paths.append(self._word(site.place, site.step + 1, mark, last.case, last.opening))
+        self._places[site.place] = new_paths
 
     def _join_places(self) -> None:
         """Write the tokens of all places one after the other, and note the sites among them."""

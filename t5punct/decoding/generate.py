@@ -98,10 +98,11 @@ class MarkCap:
         input_ids: what is written, int64 (n_rows, n_tokens).
         """
         last = input_ids[:, -self._most_marks :]
-        is_full = torch.isin(last, last.new_tensor(self._mark_ids)).sum(1) == self._most_marks
-        needs_word = torch.isin(last[:, -1], last.new_tensor(self._case_ids))
+        n_marks = torch.isin(last, last.new_tensor(self._mark_ids)).sum(1)
+        is_slot_full = n_marks == self._most_marks
+        needs_word = torch.isin(last[:, -1], last.new_tensor(self._case_ids))  # (n_rows,)
         is_forbidden = torch.zeros_like(scores, dtype=torch.bool)
-        is_forbidden[:, list(self._mark_ids)] = (is_full | needs_word)[:, None]
+        is_forbidden[:, list(self._mark_ids)] = (is_slot_full | needs_word)[:, None]
         is_forbidden[:, list(self._case_ids)] = needs_word[:, None]
         return scores.masked_fill(is_forbidden, -torch.inf)
 
@@ -119,9 +120,10 @@ class LeastWords:
         self._n_least = memory.are_words(input_ids).sum(1) - _SPARED_TOKENS
 
     def __call__(self, input_ids: torch.Tensor, scores: torch.Tensor) -> torch.Tensor:
-        """As in `MarkCap`."""
-        n_beams = len(input_ids) // len(self._n_least)
-        is_early = self._memory.are_words(input_ids).sum(1) < self._n_least.repeat_interleave(n_beams)
+        """Return the scores of the next token, minus infinity for an end that is too early; shapes as in `MarkCap`."""
+        n_beams = len(input_ids) // len(self._n_least)  # rows of each source, one after the other
+        n_least = self._n_least.repeat_interleave(n_beams)
+        n_written = self._memory.are_words(input_ids).sum(1)
         is_forbidden = torch.zeros_like(scores, dtype=torch.bool)
-        is_forbidden[:, self._end_id] = is_early
+        is_forbidden[:, self._end_id] = n_written < n_least
         return scores.masked_fill(is_forbidden, -torch.inf)

@@ -147,19 +147,23 @@ class WindowInput:
         most_tokens = tokenizer.task.max_tokens
         if tokenizer.task.classifies:
             most_tokens -= 1  # for the sentinel of a question about a slot
-        fitted = self
-        # a word of more than `longest` letters is cut to `n_letters`; then the limit is halved until the window fits
-        longest, n_letters = LONGEST_WORD, _BLOB_LETTERS
+        longest = LONGEST_WORD
+        fitted = self._with_words_cut(longest, _BLOB_LETTERS)
         while True:
-            if any(len(word) > longest for word in fitted.spellings):
-                cut = tuple(word[:n_letters] if len(word) > longest else word for word in fitted.spellings)
-                fitted = replace(fitted, spellings=cut, words=tuple(word.lower() for word in cut))
             source = tokenizer.source(fitted.words, style, None, fitted.pauses)
             if len(source.ids) <= most_tokens:
                 return replace(fitted, read=source)
             mistake = f"a window of {len(self.words)} words for a model that reads {tokenizer.task.max_tokens} tokens"
             check(longest > 1, mistake, expected="a shorter window", fix="lower window")
-            longest = n_letters = longest // 2
+            longest //= 2
+            fitted = fitted._with_words_cut(longest, longest)
+
+    def _with_words_cut(self, longest: int, n_letters: int) -> WindowInput:
+        """Return the window with only the first `n_letters` of each word that has more than `longest`."""
+        if all(len(word) <= longest for word in self.spellings):  # nearly always
+            return self
+        cut = tuple(word[:n_letters] if len(word) > longest else word for word in self.spellings)
+        return replace(self, spellings=cut, words=tuple(word.lower() for word in cut))
 
 
 def encoder_input(sources: Sequence[Source], model: Model) -> tuple[torch.Tensor, torch.Tensor]:

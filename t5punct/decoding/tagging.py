@@ -143,37 +143,49 @@ class TagDecoder:
     def _paired(
         self, pairs: Pairs, marks: torch.Tensor, openings: torch.Tensor, windows: Sequence[WindowInput]
     ) -> tuple[torch.Tensor, torch.Tensor]:
-        """Return logits of marks and probabilities of opening marks; the best of each are what `pair_marks` chose.
+        """Return both with the values exchanged in each row so that the marks that `pair_marks` chose have the highest.
 
-        marks: (n_slots, n_mark_classes), openings: (n_slots, n_opening_classes), of one window after the other.
+        marks: logits (n_slots, n_mark_classes), openings: probabilities (n_slots, n_opening_classes), of one window
+        after the other.
         """
         mark_logs = marks.log_softmax(-1).tolist()
-        of_openings = openings.tolist()
+        opening_chances = openings.tolist()
         marks = marks.clone()
         openings = openings.clone()
-        row = 0
+        begin = 0
         for window in windows:
-            rows = range(row, row + len(window.words))
-            row = rows.stop
-            words = list[WordScores]()
-            for index, row_of_word in enumerate(rows):
-                logs = mark_logs[row_of_word]
-                kept_marks = window.given[index] if window.given else NO_MARKS
-                if kept_marks or not window.has_slot[index]:  # the mark behind the word is certain
-                    # of several (`!?`) the one that can close a pair counts, else the first; NO_MARKS if there is none
-                    certain = next((mark for mark in kept_marks if mark in OPENING.values()), kept_marks[:1])
-                    logs = [0.0 if mark == certain else _NEVER for mark in self.mark_classes]
-                never_opened = [1.0] + [0.0] * (openings.shape[1] - 1)
-                words.append(WordScores(logs, of_openings[row_of_word] if window.has_slot[index] else never_opened))
-            if not any(word.may_open for word in words):
-                continue
-            for row_of_word, choice in zip(rows, pair_marks(words, pairs), strict=True):
-                _put_first(openings[row_of_word], choice.opening)
-                # first the chosen end above other ends, as the text may end here; then the chosen mark above all
-                if choice.end is not None:
-                    _put_first(marks[row_of_word], choice.end, pairs.ends)
-                _put_first(marks[row_of_word], choice.mark)
+            stop = begin + len(window.words)
+            words = self._scores_of_words(window, mark_logs[begin:stop], opening_chances[begin:stop])
+            if any(word.may_open for word in words):
+                for row, choice in enumerate(pair_marks(words, pairs), start=begin):
+                    _put_first(openings[row], choice.opening)
+                    # first the chosen end above other ends, as the text may end here; then the chosen mark above all
+                    if choice.end is not None:
+                        _put_first(marks[row], choice.end, pairs.ends)
+                    _put_first(marks[row], choice.mark)
+            begin = stop
         return marks, openings
+
+    def _scores_of_words(
+        self, window: WindowInput, mark_logs: Sequence[Sequence[float]], opening_chances: Sequence[Sequence[float]]
+    ) -> list[WordScores]:
+        """Return what the tagger says of each word of a window, but where marks are kept, or none can stand.
+
+        mark_logs: logarithms of probabilities (n_words, n_mark_classes); opening_chances: (n_words, n_opening_classes).
+        """
+        words = list[WordScores]()
+        for index, has_slot in enumerate(window.has_slot):
+            logs = mark_logs[index]
+            chances = opening_chances[index]
+            kept_marks = window.given[index] if window.given else NO_MARKS
+            if kept_marks or not has_slot:  # the mark behind the word is certain
+                # of several (`!?`) the one that can close a pair counts, else the first; NO_MARKS if there is none
+                certain = next((mark for mark in kept_marks if mark in OPENING.values()), kept_marks[:1])
+                logs = [0.0 if mark == certain else _NEVER for mark in self.mark_classes]
+            if not has_slot:
+                chances = [1.0] + [0.0] * (len(chances) - 1)  # the first class is no mark
+            words.append(WordScores(logs, chances))
+        return words
 
     def votes_of(
         self, windows: Sequence[WindowInput], n_slots: Sequence[int], tagged: Tagged

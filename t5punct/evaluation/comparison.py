@@ -71,12 +71,14 @@ def compare_reports(first: Report, second: Report) -> Comparison:
     """Compare two reports of the same documents.  Raises InputError if the reports have different documents."""
     differences = list[Difference]()
     for name in (*first.scores.by_name, CAPITALS):
-        scores = score_of(first.scores, name), score_of(second.scores, name)
+        first_score = score_of(first.scores, name)
+        second_score = score_of(second.scores, name)
         gain = p_value = None
-        if None not in scores and len(first.counts) > 1:
+        have_scores = first_score is not None and second_score is not None
+        if have_scores and len(first.counts) > 1:  # a single document shows no chance
             gain = gain_interval(second.counts, first.counts, f1_of(name))
             p_value = paired_test(second.counts, first.counts, f1_of(name))
-        differences.append(Difference(name, *scores, gain, p_value))
+        differences.append(Difference(name, first_score, second_score, gain, p_value))
     return Comparison(first, second, tuple(differences))
 
 

@@ -359,13 +359,14 @@ class Server(uvicorn.Server):
 
     async def on_tick(self, counter: int) -> bool:
         """Return whether the server ends now; uvicorn calls this ten times a second."""
-        now = time.monotonic()
-        if self._n_signals and not self.service.stopping.is_set():
-            self.service.stopping.set()
-            self._ends_at = now + self.service.options.ending_s
-        elif self._n_signals:
+        if self._n_signals:
+            now = time.monotonic()
             is_idle = not self.service.n_streams and not self.service.n_texts
-            self.should_exit = self.should_exit or is_idle or now >= self._ends_at
+            if not self.service.stopping.is_set():  # the first call after the signal
+                self.service.stopping.set()
+                self._ends_at = now + self.service.options.ending_s
+            elif is_idle or now >= self._ends_at:
+                self.should_exit = True
         return await super().on_tick(counter)
 
 

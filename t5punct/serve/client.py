@@ -122,7 +122,7 @@ class RemoteStream:
         """Receive events until the stream or the connection ends.  Raises InputError if the service refuses it."""
         began_at = time.monotonic()
         has_events = False
-        # messages of this connection that the last state includes; the state that was sent first counts as one
+        # how many messages of this connection the last state includes; a state that was sent first counts as one
         n_included = int(self._state is not None)
         with suppress(ConnectionClosed):
             for text in self._connection:
@@ -130,7 +130,7 @@ class RemoteStream:
                 has_events = True
                 if "state" in event:
                     self._state = event
-                    for _ in range(event["n_messages"] - n_included):
+                    for _ in range(event["n_messages"] - n_included):  # these need never be sent again
                         self._messages.popleft()
                         self._room.release()
                     n_included = event["n_messages"]
@@ -144,14 +144,15 @@ class RemoteStream:
                     if event["warning"] not in self._warnings:
                         self._on_event(event)
                     self._warnings.add(event["warning"])
-                elif self._n_repeated:  # `on_event` has it
-                    if "provisional" not in event:
-                        self._n_repeated -= 1
-                else:
-                    if "provisional" not in event:
-                        self._n_words += 1
-                    self._on_event(event)
-        if has_events or time.monotonic() - began_at > self._patience_s:  # a silence has no events
+                else:  # a committed word, or words as they look now
+                    is_word = "provisional" not in event
+                    if self._n_repeated:  # `on_event` got it over an earlier connection
+                        self._n_repeated -= int(is_word)
+                    else:
+                        self._n_words += int(is_word)
+                        self._on_event(event)
+        lasted_s = time.monotonic() - began_at
+        if has_events or lasted_s > self._patience_s:  # over a connection that works, a silence has no events
             self._worked_at = time.monotonic()
         if self._connection.close_code in _REFUSED:
             mistake = f"the service refused the stream: {self._connection.close_reason or 'it gives no reason'}"

@@ -158,7 +158,7 @@ class LiveStream:
 
     async def _take(self, message: Message) -> None:
         """Do what a message asks for, and send what became final by it."""
-        if message.saved is not None:
+        if message.saved is not None:  # the state of a stream that goes on here
             if self._n_messages > 1:
                 raise InputError("a state inside a stream", expected="it at the start", fix="open a new stream")
             self._state, self._n_chars = message.saved
@@ -169,7 +169,7 @@ class LiveStream:
             return
         # a word of a message may hold several, which all have its times
         words = [replace(word, word=text) for word in message.words for text in word.word.split()]
-        for start in range(0, max(1, len(words)), _STEP_WORDS):  # an order comes without words
+        for start in range(0, max(1, len(words)), _STEP_WORDS):  # one step at least: an order comes without words
             step_words = words[start : start + _STEP_WORDS]
             warning = self._language.hear(" ".join(word.word for word in step_words))
             await self._step(message.order or "push", step_words, warning)

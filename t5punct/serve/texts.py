@@ -144,14 +144,16 @@ def _inputs(body: Body, request: TextRequest) -> Iterator[tuple[str, str | None,
     """Yield the name, the format (None: as the name says) and the lines of each text."""
     if body.texts is None:
         name = body.name or "the text"
-        format_of_type = FORMAT_OF_TYPE.get(body.content_type.partition(";")[0].strip().lower())
+        media_type = body.content_type.partition(";")[0].strip().lower()
+        format_of_type = FORMAT_OF_TYPE.get(media_type)
         # clients send any file as text/plain: then, and for an unknown type, the file's name decides
         format = request.format or (None if format_of_type == "text" else format_of_type)
-        begun = body.data[:_OPENING_BYTES].decode(errors="replace").removeprefix(BOM).lstrip()
-        json_begins = FORMATS["json"].opening
-        is_json = format is None and not body.name and json_begins and json_begins.match(begun)
-        fix = "send that header, or ?format=text if it is text all the same"
-        check(not is_json, "json", expected="the header content-type: application/json", fix=fix, kind=InputError)
+        json_opening = FORMATS["json"].opening
+        if json_opening and format is None and not body.name:  # nothing says what it is: a json would be read as text
+            beginning = body.data[:_OPENING_BYTES].decode(errors="replace").removeprefix(BOM).lstrip()
+            is_json = json_opening.match(beginning)
+            fix = "send that header, or ?format=text if it is text all the same"
+            check(not is_json, "json", expected="the header content-type: application/json", fix=fix, kind=InputError)
         yield name, format, decode(io.BytesIO(body.data), name, keep_bom=True)
         return
     for number, text in enumerate(body.texts, start=1):

@@ -103,26 +103,27 @@ class StreamEncoder:
         self._stack = Encoder(network.encoder)
         self._stack.check_delay()
         self.delay = delay
-        self._look_aheads = delay.look_aheads(len(self._stack.layers))
+        n_layers = len(self._stack.layers)
+        self._look_aheads = delay.look_aheads(n_layers)  # of each layer, in words
         self._words_waited = list(accumulate(self._look_aheads))  # how many words each layer's output lags behind
         # How many of a stream's last words a memory can be computed from again: those that are not final, all that
         # their states depend on, the word before these, on whose slot the next capital depends, and one more, which
         # says whether a silence preceded that word
-        self.n_remembered_words = delay.reach_words(len(self._stack.layers)) + delay.words + 3
+        self.n_remembered_words = delay.reach_words(n_layers) + delay.words + 3
         source = model.tokenizer.source([], style)
-        prefix = source.ids[: source.n_prefix]
+        prefix = source.ids[: source.n_prefix]  # the tokens of the style, which stand before all words
         self.n_prefix = len(prefix)
         self._farthest = self._stack.farthest  # tokens; all greater distances have the same bias
         self._owner = (network.encoder, delay, prefix)
         with torch.inference_mode():
             self._biases = self._stack.position_biases()
-            nothing = self._embed([], [], [])
-            first = self._stack.layers[0]
-            keys = nothing.with_rows(_keys_and_values(first, first.read(nothing.rows)))
-            layers = (LayerMemory(keys, nothing),) * len(self._look_aheads)
-            self._empty_memory = Memory(layers, 0, 0, nothing, self._owner)
+            no_tokens = self._embed([], [], [])
+            first_layer = self._stack.layers[0]
+            no_keys = no_tokens.with_rows(_keys_and_values(first_layer, first_layer.read(no_tokens.rows)))
+            layers = (LayerMemory(no_keys, waiting=no_tokens),) * n_layers
+            self._empty_memory = Memory(layers, n_words=0, n_tokens=0, final=no_tokens, owner=self._owner)
             # of each layer, the keys and values of the prefix, which all words see; none while the prefix is read
-            self._prefix_keys = [layer.keys.rows for layer in layers]
+            self._prefix_keys = [no_keys.rows] * n_layers
             if prefix:
                 tokens = self._embed(prefix, [PREFIX] * self.n_prefix, range(self.n_prefix))
                 [prefix_memory] = self._read_tokens([self._empty_memory], [tokens], text_ends=False)

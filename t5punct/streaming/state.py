@@ -62,14 +62,15 @@ class StreamState:
         """Return the state with one more word.  It holds the last `window` words, or all that wait if they are more."""
         times = times or Times()
         n_outside = max(0, len(self.words) + 1 - window)
-        n_dropped = min(n_outside, self.n_committed - self.start)
-        words = (*self.words[n_dropped:], replace(word, space=" "))
+        n_committed_here = self.n_committed - self.start  # only these may be dropped
+        n_dropped = min(n_outside, n_committed_here)
+        words = [*self.words[n_dropped:], replace(word, space=" ")]
         if len(words) > 1:  # the new word may show that the word before is an ordinal
             raw_before = words[-3].raw if len(words) > 2 else ""
-            words = (*words[:-2], between(words[-2], raw_before, words[-1].raw), words[-1])
+            words[-2] = between(words[-2], raw_before, word.raw)
         has_times = bool(self.times) or times != Times()
         last_times = (*self.times, times)[-len(words) :] if has_times else ()
-        return replace(self, words=words, n_seen=self.n_seen + 1, end_ms=times.end_ms, times=last_times)
+        return replace(self, words=tuple(words), n_seen=self.n_seen + 1, end_ms=times.end_ms, times=last_times)
 
     def times_of(self, index: int) -> Times:
         """Return when a word, by its index in the stream, was spoken."""

@@ -155,19 +155,20 @@ class Streams:
         what the policy says; None, no window must be decoded.
         """
         task = self._punctuator.model.task
+        committing_silence_ms = self.config.max_delay_ms or math.inf
         while queue:
-            silence_ms = queue[0].silence_ms(state.end_ms)
+            silence_ms = queue[0].silence_ms(state.end_ms)  # between the last word and the next one
             if state.words:
                 state = state.with_pause(pause_of(silence_ms, task.pauses_ms))
-            if state.n_waiting and silence_ms >= (self.config.max_delay_ms or math.inf):
+            if state.n_waiting and silence_ms >= committing_silence_ms:
                 return state, True
-            word = queue.popleft()
-            [parsed] = words_of(word.word, task.alphabet, opens_line=not state.n_seen)
-            marked = None if parsed.has_slot else self._add_marks(state, word.word)
-            if marked is not None:
-                state = marked
+            timed = queue.popleft()
+            [word] = words_of(timed.word, task.alphabet, opens_line=not state.n_seen)
+            marked_state = None if word.has_slot else self._add_marks(state, timed.word)
+            if marked_state is not None:  # it was a mark of the last word
+                state = marked_state
                 continue
-            state = state.hear(parsed, self._n_kept, Times(word.start_ms, word.end_ms))
+            state = state.hear(word, self._n_kept, Times(timed.start_ms, timed.end_ms))
             if self._policy.is_due(state):
                 return state, False
         return state, None

@@ -94,21 +94,26 @@ class Encoder:
     def __init__(self, encoder: Any) -> None:
         blocks = blocks_of(encoder)
         if blocks is None:
-            mistake, expected = f"layers of a {encoder.config.model_type}", f"a T5, or one of {', '.join(_BERT_KINDS)}"
+            mistake = f"layers of a {encoder.config.model_type}"
+            expected = f"a T5, or one of {', '.join(_BERT_KINDS)}"
             raise ModelError(mistake, expected=expected, fix="choose another model, or no delay and no fewer layers")
         self._encoder = encoder
         self.layers = [EncoderLayer(block, getattr(encoder, "config", None)) for block in blocks]
         if self.layers[0].has_norm_first:
             attentions = [block.layer[0].SelfAttention for block in blocks]
-            # T5 has one bias, the first layer's; umT5 one a layer
-            biased = [own if own.has_relative_attention_bias else attentions[0] for own in attentions]
-            self._biases = [attention.relative_attention_bias for attention in biased]
-            self._n_buckets = self._biases[0].num_embeddings
+            first_bias = attentions[0].relative_attention_bias
+            # each layer of a umT5 has a bias; all layers of a T5 share the first one's
+            self._biases = [
+                attention.relative_attention_bias if attention.has_relative_attention_bias else first_bias
+                for attention in attentions
+            ]
+            self._n_buckets = first_bias.num_embeddings
             self.farthest = int(attentions[0].relative_attention_max_distance)  # tokens; from there on all are alike
-        else:  # MPNet has one for all layers; others have absolute positions only, and no use for buckets
+        else:  # MPNet has one bias for all layers; others have absolute positions only, and no use for buckets
             bias = getattr(encoder.encoder, "relative_attention_bias", None)
             self._biases = [] if bias is None else [bias] * len(self.layers)
-            self._n_buckets, self.farthest = _MPNET_BUCKETS, _MPNET_FARTHEST
+            self._n_buckets = _MPNET_BUCKETS
+            self.farthest = _MPNET_FARTHEST
 
     def check_delay(self) -> None:
         """Raise ModelError for an encoder whose states depend on where a window begins."""

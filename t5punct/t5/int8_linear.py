@@ -80,12 +80,14 @@ class Int8Linear(nn.Module):
         return columns.t().to(torch.int8).contiguous()
 
     def forward(self, inputs: torch.Tensor | RoundedRows) -> torch.Tensor:
-        rows = RoundedRows.of(inputs) if isinstance(inputs, torch.Tensor) else inputs
-        products = multiply(rows.integers.reshape(-1, self.n_in), self.weight, self.scales)
-        outputs = products.view(*rows.integers.shape[:-1], self.n_out)
+        """Return outputs, float32 (.., n_out), of inputs, float32 (.., n_in), or of inputs that are rounded already."""
+        rounded = RoundedRows.of(inputs) if isinstance(inputs, torch.Tensor) else inputs
+        # scaled by the weights' scales; the inputs' steps are still to come
+        products = multiply(rounded.integers.reshape(-1, self.n_in), self.weight, self.scales)
+        products = products.view(*rounded.integers.shape[:-1], self.n_out)
         if self.bias is None:
-            return outputs.mul_(rows.steps)
-        return torch.addcmul(self.bias, outputs, rows.steps)
+            return products.mul_(rounded.steps)
+        return torch.addcmul(self.bias, products, rounded.steps)  # bias + products * steps
 
 
 def linear_layers(network: Any) -> dict[str, nn.Linear]:

@@ -64,13 +64,13 @@ class Tagger(nn.Module):
         classes = (NO_MARKS, *marks)
         if classes == self.mark_classes or not {*classes} <= {*self.mark_classes}:
             return self
-        chosen = deepcopy(self)
-        places = [self.mark_classes.index(mark) for mark in classes]
-        chosen.mark_classes = classes
-        chosen.marks.out_features = len(classes)
+        tagger = deepcopy(self)
+        tagger.mark_classes = classes
+        tagger.marks.out_features = len(classes)
+        rows = [self.mark_classes.index(mark) for mark in classes]  # of the layer's weight and bias
         for name, value in self.marks.named_parameters():
-            chosen.marks.register_parameter(name, nn.Parameter(value.detach()[places], value.requires_grad))
-        return chosen
+            tagger.marks.register_parameter(name, nn.Parameter(value.detach()[rows], value.requires_grad))
+        return tagger
 
 
 def states_at_words(states: torch.Tensor, word_ends: torch.Tensor) -> torch.Tensor:

@@ -53,9 +53,9 @@ class WordMemory(nn.Module):
         states: (n_batch, n_source, d_model); input_ids: int64 (n_batch, n_source); embeddings: of all tokens.
         """
         is_word = self.are_words(input_ids)
-        n_before = is_word.cumsum(-1) - is_word.long()
-        words = self.words(self.codes(embeddings(input_ids)))
-        positions = self.source_positions(position_codes(n_before, words.dtype))
+        n_before = is_word.cumsum(-1) - is_word.long()  # words' tokens before each token
+        words = self.words(self.codes(embeddings(input_ids)))  # A c_j
+        positions = self.source_positions(position_codes(n_before, words.dtype))  # P p_n(j)
         memory: torch.Tensor = states * self.scale + self.shift + (words + positions) * is_word[..., None]
         return memory
 

@@ -60,21 +60,23 @@ def guess_language(words: Iterable[str]) -> str | None:
     """Return the language of a text's first words, or their alphabet if it is not Latin; None if it is not clear."""
     first = [word.lower().strip(".,?!:;\"'()[]") for word in islice(words, _WORDS)]
     letters = Counter(char for word in first for char in word if char.isalpha())
-    alphabets = Counter[str]()  # the letters of each; Unicode's names of letters begin with their alphabet
+    alphabets = Counter[str]()  # how many letters of the text are of each
     for char, n_chars in letters.items():
-        alphabets[unicodedata.name(char, "").partition(" ")[0].capitalize()] += n_chars
-    del alphabets[""]
+        alphabet = unicodedata.name(char, "").partition(" ")[0].capitalize()  # of `LATIN SMALL LETTER A`, `Latin`
+        alphabets[alphabet] += n_chars
+    del alphabets[""]  # letters without a name
     if not alphabets:
         return None
     [(alphabet, _)] = alphabets.most_common(1)
     if alphabet != "Latin":
         return "Chinese characters" if alphabet == "Cjk" else f"{alphabet} letters"
     counts = Counter[str]()  # of each language, its small words, and words with letters that only it has
-    for language, known in SMALL_WORDS.items():
-        own_letters = _OWN_LETTERS.get(language, "")
-        counts[language] = sum(word in known or any(letter in word for letter in own_letters) for word in first)
+    for language, small_words in SMALL_WORDS.items():
+        only_its = _OWN_LETTERS.get(language, "")
+        counts[language] = sum(word in small_words or any(letter in word for letter in only_its) for word in first)
     [(language, most), (_, second)] = counts.most_common(2)
-    return language if most >= max(_FEWEST, second + 1, _LEAST_SHARE * len(first)) else None
+    is_clear = most > second and most >= _FEWEST and most >= _LEAST_SHARE * len(first)
+    return language if is_clear else None
 
 
 def is_unspaced(text: str) -> bool:

@@ -156,8 +156,9 @@ def apply_case(word: str, case: Case) -> str:
     if case is Case.VERBATIM:
         return word
     lower = word.lower()
-    form = lower if case is Case.LOWER else capitalise(lower) if case is Case.CAPITALISED else lower.upper()
-    is_regular = word == lower or word in (capitalise(lower), lower.upper())
+    forms = {Case.LOWER: lower, Case.CAPITALISED: capitalise(lower), Case.UPPER: lower.upper()}
+    form = forms[case]
+    is_regular = word in forms.values()
     is_reversible = len(form) == len(word) and form.lower() == lower
     return form if is_regular and is_reversible else word
 

@@ -89,12 +89,14 @@ def fit_opening(decision: Decision, opened: str, *, ends: bool) -> Decision:
     opened: the mark that opened it at an earlier word, or that the input has before this one.  ends: whether the
     sentence ends with the word.
     """
-    opening = NO_MARKS if opened and decision.opening else decision.opening
+    opening = decision.opening
+    if opened and opening:
+        opening = NO_MARKS
+    closing = OPENING.get(opened or opening or NO_MARKS)  # what the sentence has to end in; None: it is not opened
     marks = decision.marks
-    closing = OPENING.get(opened or opening or NO_MARKS, NO_MARKS)  # what the sentence has to end in, if it was opened
-    if ends and ends_sentence(marks) and closing and closing not in marks:
-        last = max(index for index, mark in enumerate(marks) if ends_sentence(mark))
-        marks = marks[:last] + closing + marks[last + 1 :]
+    if closing and ends and ends_sentence(marks) and closing not in marks:
+        last_end = max(index for index, mark in enumerate(marks) if ends_sentence(mark))
+        marks = marks[:last_end] + closing + marks[last_end + 1 :]
     return replace(decision, marks=marks, opening=opening)
 
 

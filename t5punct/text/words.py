@@ -257,27 +257,31 @@ def words_of(text: str, alphabet: Alphabet | None = None, *, opens_line: bool = 
             stop = match.end(1)
             continue
         if word:
-            yield between(word if len(word.raw) == stop - start else replace(word, raw=text[start:stop]), before, piece)
+            yield between(_with_raw(word, text[start:stop]), before, piece)
             before = word.raw
             opens_line = "\n" in word.space
         start, stop = match.span(1)
         word = _word(piece, space, alphabet, opens_line)
         takes_marks = word.has_slot
     if word:
-        yield between(word if len(word.raw) == stop - start else replace(word, raw=text[start:stop]), before, "")
+        yield between(_with_raw(word, text[start:stop]), before, "")
+
+
+def _with_raw(word: Word, raw: str) -> Word:
+    """Return the word as it stands in the input: `raw` is longer than its piece where marks stand apart behind it."""
+    return word if len(word.raw) == len(raw) else replace(word, raw=raw)
 
 
 def between(word: Word, before: str, following: str) -> Word:
-    """Return a word with its own full stop, if the words around it show that: in `am 3. Oktober` and `z. B.` it is.
+    """Return the word as an abbreviation if the words around it show that: `3.` in `am 3. Oktober`, `z.` in `z. B.`.
 
-    before, following: these words with their marks; empty: there is none.
+    Its full stop is then the word's own.  before, following: these words with their marks; empty: there is none.
     """
     has_stop = word.dotted or (word.marks.startswith(".") and not word.marks.startswith(".."))
-    has_neighbour = has_stop and is_of_phrase(before, word.text, following)
-    # a number may get its full stop only now: `am 3 Oktober`
-    if not has_neighbour and not is_ordinal(before, word.text, following):
-        return word
-    return replace(word, is_abbreviated=True, dotted=has_stop)
+    is_in_phrase = has_stop and is_of_phrase(before, word.text, following)
+    if is_in_phrase or is_ordinal(before, word.text, following):  # also without its stop: `am 3 Oktober`
+        return replace(word, is_abbreviated=True, dotted=has_stop)
+    return word
 
 
 def checked_text(text: object, *, may_hold_bytes: bool = False) -> str:

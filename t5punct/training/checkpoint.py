@@ -101,12 +101,9 @@ def save_checkpoint(
 
 
 def read_state(folder: Path) -> TrainState:
-    """Return the position of the last checkpoint, which comes back from where a crash may have left it.
-
-    Raises ModelError if there is none.
-    """
+    """Return the position of the last checkpoint.  Raises ModelError if there is none."""
     aside = _aside(folder)
-    if not folder.exists() and (aside / STATE_FILE).is_file():
+    if not folder.exists() and (aside / STATE_FILE).is_file():  # a crash came before the new one took its place
         aside.replace(folder)
     is_saved = (folder / STATE_FILE).is_file()
     fix = "run without resume=true"

@@ -47,24 +47,24 @@ def label(
     weights = weights_fingerprint(model.network.encoder, tagger)
     info = LabelsInfo(teacher, weights, chunks_fingerprint(rows), len(rows), list(tagger.mark_classes))
     model = with_precision(model, precision)
-    file = folder / LABELS_FILE
-    is_own = not file.is_file() or settings.load_plain(LabelsInfo, file) == info
-    check(is_own, f"{folder}, which holds labels of another model or data set", expected="its own", fix="remove it")
+    info_file = folder / LABELS_FILE
+    is_free = not info_file.is_file() or settings.load_plain(LabelsInfo, info_file) == info
+    check(is_free, f"{folder}, which holds labels of another model or data set", expected="its own", fix="remove it")
     folder.mkdir(parents=True, exist_ok=True)
-    settings.save(info, file)
+    settings.save(info, info_file)
     languages = known_languages(teacher)
     n_words = sum(rows["n_words"][:])
     n_done = 0
     for number, first in enumerate(range(0, len(rows), ROWS_IN_PART)):
         chunks = rows[first : first + ROWS_IN_PART]
-        file = folder / part_name(number)
-        if not file.is_file():
+        part_file = folder / part_name(number)
+        if not part_file.is_file():  # else it was written before labelling was stopped
             sources = chunks["source"]
             is_known = [languages is None or guess_language(source.split()) in languages for source in sources]
             examples_of_part = [examples[first + index] for index in range(len(sources))]
             codes = _codes(model, tagger, examples_of_part, is_known, batch_tokens)
             ends = torch.tensor([len(codes_of_chunk) for codes_of_chunk in codes]).cumsum(0)
-            with whole_file(file) as partial:
+            with whole_file(part_file) as partial:
                 save_file({"codes": torch.cat(codes), "ends": ends}, partial)
         n_done += sum(chunks["n_words"])
         tell(n_done, n_words)

@@ -61,16 +61,19 @@ class Labels:
         self._folder = Path(folder)
         file = self._folder / LABELS_FILE
         self.info = settings.load_plain(LabelsInfo, file) if file.is_file() else LabelsInfo()
-        last = self._folder / part_name((self.info.rows - 1) // ROWS_IN_PART)  # is written last
-        expected, fix = f"a folder with {LABELS_FILE} and all parts", "run `t5punct label` (again)"
-        check(last.is_file(), f"no labels in {folder}, or not all", expected=expected, fix=fix, kind=InputError)
-        teachers = self.info.classes
-        pupils = teachers if classes is None else list(classes)
+        last_part = self._folder / part_name((self.info.rows - 1) // ROWS_IN_PART)
+        is_finished = last_part.is_file()  # parts are written in order
+        expected = f"a folder with {LABELS_FILE} and all parts"
+        fix = "run `t5punct label` (again)"
+        check(is_finished, f"no labels in {folder}, or not all", expected=expected, fix=fix, kind=InputError)
+        teacher_classes = self.info.classes
+        pupil_classes = teacher_classes if classes is None else list(classes)
         check(
-            set(pupils) <= set(teachers), f"labels {folder} of marks {teachers}", expected=f"the pupil's, {pupils}",
+            set(pupil_classes) <= set(teacher_classes), f"labels {folder} of marks {teacher_classes}",
+            expected=f"the pupil's, {pupil_classes}",
             fix="label with a teacher of the same marks, or set data.disfluencies.marked as it was trained",
         )  # fmt: skip
-        self._mark_columns = [teachers.index(mark) for mark in pupils]
+        self._mark_columns = [teacher_classes.index(mark) for mark in pupil_classes]  # in a code, of the pupil's marks
 
     def check_data(self, data: str, n_rows: int) -> None:
         """Raise ConfigError unless the labels belong to the data set with this fingerprint and number of chunks."""

@@ -199,10 +199,12 @@ def transcript_of(
         raise ConfigError(f"format {format!r}", expected=f"one of {', '.join(INPUTS)}", fix="check --format")
     lines = iter(lines)
     first = next(lines, "")
-    line_end = "\r\n" if first.endswith("\r\n") else "\n"
-    if OLD_LINE_END in first and not first.endswith("\n"):  # the first line is the whole file
+    if OLD_LINE_END in first and not first.endswith("\n"):  # of an old Mac: the first line is the whole file
         line_end = OLD_LINE_END
-    lines = chain(StringIO(first, newline=None if line_end == OLD_LINE_END else "\n"), lines)
+        lines = chain(StringIO(first, newline=None), lines)  # None: its lines end in `\n`
+    else:
+        line_end = "\r\n" if first.endswith("\r\n") else "\n"
+        lines = chain(StringIO(first, newline="\n"), lines)
     if is_guess and format == "text":
         lines = [*lines]
         if mistake := opening_mistake(lines, "standard input" if name == STANDARD else name):
@@ -211,20 +213,23 @@ def transcript_of(
             format = "ctm"
         elif _are_table(lines):
             format = "tsv"
-    reader, json_reader = FORMATS[format].reader, FORMATS[format].json_reader
+    reader = FORMATS[format].reader
+    json_reader = FORMATS[format].json_reader
     if json_reader:
-        json = json_reader(first if line_end == OLD_LINE_END else "".join(lines), alphabet, name)
+        text = first if line_end == OLD_LINE_END else "".join(lines)  # a json keeps its line ends
+        json = json_reader(text, alphabet, name)
         transcript = Transcript([*join_same_speakers(json.items)], format, json)
         has_content = True
     elif reader:
         lines = iter(lines)
         first = next(lines, "")
-        body = chain([first.removeprefix(BOM)] if first else [], lines)
         items: list[Item] = [Kept(BOM)] if first.startswith(BOM) else []
+        body = chain([first.removeprefix(BOM)] if first else [], lines)
         items += join_same_speakers(reader(body, alphabet))
-        has_content = any(isinstance(item, Kept) and item.text != BOM and not item.text.isspace() for item in items)
         transcript = Transcript(items, format, line_end=line_end)
-    if has_content and not transcript.is_plain and not any(isinstance(item, SpokenWord) for item in transcript.items):
+        has_content = any(isinstance(item, Kept) and item.text != BOM and not item.text.isspace() for item in items)
+    has_words = any(isinstance(item, SpokenWord) for item in transcript.items)
+    if has_content and not has_words and not transcript.is_plain:
         _log.warning("%s: no words were found in it as %s", name, format)
     return transcript
 

@@ -157,18 +157,23 @@ class Heads:
     def of(cls, lines: Sequence[str]) -> Heads:
         """Find the kinds of heads, then the labels, which stand behind the heads: `utt-01 maria:`."""
         openings = [line[:OPENING_CHARS] for line in lines if not line.isspace()]
+        n_lines = len(openings)
+        ids = _first_groups(map(_ID.match, openings))
+        ids_behind = _first_groups(map(_id_behind, lines))
         n_times = sum(_ANY_TIME.match(line) is not None for line in openings)
-        list_numbers = [*pairwise(_first_groups(map(_LIST_NUMBER.match, openings)))]
+        list_numbers = _first_groups(map(_LIST_NUMBER.match, openings))
+        neighbours = [*pairwise(list_numbers)]
         heads = cls(
-            has_ids=_have_ids(_first_groups(map(_ID.match, openings)), len(openings)),
-            has_times=n_times > max(1, len(openings) // 2),
+            has_ids=_have_ids(ids, n_lines),
+            has_times=n_times > max(1, n_lines // 2),
             is_stm=_are_stm(openings),
             has_numbers=_are_counted(openings),
-            has_list=("1", "2") in list_numbers or ("a", "b") in list_numbers,
+            has_list=("1", "2") in neighbours or ("a", "b") in neighbours,
             bullets=_bullets_of(openings),
-            has_ids_behind=_have_ids(_first_groups(map(_id_behind, lines)), len(openings)),
+            has_ids_behind=_have_ids(ids_behind, n_lines),
         )
-        return replace(heads, labels=labels_of(line[heads.head_of(line).n_chars :] for line in openings))
+        behind_heads = [line[heads.head_of(line).n_chars :] for line in openings]
+        return replace(heads, labels=labels_of(behind_heads))
 
     def head_of(self, line: str) -> Head:
         """Return a line's id, number, time or bullet, without the label behind it."""

@@ -243,14 +243,16 @@ def leave_out_removed(written: Iterable[WrittenItem]) -> list[WrittenItem]:
         if isinstance(item, Kept) or not item.annotated.is_removed:
             remaining.append(item)
             continue
+        rest = item.in_file  # of the removed word: its tags, and the white space behind it
         before = remaining.pop() if remaining else Kept("")
         if isinstance(before, WrittenWord):
-            after = join_around_removed(before.spoken.after, item.in_file)
+            after = join_around_removed(before.spoken.after, rest)
             remaining.append(replace(before, spoken=replace(before.spoken, after=after)))
-        elif before.role is Role.SPEAKER and before.shown in _DASHES and "\n" in item.in_file:
-            remaining.append(Kept("", before.breaks, cue=before.cue))  # nothing is left of the line but its dash
+        elif before.role is Role.SPEAKER and before.shown in _DASHES and "\n" in rest:
+            # the line had nothing but its dash and this word, so nothing stays of it
+            remaining.append(Kept("", before.breaks, cue=before.cue))
         else:
-            text = join_around_removed(before.text, item.in_file)
+            text = join_around_removed(before.text, rest)
             bare = before.bare or before.text  # what it shows is not changed by tags of the removed word
             remaining.append(replace(before, text=text, bare=bare))
     return remaining

@@ -168,16 +168,17 @@ def _tokens(written: Iterable[WrittenItem]) -> Iterator[_Token]:
         lead = [part.shown for part in beside[n_behind:]]
 
 
-def _n_behind(kept: Sequence[Kept], cue: Cue | None, following: Cue | None) -> int:
+def _n_behind(parts: Sequence[Kept], cue: Cue | None, following: Cue | None) -> int:
     """Return how many of the first parts between two words are shown with the word before them.
 
-    These are stage directions at the end of its cue or of a line.
+    These are stage directions at the end of its cue or of a line.  cue, following: those of the two words.
     """
-    for n_behind, part in enumerate(kept):
-        ends_cue = part.cue is not None and part.cue == cue and cue != following
-        if part.role is not Role.DIRECTION or not (ends_cue or "\n" in part.text):
+    cue_ends = cue is not None and cue != following
+    for n_behind, part in enumerate(parts):
+        is_at_end = (cue_ends and part.cue == cue) or "\n" in part.text
+        if part.role is not Role.DIRECTION or not is_at_end:
             return n_behind
-    return len(kept)
+    return len(parts)
 
 
 def words_with_times(written: Iterable[WrittenItem]) -> Iterator[tuple[WrittenWord, int, int]]:
@@ -197,12 +198,13 @@ def _with_times(tokens: Iterable[_Token]) -> Iterator[_Token]:
     # all speakers of a cue share its time
     cues = [token.spoken.cue and replace(token.spoken.cue, speaker="") for token in all_tokens]
     for token, following, cue, next_cue in zip_longest(all_tokens, all_tokens[1:], cues, cues[1:]):
-        if not waiting:
+        if not waiting:  # it starts when it says, or with its cue, or when the word before it ended
             cue_start_ms = cue.start_ms if cue and cue != cue_before else None
             known_ms = (token.spoken.start_ms, cue_start_ms, start_ms)
             start_ms = next((ms for ms in known_ms if ms is not None), None)
         cue_before = cue
         waiting.append(token)
+        # it ends when it says, or with its cue, or when the next word starts; else that is not known yet
         end_ms = token.spoken.end_ms
         ends_cue = following is None or next_cue != cue
         if end_ms is None and cue and ends_cue:

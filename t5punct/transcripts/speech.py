@@ -158,7 +158,7 @@ def _words(
 ) -> Iterator[Item]:
     """Yield the words of a part of a line; white space and tags before the first word are kept."""
     bare = remove_tags(raw, markup)
-    if bare.text is raw:
+    if bare.text is raw:  # no tags, as nearly always
         lead = lead_of(raw)
         if lead:
             yield Kept(lead)
@@ -171,12 +171,13 @@ def _words(
     for word in words:
         starts.append(next_start)
         next_start += len(word.raw) + len(word.space)
-    raw_starts = [*(bare.starts[start] for start in starts), len(raw)]
+    raw_starts = [*(bare.starts[start] for start in starts), len(raw)]  # the same with tags, and where all ends
     if raw_starts[0]:
         yield Kept(raw[: raw_starts[0]])
-    for word, start, following in zip(words, starts, raw_starts[1:], strict=True):
+    for word, start, next_raw_start in zip(words, starts, raw_starts[1:], strict=True):
         stop = start + len(word.raw)
-        yield SpokenWord(word, raw[bare.ends[stop - 1] : following], Markup.of(bare, start, stop), cue)
+        after = raw[bare.ends[stop - 1] : next_raw_start]
+        yield SpokenWord(word, after, Markup.of(bare, start, stop), cue)
 
 
 def set_cue_times(items: Iterable[Item], cue: Cue) -> list[Item]:

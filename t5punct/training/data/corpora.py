@@ -303,10 +303,10 @@ def is_wrapped(lines: Iterable[str]) -> bool:
 def _read_iwslt(path: Path) -> str:
     """Return the whole file as one punctuated document in lower case."""
     rows = read_rows(path)
-    joined = join_clitics(rows)
-    classes = [rows[last].label_class for last in joined.last_rows]
-    spell = Alphabet().spell
-    return " ".join(spell(word, LABEL_OF_CLASS[name]) for word, name in zip(joined.words, classes, strict=True))
+    joined = join_clitics(rows)  # the rows `it` and `'s` are one word, with the mark of the second
+    marks = [LABEL_OF_CLASS[rows[last].label_class] for last in joined.last_rows]
+    alphabet = Alphabet()
+    return " ".join(alphabet.spell(word, mark) for word, mark in zip(joined.words, marks, strict=True))
 
 
 def _read_transcript(path: Path, corpus: CorpusConfig, pauses_ms: tuple[int, ...]) -> Iterator[str]:

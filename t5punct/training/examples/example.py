@@ -93,9 +93,40 @@ class ChunkExamples(Dataset[Example]):
         return len(self.lengths)
 
     def __getitem__(self, index: int) -> Example:
+        """Return an example as it is in this epoch: chance decides what is changed in its words, and what is asked."""
         row = self.rows[self.chunks[index]]
         rng = random.Random(f"example {self.seed} {self.epoch} {index}")
-        words = self._words(row, None if self.labels is None else self.labels.of_chunk(self.chunks[index]))
+        labels = None if self.labels is None else self.labels.of_chunk(self.chunks[index])
+        words = self._changed_by_chance(self._words(row, labels), rng)
+        words, source = self._fitting(words, row["style"])
+        if rng.random() < self.config.questions.share:
+            return self._question(words, row["style"], rng)
+        task = self.tokenizer.task
+        marks = [word.marks for word in words]
+        openings = [word.opening for word in words]
+        forms = [word.form if task.cased else word.form.lower() for word in words]
+        teacher_codes = tuple(word.label.code_of(word.form, word.marks) if word.label else b"" for word in words)
+        mark_classes = task.mark_classes
+        read_marks = marks  # the marks that the decoder reads; it is always asked for the text's
+        if self.labels is not None and rng.random() < _DRAWN_HISTORIES:
+            read_marks = draw_marks(marks, teacher_codes, mark_classes, rng)
+        history = make_history(self.tokenizer, forms, marks, openings, read_marks)
+        return Example(
+            input_ids=source.ids,
+            targets=history.targets,
+            next_word_ids=history.next_word_ids,
+            word_ends=source.word_ends,
+            marks=tuple(mark_classes.index(of_slot[:1]) for of_slot in marks),
+            cases=tuple(TAGGED_CASES.index(inline_case_of(form)) for form in forms),
+            token_words=token_words(source),
+            decoder_ids=history.decoder_ids,
+            openings=tuple(1 + task.opening.find(mark) if mark else 0 for mark in openings),
+            slot_starts=history.slot_starts,
+            teacher_codes=teacher_codes,
+        )
+
+    def _changed_by_chance(self, words: list[ChunkWord], rng: random.Random) -> list[ChunkWord]:
+        """Return words without their silences, with a recogniser's errors, and with disfluencies, or some of these."""
         if any(word.pause for word in words) and rng.random() < self.config.silent_share:
             words = [replace(word, pause=0) for word in words]
         if rng.random() < self.config.noise.share:
@@ -112,32 +143,7 @@ class ChunkExamples(Dataset[Example]):
             needs_others = disfluencies.rates["repair"] or disfluencies.rates["restart"]
             other_words = self._words(self.rows[rng.randrange(len(self.rows))]) if needs_others else ()
             words = add_disfluencies(words, disfluencies, rng, other_words, sign)
-        words, source = self._fitting(words, row["style"])
-        if rng.random() < self.config.questions.share:
-            return self._question(words, row["style"], rng)
-        task = self.tokenizer.task
-        marks = [word.marks for word in words]
-        openings = [word.opening for word in words]
-        forms = [word.form if task.cased else word.form.lower() for word in words]
-        teacher_codes = tuple(word.label.code_of(word.form, word.marks) if word.label else b"" for word in words)
-        mark_classes = task.mark_classes
-        read_marks = marks
-        if self.labels is not None and rng.random() < _DRAWN_HISTORIES:
-            read_marks = draw_marks(marks, teacher_codes, mark_classes, rng)
-        history = make_history(self.tokenizer, forms, marks, openings, read_marks)
-        return Example(
-            input_ids=source.ids,
-            targets=history.targets,
-            next_word_ids=history.next_word_ids,
-            word_ends=source.word_ends,
-            marks=tuple(mark_classes.index(of_word[:1]) for of_word in marks),
-            cases=tuple(TAGGED_CASES.index(inline_case_of(form)) for form in forms),
-            token_words=token_words(source),
-            decoder_ids=history.decoder_ids,
-            openings=tuple(1 + task.opening.find(mark) if mark else 0 for mark in openings),
-            slot_starts=history.slot_starts,
-            teacher_codes=teacher_codes,
-        )
+        return words
 
     def unmarked_odds(self) -> float:
         """Return an estimate of the odds of no mark in the data, divided by its odds in questions about the data."""
@@ -168,12 +174,12 @@ class ChunkExamples(Dataset[Example]):
     def _fitting(self, words: list[ChunkWord], style: str) -> tuple[list[ChunkWord], Source]:
         """Return the words that fit into the model, whose positions may be limited, and their source."""
         source = self._source(words, style)
-        longest = self.tokenizer.task.max_tokens
-        if len(source.ids) + 1 <= longest:  # with the sentinel, if it becomes a question
+        most_tokens = self.tokenizer.task.max_tokens
+        if len(source.ids) + 1 <= most_tokens:  # with the sentinel, if it becomes a question
             return words, source
-        # a text up to a word has `end + 1` tokens; behind it may come a sentinel, a silence and the end
-        n_fitting = sum(end + 1 + 3 <= longest for end in source.word_ends)
-        words = words[: max(1, n_fitting)]
+        n_behind = 3  # tokens that may stand behind the last word: a sentinel, a silence and the end
+        n_fitting = sum((last_index + 1) + n_behind <= most_tokens for last_index in source.word_ends)
+        words = words[: max(1, n_fitting)]  # at least one word, whose tokens may be too many
         return words, self._source(words, style)
 
     def _source(self, words: Sequence[ChunkWord], style: str, slot: int | None = None) -> Source:

@@ -106,10 +106,12 @@ def _find_in_lists(values: Sequence[Any]) -> list[list[Place]]:
     groups = _walk_all(values, any_key=True)
     texts = next((places for places in groups if places[0].group == "[]"), [])  # the strings of a file that is one list
     has_only_strings = bool(texts) and len(texts) == len(values[0])
-    if has_only_strings and (len(texts) == 1 or any(place.is_text for place in texts)):  # else a list of single words
+    has_texts = len(texts) == 1 or any(place.is_text for place in texts)  # else they are single words of one text
+    if has_only_strings and has_texts:
         return [[replace(place, cue=replace(place.cue, stream=str(place.path[-1]))) for place in texts]]
     lists_of_words = [places for places in groups if "[]" in places[0].group and _are_words(places)]
-    return sorted(lists_of_words, key=lambda places: len({place.text for place in places}))[-1:]
+    by_variety = sorted(lists_of_words, key=lambda places: len({place.text for place in places}))
+    return by_variety[-1:]  # empty if no list has words
 
 
 def _are_words(places: Sequence[Place]) -> bool:
@@ -153,14 +155,16 @@ def _walk(value: Any, context: _Context, *, any_key: bool) -> Iterator[Place]:
 
 
 def _walk_list(elements: Sequence[Any], context: _Context, *, any_key: bool) -> Iterator[Place]:
+    """Yield the places in a list, each with its element as the item that has the word."""
     are_channels = context.group.endswith(".channels")  # Deepgram has a list of them
-    if any(isinstance(element, dict) and _member_as_str(element, _SPEAKER_KEYS) for element in elements):
-        context = replace(context, cue=replace(context.cue, speaker=""))  # an element without one has none
+    name_speakers = any(isinstance(element, dict) and _member_as_str(element, _SPEAKER_KEYS) for element in elements)
+    if name_speakers:  # then an element without a speaker has none, and not the one of the object around the list
+        context = replace(context, cue=replace(context.cue, speaker=""))
     for number, element in enumerate(elements):
         path = (*context.path, number)
         cue = replace(context.cue, stream=str(number)) if are_channels else context.cue
         inside = replace(context, path=path, group=f"{context.group}[]", item=path, cue=cue)
-        if any_key and type(element) is str:
+        if any_key and type(element) is str:  # a `Number` is a subclass
             yield Place(path, element, inside.group, cue)
         yield from _walk(element, inside, any_key=any_key)
 
@@ -332,17 +336,20 @@ def _lists_of_tokens(places: Sequence[Place]) -> set[Path]:
 
 def _is_same_line(first: Place, place: Place, alphabet: Alphabet, *, are_tokens: bool) -> bool:
     """Return whether `place` is a mark or another piece of the word of the line that `first` begins."""
-    text, before = place.text, first.text.strip()
-    if not place.item or place.item[:-1] != first.item[:-1] or not before or _CONTROL_TOKEN.fullmatch(before):
+    text = place.text
+    word = first.text.strip()
+    are_in_one_list = bool(place.item) and place.item[:-1] == first.item[:-1]
+    if not are_in_one_list or not word or _CONTROL_TOKEN.fullmatch(word):
         return False
     if place.type == WORD_TYPE:  # a word, even if it looks like a mark
         return False
     if place.type == MARK_TYPE:  # AWS gives this type to `¿` and `%`, too, which are no marks of ours
         return bool(text.strip(CLOSERS + " ")) and not _has_words(text)
-    if are_tokens and not text[:1].isspace():
+    if are_tokens and not text[:1].isspace():  # without a space a token goes on with the word
         return not _CONTROL_TOKEN.fullmatch(text)
     is_mark = bool(text.strip()) and not text.strip(alphabet.characters + " ")
-    return is_mark and len(before.split()) == 1
+    is_behind_one_word = len(word.split()) == 1
+    return is_mark and is_behind_one_word
 
 
 def _has_words(text: str) -> bool:

@@ -82,9 +82,11 @@ class RecogniserJson:
                 expected="json of a recogniser, with `text`, `segments` or `words`",
                 fix="convert it to text, or name its --format",
             )
+        # most files say the same in several groups: one of those that have all words gives the words
         most_letters = max(group.n_letters for group in groups)
         complete = [group for group in groups if group.n_letters >= _COMPLETE * most_letters]
         source = max(complete, key=_quality)
+        # and the one with the most times gives the times; of equals, the one that names most speakers and channels
         timed = max(groups, key=lambda group: (group.n_timed, group.n_voices, group.letters == source.letters))
         return cls(text, groups, source, [*_items(source, timed)])
 

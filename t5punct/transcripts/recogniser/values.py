@@ -99,9 +99,9 @@ def written_json(source: str, value: Any) -> str:
     """Return the json of a value with the layout of `source`, the json from which it was read."""
     body = _without_margins(source)
     first_indent = _FIRST_INDENT.match(body)
-    colon = _COLON.search(body)
     line_end, indent = first_indent.groups() if first_indent else ("", "")  # no indent: all stands on one line
-    space = colon[1] if colon else " "
+    colon = _COLON.search(body)
+    space = colon[1] if colon else " "  # behind a colon
     comma = "," if first_indent else "," + space
     is_ascii = source.isascii()
 
@@ -115,12 +115,14 @@ def written_json(source: str, value: Any) -> str:
         inner = margin + indent
         if isinstance(value, dict):
             texts = [f"{encode(key.rstrip(REPEATED))}:{space}{lay_out(each, inner)}" for key, each in value.items()]
-            opening, closing = "{}"
+            brackets = "{}"
         elif isinstance(value, list):
             texts = [lay_out(element, inner) for element in value]
-            opening, closing = "[]"
+            brackets = "[]"
         else:
             return _encode_ascii(value)
-        return opening + (inner + (comma + inner).join(texts) + margin if texts else "") + closing
+        if not texts:
+            return brackets
+        return brackets[0] + inner + (comma + inner).join(texts) + margin + brackets[1]
 
     return source.replace(body, lay_out(value, line_end), 1) if body else source
