@@ -61,6 +61,7 @@ _SMALL_IN_NAMES = {*_IN_NAMES.split()}
 _CLAUSE_WORDS = {*_OPENERS.split()}.union(*(SMALL_WORDS[name] for name in LANGUAGES.values())) - _SMALL_IN_NAMES
 # >> or >> JOHN SMITH: or >> tom fox:, but not >> this is it:
 _WORD_OF_NAME = rf"(?!(?-i:{'|'.join(sorted(_CLAUSE_WORDS))})\b)[^\W_][\w.'’-]*|&"
+BARE_TURN = ">>"
 TURN = rf">{{2,}}(?:\s*[^\W\d_][\w.'’-]*(?:\ (?:{_WORD_OF_NAME})){{0,9}}{_COLON}|(?=[\s\w]|$))"
 _SURE_LABEL = re.compile(  # at the start of a line
     rf"""{_LEAD}(?:
@@ -231,6 +232,8 @@ def labels_of(lines: Iterable[str]) -> frozenset[str]:
     n_lower = sum(any(map(str.islower, line)) for line in openings)
     if n_labels > 1 and n_lines <= 3 * n_labels and n_lines <= 2 * n_lower:
         labels.update(without_colons)
+    if any(line.lstrip().startswith(BARE_TURN) for line in openings):
+        labels.add(BARE_TURN)  # so it is one inside a line, too
     return frozenset(labels)
 
 

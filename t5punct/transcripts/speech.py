@@ -21,7 +21,7 @@ from rapidfuzz.distance import Indel
 
 from ..text.marks import Alphabet
 from ..text.words import ALL_MARKS, lead_of, words_of
-from .heads import BRACKETED, TURN, Heads, label_of, speaker_of
+from .heads import BARE_TURN, BRACKETED, TURN, Heads, label_of, speaker_of
 from .items import Cue, Item, Kept, Role, SpokenWord
 from .markup import HTML_BLOCKS, HTML_TAGS, has_html, layout_lines
 
@@ -36,9 +36,8 @@ _HEARD = (
 )
 _UNHEARD = "inaudible|unintelligible|indiscernible|indistinct|crosstalk|foreign|blank_audio"
 _HOURS = r"\([1-9]\d?:\d\d\s*[-–—,]"  # `we meet (10:30 - 11:30)`
-_IN_CODE = r">{2,3}\s*[^\s`]*`"  # `cat talk >> talks`
 _DIRECTION = re.compile(
-    rf"(?<!\S)(?:(?:\[[^\W\d_][^\[\]]{{0,60}}\]|\((?:{_HEARD}|{_UNHEARD})\)|(?P<time>(?!{_HOURS})(?:{BRACKETED}))|[♪♫]+[{re.escape(ALL_MARKS.characters)}]*)(?!\S)|(?P<turn>(?!{_IN_CODE}){TURN}))\s*",
+    rf"(?<!\S)(?:(?:\[[^\W\d_][^\[\]]{{0,60}}\]|\((?:{_HEARD}|{_UNHEARD})\)|(?P<time>(?!{_HOURS})(?:{BRACKETED}))|[♪♫]+[{re.escape(ALL_MARKS.characters)}]*)(?!\S)|(?P<turn>{TURN}))\s*",
     re.IGNORECASE,
 )
 _ROLES = {"time": Role.LAYOUT, "turn": Role.SPEAKER}  # by the group of _DIRECTION
@@ -139,8 +138,11 @@ def read_line(
     if opening and not label:
         is_loud = opening[0].isupper() and len(opening[0].split()) > 1 and not text[opening.end() :].isupper()
         opening = opening if is_loud else None
+    has_turns = BARE_TURN in known_labels or text.lstrip().startswith(BARE_TURN)  # else `>>` may be code
     others = _DIRECTION.finditer(text, opening.end() if opening else begin_of_speech)
     for match in chain([opening] if opening else [], others):
+        if match.lastgroup == "turn" and not (has_turns or ":" in match[0]):
+            continue
         start = bare.starts[match.start()]
         stop = bare.starts[match.end()]
         yield from _words(line[begin:start], alphabet, cue, markup, opens_line)

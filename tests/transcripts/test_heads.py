@@ -196,7 +196,7 @@ def test_a_number_without_a_full_stop_is_said_and_a_name_in_capitals_on_its_own_
     assert said("ANNA\nso what\n\nDR. TOM\nyes\nwe know\n") == ["so what", "yes we know"]
     assert said("we go to\nNASA\nand then\nto the moon\n") == ["we go to NASA and then to the moon"]
     assert said("(SO WHAT) YES\nSO (WE KNOW) IT\n(NASA) so\n") == ["(SO WHAT) YES SO (WE KNOW) IT (NASA) so"]
-    assert said("so `cat a >> b.txt` it >> yes\n") == ["so `cat a >> b.txt` it", "yes"]
+    assert said("so `cat a >> b.txt` it >> yes\n") == ["so `cat a >> b.txt` it >> yes"], "no line begins with >>"
     assert said("utt-01 so\nutt-02 what\n", "lines") == ["so", "what"]
 
 
