@@ -254,10 +254,12 @@ def _are_table(lines: Sequence[str]) -> bool:
 
 def opening_mistake(lines: Sequence[str], source: str) -> InputError | None:
     """Return the error for lines of a text that begin as those of another format do; None if they do not."""
-    first = lines[:_MAX_OPENING_LINES]
-    tells = [not _TELLS_NOTHING.fullmatch(line.removeprefix(BOM)) for line in first]
-    n_lines = tells.index(True) + 1 if True in tells else len(first)
-    opening = "".join(first[:n_lines]).removeprefix(BOM).lstrip()
+    n_lines = 0  # up to the first line that shows a format
+    for line in lines[:_MAX_OPENING_LINES]:
+        n_lines += 1
+        if not _TELLS_NOTHING.fullmatch(line.removeprefix(BOM)):
+            break
+    opening = "".join(lines[:n_lines]).removeprefix(BOM).lstrip()
     if opening.startswith("TITLE:"):  # of a speech, or an edit list: see `_EDL`
         opening += "".join(lines[n_lines : n_lines + 2])
     openings = [(pattern, what, "export its words, as text or SRT") for pattern, what in _OTHER_OPENINGS.items()]
