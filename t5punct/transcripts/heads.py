@@ -48,24 +48,11 @@ _NAME = rf"(?-i:{_CAPITAL}[\w.'’-]*(?:\ (?:{_CAPITAL}[\w.'’-]*|\d{{1,3}}|&|a
 _COLON = r"[ \u00a0\u202f]?:(?=\s|$)"  # behind a name; in French a space stands before it
 _BEGINS, _ENDS = r"[\[({<«\"“*_@#~+]{0,2}\u202f?", r"[\])}>»\"”*_]{0,2}"  # around a name: [Maria], **Maria**, @maria
 _OF_NAME = r"[\w.'’\"“”&@#|/\U0001f000-\U0001faff–-]"
-# `_CLAUSE_WORDS` show that words before a colon are no label: `the question is this:`.  Some small words stand in names
-_IN_NAMES = (
-    "the of and for der die das den de le la les du des el los las il di della do da o van een het en et y "
-    "al dan ed han per tam"
-)
-_OPENERS = (
-    "he she but or if so then when where why who which said says here's it's that's note remember first "
-    "example beispiel voici voilà exemple ejemplo esempio exemplo bijvoorbeeld przykład például"
-)
-_SMALL_IN_NAMES = {*_IN_NAMES.split()}
-_CLAUSE_WORDS = {*_OPENERS.split()}.union(*(SMALL_WORDS[name] for name in LANGUAGES.values())) - _SMALL_IN_NAMES
-# >> or >> JOHN SMITH: or >> tom fox:, but not >> this is it:
-_WORD_OF_NAME = rf"(?!(?-i:{'|'.join(sorted(_CLAUSE_WORDS))})\b)[^\W_][\w.'’-]*|&"
-BARE_TURN = ">>"
-TURN = rf">{{2,}}(?:\s*[^\W\d_][\w.'’-]*(?:\ (?:{_WORD_OF_NAME})){{0,9}}{_COLON}|(?=[\s\w]|$))"
+BARE_TURN = ">>"  # another speaker begins
+_TURN = re.compile(rf"{_LEAD}>{{2,}}\s*")
 _SURE_LABEL = re.compile(  # at the start of a line
     rf"""{_LEAD}(?:
-        {TURN}
+        >{{2,}}(?:\s*[^\W\d_][\w.'’ -]{{0,60}}{_COLON}|(?=[\s\w]|$))  # >> or >> JOHN:
       | [\[(]?(?:speaker|spk)[ _]?\w{{1,3}}[\])]?{_COLON}            # Speaker 1: or [SPEAKER_00]:
       | (?:[\[(](?:speaker|spk)[ _]?\d{{1,3}}[\])]|(?-i:SPEAKER_\d\d))(?=\s)  # [Speaker 1] or SPEAKER_00, of diarisers
       | From\s+[^:\n]{{1,40}}?\s+to\s+(?:everyone|me|hosts?|[^:\n]{{1,40}}?\([^():]+\)){_COLON}  # Zoom's chat
@@ -124,6 +111,17 @@ _FEWEST_COUNTED = 3  # lines are counted: two, `1 thing` and `2 things`, may be 
 _STM = re.compile(r"\S+\s+\S+\s+(\S+)\s+(?P<start>\d+(?:\.\d+)?)\s+(?P<end>\d+(?:\.\d+)?)\s+(?:<[^<>\s]*>\s*)?")
 _STM_COMMENT = ";;"
 OPENING_CHARS = 300  # of a line, in which its head stands
+# `_CLAUSE_WORDS` show that words before a colon are no label: `the question is this:`.  Some small words stand in names
+_IN_NAMES = (
+    "the of and for der die das den de le la les du des el los las il di della do da o van een het en et y "
+    "al dan ed han per tam"
+)
+_OPENERS = (
+    "he she but or if so then when where why who which said says here's it's that's note remember first "
+    "example beispiel voici voilà exemple ejemplo esempio exemplo bijvoorbeeld przykład például"
+)
+_SMALL_IN_NAMES = {*_IN_NAMES.split()}
+_CLAUSE_WORDS = {*_OPENERS.split()}.union(*(SMALL_WORDS[name] for name in LANGUAGES.values())) - _SMALL_IN_NAMES
 _MOST_UNCAPITALISED = 3  # words of a label without capitals
 _MOST_MIXED = 5  # words of a label in which some words have capitals
 
@@ -243,6 +241,10 @@ def label_of(text: str, known: Container[str] = ()) -> re.Match[str] | None:
     Some labels are certain by themselves: `Jane Doe:`, `>>`.  Others must name a speaker whom `labels_of` has found.
     """
     sure = _SURE_LABEL.match(text)
+    turn = _TURN.match(text)
+    if sure and turn:  # behind `>>`, too, a clause is no name
+        name = sure[0][turn.end() :]
+        return turn if name and not _SURE_LABEL.match(name) and _is_clause(name) else sure
     if sure or not known:
         return sure
     match = _ANY_LABEL.match(text)

@@ -21,7 +21,7 @@ from rapidfuzz.distance import Indel
 
 from ..text.marks import Alphabet
 from ..text.words import ALL_MARKS, lead_of, words_of
-from .heads import BARE_TURN, BRACKETED, TURN, Heads, label_of, speaker_of
+from .heads import BARE_TURN, BRACKETED, OPENING_CHARS, Heads, label_of, speaker_of
 from .items import Cue, Item, Kept, Role, SpokenWord
 from .markup import HTML_BLOCKS, HTML_TAGS, has_html, layout_lines
 
@@ -37,7 +37,7 @@ _HEARD = (
 _UNHEARD = "inaudible|unintelligible|indiscernible|indistinct|crosstalk|foreign|blank_audio"
 _HOURS = r"\([1-9]\d?:\d\d\s*[-–—,]"  # `we meet (10:30 - 11:30)`
 _DIRECTION = re.compile(
-    rf"(?<!\S)(?:(?:\[[^\W\d_][^\[\]]{{0,60}}\]|\((?:{_HEARD}|{_UNHEARD})\)|(?P<time>(?!{_HOURS})(?:{BRACKETED}))|[♪♫]+[{re.escape(ALL_MARKS.characters)}]*)(?!\S)|(?P<turn>{TURN}))\s*",
+    rf"(?<!\S)(?:(?:\[[^\W\d_][^\[\]]{{0,60}}\]|\((?:{_HEARD}|{_UNHEARD})\)|(?P<time>(?!{_HOURS})(?:{BRACKETED}))|[♪♫]+[{re.escape(ALL_MARKS.characters)}]*)(?!\S)|(?P<turn>>{{2,}}(?=[\s\w]|$)))\s*",
     re.IGNORECASE,
 )
 _ROLES = {"time": Role.LAYOUT, "turn": Role.SPEAKER}  # by the group of _DIRECTION
@@ -141,15 +141,19 @@ def read_line(
     has_turns = BARE_TURN in known_labels or text.lstrip().startswith(BARE_TURN)  # else `>>` may be code
     others = _DIRECTION.finditer(text, opening.end() if opening else begin_of_speech)
     for match in chain([opening] if opening else [], others):
-        if match.lastgroup == "turn" and not (has_turns or ":" in match[0]):
-            continue
+        shown = match[0]
+        if match.lastgroup == "turn":
+            turn = label_of(text[match.start() : match.start() + OPENING_CHARS])  # `>> ` or `>> JOHN: `
+            if turn is None or not (has_turns or ":" in turn[0]):
+                continue
+            shown = turn[0]
         start = bare.starts[match.start()]
-        stop = bare.starts[match.end()]
+        stop = bare.starts[match.start() + len(shown)]
         yield from _words(line[begin:start], alphabet, cue, markup, opens_line)
         role = _ROLES.get(match.lastgroup or "", Role.DIRECTION)
         # `[inaudible]` stands for words, so it is part of a sentence
-        breaks = role is not Role.LAYOUT and _IS_UNHEARD.match(match[0]) is None
-        yield Kept(line[start:stop], breaks, role, match[0], cue)
+        breaks = role is not Role.LAYOUT and _IS_UNHEARD.match(shown) is None
+        yield Kept(line[start:stop], breaks, role, shown, cue)
         begin = stop
         opens_line = opens_line and role is Role.LAYOUT and not line[:start].strip()
     yield from _words(line[begin:], alphabet, cue, markup, opens_line)

@@ -51,8 +51,8 @@ _GAP_MS = 50  # the most between cues of which one rolls up the other's lines
 _INLINE_TIME = re.compile(rf"<{_TIME}>")  # in WebVTT: when the word behind it begins
 _TEAMS_TIME = re.compile(r"\s*\d+:\d:\d\.\d+\s*-->")  # as Teams first wrote it; the next line says who speaks
 _NOTE = re.compile(r"(?:NOTE|STYLE|REGION)\b")
-# begins, or ends, with the marks behind it and, if more is said, all until the next tag in the second group
-_VOICE = re.compile(r"<v(?:\.[^\s<>]*)?\s([^<>]*)>|</v>[^\w\s<]*(?=([^<]*\w)?)")
+# the tag of a voice, or its end with the marks behind it; `more`: what is said before the next tag
+_VOICE = re.compile(r"<v(?:\.[^\s<>]*)?\s(?P<name>[^<>]*)>|</v>[^\w\s<]*(?=(?P<more>[^<]*\w)?)")
 # to `{\p0}` or the end; [^{}]: a search from every brace to the line's end would be quadratic
 _DRAWING = re.compile(r"\{[^{}]*\\p[1-9](?:(?!\{[^{}]*\\p0).)*", re.DOTALL)
 _NO_SPEECH = re.compile(rf"(\\[Nnh]|{_DRAWING.pattern})", re.DOTALL)  # a line's end, a space that does not break
@@ -149,13 +149,15 @@ def _read_cues(lines: Iterable[str], alphabet: Alphabet | None = None, *, is_vtt
             read = partial(read_line, alphabet=alphabet, markup=TAGS, dashes=True, known_labels=labels)
             begin = 0  # of what the last voice says
             for voice in _VOICE.finditer(line):
-                is_end = voice[1] is None
-                if is_end:
-                    del voices[-1:]
+                if voice["name"] is not None:
+                    voices.append(voice["name"].strip())
+                    cut = voice.start()  # its tag stands with what it says
                 else:
-                    voices.append(voice[1].strip())
-                if voices and voices[-1] != speaker and (voice[2] or not is_end):
-                    cut = voice.end() if is_end else voice.start()
+                    del voices[-1:]
+                    cut = voice.end()
+                    if not voice["more"]:  # nothing is said before the next tag
+                        continue
+                if voices and voices[-1] != speaker:
                     held.append([*read(line[begin:cut], cue=cue)])
                     begin = cut
                     speaker = voices[-1]

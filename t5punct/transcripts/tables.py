@@ -433,8 +433,10 @@ def write_tsv(written: Sequence[WrittenItem], source: str) -> Iterator[str]:
             times = ("" if ms is None else f"{ms / 1000:.3f}" for ms in (item.spoken.start_ms, item.spoken.end_ms))
             speaker = f"\t{speakers.get(stream, '')}" if has_speakers else ""
             yield "\t".join([item.annotated.text, *times]) + speaker + "\n"
-        elif item.role is Role.SPEAKER or (cue and not (item.text or item.bare or cue.speaker)):  # nobody is named
-            speakers[stream] = _speaker_in(item)
+        else:
+            ends_speech = cue is not None and not (item.text or item.bare or cue.speaker)  # by somebody without a name
+            if item.role is Role.SPEAKER or ends_speech:
+                speakers[stream] = _speaker_in(item)
 
 
 def _speaker_in(item: Kept) -> str:

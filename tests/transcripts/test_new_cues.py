@@ -144,11 +144,7 @@ def test_no_character_of_a_cue_is_read_as_a_code_of_ass() -> None:
 
 
 @pytest.mark.parametrize("format", ["srt", "vtt"])
-@given(
-    st.text(st.sampled_from("ab<>&;{}\\/lt#1 "), min_size=1, max_size=20)
-    .filter(lambda text: "a" in text)
-    .filter(lambda text: ">>" not in text)  # another speaker
-)
+@given(st.text(st.sampled_from("ab<>&;{}\\/lt#1 "), min_size=1, max_size=20).filter(lambda text: "a" in text))
 @example("{\\a}")
 def test_what_looks_like_a_tag_in_a_cue_is_read_again_as_the_text_that_it_is(format: str, text: str) -> None:
     text = f"a {' '.join(text.split())} b"
