@@ -238,8 +238,10 @@ def _report(
     n_words = sum(train["n_words"][:])
     n_taken = sum(corpus["words"] for corpus in corpora)
     notes = list[str]()
-    # tokens of silences are counted among a document's words
-    n_used = sum(len(source.split()) for rows in train.iter(_COUNTED_ROWS) for source in rows["source"])
+    n_used = n_words
+    if config.pauses_ms:  # tokens of silences are counted among a document's words, so among those used, too
+        batches = train.select_columns("source").iter(_COUNTED_ROWS)
+        n_used = sum(len(source.split()) for batch in batches for source in batch["source"])
     if n_taken > n_used:
         counted = "words and silences" if config.pauses_ms else "words"
         notes.append(
