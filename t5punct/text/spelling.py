@@ -49,7 +49,7 @@ _BEHIND_ORDINALS = {
 _PHRASES = {
     "z. b.", "d. h.", "u. a.", "o. ä.", "i. d.", "d. r.", "z. t.", "u. u.", "v. a.", "i. a.",
     "o. a.", "b. v.", "d. w.", "w. z.", "i. p.", "p. v.", "m. b.", "b. t.", "p. ej.", "p. ex.", "ad es.",
-    "v. chr.", "n. chr.", "a. m.", "p. m.", "dr hab.",
+    "v. chr.", "n. chr.", "a. m.", "p. m.", "dr hab.", "ee. uu.",
 }  # fmt: skip
 _BEHIND_NUMBERS = {"r", "mio"}  # `w 1945 r.`, a year in Polish; `5,3 Mio. Euro`
 MAY_END_SENTENCES = {*_BEHIND_NUMBERS, "Mio", "chr", "Chr", "m"}  # as the phrases that they close; not `i. d. R.`

@@ -60,8 +60,8 @@ _SURE_LABEL = re.compile(  # at the start of a line
       | (?:speaker|spk)[ _]?\d{{1,3}}(?=\s*$)                         # Speaker 1, on a line of its own
       | (?-i:[A-Z][A-Z0-9.&#'’ -]{{0,30}}){_COLON}                    # THE MAN IN THE RED COAT:
       | (?=[^:\n]{{1,44}}:){_NAME}(?:\ \([^():]{{1,12}}\))?{_COLON}    # Jane Doe: or DR. SMITH (V.O.):
-      | (?=[^:\n]{{1,44}}:){_NAME}(?:,(?=\ \[{_DAY}))?\ {{1,2}}(?:{BRACKETED})  # Jane Doe (00:03): or Jane Doe [00:03]
-            (?::(?=\s|$)|(?=\s*$))                                 # or Jane Doe, [1/2/2024 10:31], as Telegram has it
+      | (?=[^:\n]{{1,44}}:)\*{{0,2}}{_NAME}\*{{0,2}}(?:,(?=\ \[{_DAY}))?\ {{1,2}}(?:{BRACKETED})
+            (?::(?=\s|$)|(?=\s*$))  # Jane Doe (00:03): or **Jane** [00:03], or Telegram's Jane Doe, [1/2/2024 10:31]
       | (?=[^:\n]{{1,44}}:)[^\W\d_][\w.'’-]*(?:\ [\w.'’-]+){{0,4}}(?:\s{{2,}}|\ \|\ ){TIME}(?=\s*$)  # jane doe  0:03
       | (?=[^:\n]{{1,44}}:){_NAME}\ {_CLOCK}(?=\s*$)  # Speaker 1 00:03
       | (?=[^:\n]{{1,44}}:)\[{_NAME}\]\ {TIME}(?=\s*$)                 # [Jane Doe] 10:02:11, as Zoom has it
@@ -93,6 +93,12 @@ _UNMARKED_LABEL = re.compile(
     )\s*""",
     re.VERBOSE,
 )
+# `0:03 - Jane Doe` or `[00:03] Jane Doe`, on a line of its own above what she says
+_TIMED_NAME = re.compile(
+    rf"\s*(?P<time>@?(?:{BRACKETED}|{TIME})(?:\s*[-–—|])?\s+)?"
+    r"(?P<name>[^\W\d_][\w.'’-]*(?:\ [\w.'’()&-]+){0,4})(?=\s*$)\s*"
+)
+_CAPITALISED = re.compile(rf"{_NAME}(?:\ \([^()]+\))?")
 # a time with hours or a date, or two times: nobody says it; some lists have a number before it
 _SURE_TIME = re.compile(rf"\s*(?:\d{{1,6}}\s+)?(?:{_SPAN}|(?={_WITH_HOURS}|{_DATE}){TIME})(?:\s+[-–—|])?(?=\s)\s*")
 _ANY_TIME = re.compile(rf"\s*(?:{TIME}|{_SECONDS_SPAN}:?)(?:\s+[-–—|])?(?=\s)\s*")
@@ -172,7 +178,7 @@ class Heads:
             has_ids_behind=_have_ids(ids_behind, n_lines),
         )
         behind_heads = [line[heads.head_of(line).n_chars :] for line in openings]
-        return replace(heads, labels=labels_of(behind_heads))
+        return replace(heads, labels=labels_of(behind_heads) | _names_behind_times(openings))
 
     def head_of(self, line: str) -> Head:
         """Return a line's id, number, time or bullet, without the label behind it."""
@@ -251,7 +257,25 @@ def label_of(text: str, known: Container[str] = ()) -> re.Match[str] | None:
     if match and speaker_of(match[0]) in known:
         return match
     match = _UNMARKED_LABEL.match(text)
-    return match if match and match[1] in known else None
+    if match and match[1] in known:
+        return match
+    match = _TIMED_NAME.match(text)  # its time may be gone already, as the head of the line
+    return match if match and match["name"] in known else None
+
+
+def _names_behind_times(lines: Sequence[str]) -> frozenset[str]:
+    """Return the names in lines such as `0:03 - Jane Doe`, if all lines with a time are such, and speech follows each.
+
+    The names have capitals or come back; a caption, `0:03 so what`, mostly has a line with the next time behind it.
+    """
+    matches = [_TIMED_NAME.match(line) for line in lines]
+    has_time = [re.match(rf"\s*@?(?:{BRACKETED}|{TIME})", line) is not None for line in lines]
+    names = [match["name"] for match in matches if match and match["time"]]
+    are_followed = not any(before and after for before, after in pairwise(has_time))
+    counts = Counter(names)
+    are_names = all(_CAPITALISED.fullmatch(name) or n_times > 1 for name, n_times in counts.items())
+    is_each_one = 1 < len(names) == sum(has_time)
+    return frozenset(counts) if is_each_one and are_followed and are_names else frozenset()
 
 
 def speaker_of(label: str) -> str:

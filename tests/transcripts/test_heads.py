@@ -96,6 +96,14 @@ HEADS = {  # files whose lines open with what nobody says, and what is said
     "a label and its time behind one space": ("Speaker 1 00:03\nso what\n\nTom 1:00:10\nyes\n", ["so what", "yes"]),
     "labels and times that come back": (
         "ann 00:12\nso\n\nTom 9:58\nwhat\n\nTom 12:08\nyes\n\nann 00:12:12.3\nwe\n", ["so", "what yes", "we"]),
+    "times before names, above what they say": (
+        "0:00 - Ann Lee\nso what\n\n0:08 - Tom Fox (Acme)\nyes\n\n0:09 - Ann Lee\nwe\n", ["so what", "yes", "we"]),
+    "times in brackets before names": (
+        "[00:00:00.210] - ann\nso\n(0:08) Tom\nwhat\n00:00:11 ann\nyes\n**Ann** (0:14)\nwe\n",
+        ["so", "what", "yes", "we"]),
+    "captions of single words": ("[0:00] Yes\n[0:01] Okay\n[0:02] so what\n", ["Yes Okay so what"]),
+    "times before the first words of paragraphs": (
+        "0:00 Okay\nso what\n0:08 we know\nyes\n", ["0:00 Okay so what 0:08 we know yes"]),
     "times at the ends of lines": (
         "we meet at 10:30\nso\ncome at 12:30\nyes\nLunch 12:30\nwe know\n",
         ["we meet at 10:30 so come at 12:30 yes Lunch 12:30 we know"]),
