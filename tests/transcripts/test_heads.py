@@ -99,7 +99,7 @@ HEADS = {  # files whose lines open with what nobody says, and what is said
     "times before names, above what they say": (
         "0:00 - Ann Lee\nso what\n\n0:08 - Tom Fox (Acme)\nyes\n\n0:09 - Ann Lee\nwe\n", ["so what", "yes", "we"]),
     "times in brackets before names": (
-        "[00:00:00.210] - ann\nso\n(0:08) Tom\nwhat\n00:00:11 ann\nyes\n**Ann** (0:14)\nwe\n",
+        "[00:00:00.210] - ann\nso\n(0:08) Tom\nwhat\n00:00:11 ann\nyes\n**Bob** (0:14)\nwe\n",
         ["so", "what", "yes", "we"]),
     "captions of single words": ("[0:00] Yes\n[0:01] Okay\n[0:02] so what\n", ["Yes Okay so what"]),
     "times before the first words of paragraphs": (
