@@ -58,6 +58,10 @@ class Kept:
     cue: Cue | None = None
 
     @property
+    def in_file(self) -> str:
+        return self.text
+
+    @property
     def shown(self) -> str:
         """The text that readers see in other formats: a label or a direction; empty for layout."""
         return "" if self.role is Role.LAYOUT else (self.bare or self.text).strip()
@@ -177,6 +181,14 @@ class WrittenWord:
         """What its file has for the word, with what follows it."""
         return self.spoken.with_text(self.annotated.text)
 
+    @property
+    def shown(self) -> str:
+        return self.annotated.text
+
+    @property
+    def cue(self) -> Cue | None:
+        return self.spoken.cue
+
 
 WrittenItem = Kept | WrittenWord
 
@@ -203,8 +215,7 @@ def texts_together(written: Iterable[WrittenItem]) -> Iterator[WrittenItem]:
     texts = list[list[WrittenItem]]()
     open_texts = dict[str, list[WrittenItem]]()  # of each stream
     for item in written:
-        cue = item.cue if isinstance(item, Kept) else item.spoken.cue
-        stream = cue.stream if cue else ""
+        stream = item.cue.stream if item.cue else ""
         begins_text = isinstance(item, Kept) and item.breaks and item.role is not Role.DIRECTION
         is_label = isinstance(item, Kept) and item.role is Role.SPEAKER
         if begins_text or stream not in open_texts:
@@ -235,7 +246,7 @@ def seconds(start_ms: int | None, end_ms: int | None) -> dict[str, float]:
 
 def iter_pieces(written: Iterable[WrittenItem]) -> Iterator[str]:
     """Yield the pieces of the file that the items are."""
-    return (item.text if isinstance(item, Kept) else item.in_file for item in written)
+    return (item.in_file for item in written)
 
 
 def leave_out_removed(written: Iterable[WrittenItem]) -> list[WrittenItem]:

@@ -71,20 +71,18 @@ def _paragraphs(written: Iterable[WrittenItem]) -> Iterator[str]:
     lead = ""  # white space before the next paragraph's first item
     begin_ms: int | None = None  # of the paragraph's speech
     for item in written:
-        if isinstance(item, Kept):
-            start_ms = None
-            text = item.text
-        else:
+        start_ms: int | None = None  # of a word
+        if isinstance(item, WrittenWord):
             start_ms = item.spoken.start_ms
-            text = item.spoken.after
-            if start_ms is None and item.spoken.cue:
-                start_ms = item.spoken.cue.start_ms
+            if start_ms is None and item.cue:
+                start_ms = item.cue.start_ms
         is_long = start_ms is not None and begin_ms is not None and start_ms - begin_ms >= _PART_MS
         if line_ended or (is_long and sentence_ended):
             yield _BREAK + _escaped(lead)
             lead = ""
             begin_ms = None
         begin_ms = start_ms if begin_ms is None else begin_ms
+        text = item.spoken.after if isinstance(item, WrittenWord) else item.text
         line, newline, behind = text.rpartition("\n")
         line_ended = newline != ""
         if line_ended:

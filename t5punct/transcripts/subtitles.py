@@ -30,6 +30,7 @@ from .items import (
     Role,
     SpokenWord,
     WrittenItem,
+    WrittenWord,
     goes_on_beside,
     shown_items,
     speaker_label,
@@ -332,26 +333,20 @@ def own_cues(written: Iterable[WrittenItem], name: str) -> list[WrittenCue]:
     """
     pieces = list[tuple[Cue | None, str]]()  # what is shown, and in which cue; all speakers of a cue share it
     for item, hidden in shown_items(written):
-        if isinstance(item, Kept):
-            cue = item.cue
-            shown = item.shown
-            in_file = item.text or item.bare  # a label of json has only its bare text
-        else:
-            cue = item.spoken.cue
-            shown = item.annotated.text
-            in_file = item.spoken.after
-            if cue is None or not cue.has_times:
-                raise InputError(
-                    f"words in no cue with times in {name}, the first of them {shown!r}",
-                    expected="subtitles, or segments with times",
-                    fix="make cues with --resegment if words have times, or write another format",
-                )
-        texts_behind = (in_file, *(kept.text or kept.bare for kept in hidden))
-        ends_line = any("\n" in text or "\\N" in text for text in texts_behind)
+        cue = item.cue
+        if isinstance(item, WrittenWord) and (cue is None or not cue.has_times):
+            raise InputError(
+                f"words in no cue with times in {name}, the first of them {item.shown!r}",
+                expected="subtitles, or segments with times",
+                fix="make cues with --resegment if words have times, or write another format",
+            )
         if isinstance(item, Kept) and item.role is Role.SPEAKER and pieces:  # each voice of a cue has a line
             cue_before, text_before = pieces[-1]
             pieces[-1] = cue_before, text_before[:-1] + "\n"
-        pieces.append((cue and replace(cue, speaker=""), shown + ("\n" if ends_line else " ")))
+        behind = [item.spoken.after] if isinstance(item, WrittenWord) else [item.text or item.bare]
+        behind += [kept.text or kept.bare for kept in hidden]  # a label of json has only its bare text
+        ends_line = any("\n" in text or "\\N" in text for text in behind)
+        pieces.append((cue and replace(cue, speaker=""), item.shown + ("\n" if ends_line else " ")))
     cues = list[WrittenCue]()
     for cue, group in groupby(pieces, key=lambda piece: piece[0]):
         if cue and cue.start_ms is not None and cue.end_ms is not None:  # without times a direction is left out

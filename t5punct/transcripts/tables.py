@@ -184,18 +184,17 @@ def write_cells(written: Iterable[WrittenItem]) -> Iterator[str]:
     """Write a csv from its items, with quotes around cells that have commas now."""
     cell: list[str] | None = None  # the pieces since the first `CellEdge` of a cell; None: outside of one
     for item in written:
-        piece = item.text if isinstance(item, Kept) else item.in_file
         if not isinstance(item, CellEdge):
             if cell is None:
-                yield piece
+                yield item.in_file
             else:
-                cell.append(piece)
-        elif cell is None:
-            yield piece  # white space that a removed word left: `leave_out_removed` puts it into the item before
+                cell.append(item.in_file)
+        elif cell is None:  # the begin of a cell; its text is the white space of words that were removed before it
+            yield item.text
             cell = []
-        else:
+        else:  # the end
             text = "".join(cell)
-            yield (_quoted(text) if item.delimiter in text else text) + piece
+            yield (_quoted(text) if item.delimiter in text else text) + item.text
             cell = None
 
 
@@ -435,7 +434,7 @@ def write_tsv(written: Sequence[WrittenItem], source: str) -> Iterator[str]:
     yield "word\tstart\tend" + ("\tspeaker\n" if has_speakers else "\n")
     speakers = dict[str, str]()  # of each stream
     for item in written:
-        cue = item.cue if isinstance(item, Kept) else item.spoken.cue
+        cue = item.cue
         stream = cue.stream if cue else ""
         if isinstance(item, WrittenWord):
             spoken = item.spoken
