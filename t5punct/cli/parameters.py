@@ -84,11 +84,7 @@ Config = Annotated[
 ]
 Overrides = Annotated[
     list[str] | None,
-    typer.Argument(
-        metavar="KEY=VALUE",
-        help="Settings; docs/settings.md lists them all.",
-        show_default=False,
-    ),
+    typer.Argument(metavar="KEY=VALUE", show_default=False, help="Settings; docs/settings.md lists them all."),
 ]
 
 

@@ -224,10 +224,7 @@ def transcript_of(
 
 
 def _format_of_text(lines: Sequence[str], name: str) -> str:
-    """Return the format of a file that is named as text: `ctm` or `tsv` if the lines are rows, else `text`.
-
-    Raises InputError for lines that begin as another format does.
-    """
+    """Return `ctm` or `tsv` for a file that is named as text but has rows, else `text`; refuse other formats."""
     if mistake := opening_mistake(lines, "standard input" if name == STANDARD else name):
         raise mistake
     if are_ctm(lines):

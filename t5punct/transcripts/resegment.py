@@ -223,10 +223,7 @@ def _with_times(tokens: Iterable[_Token]) -> Iterator[_Token]:
 
 
 def _share_time(tokens: Sequence[_Token], start_ms: int | None, end_ms: int | None) -> Iterator[_Token]:
-    """Divide a span of time among tokens by their lengths; of a span with one known end, none is left to divide.
-
-    Raises InputError if neither the start nor the end is known.
-    """
+    """Divide a span of time among tokens by their lengths; a span with only one known end is empty."""
     start_ms = end_ms if start_ms is None else start_ms
     end_ms = start_ms if end_ms is None else end_ms
     if start_ms is None or end_ms is None:

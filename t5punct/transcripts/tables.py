@@ -199,10 +199,7 @@ def write_cells(written: Iterable[WrittenItem]) -> Iterator[str]:
 
 
 def _whole_rows(lines: Iterable[str]) -> Iterator[str]:
-    """Yield the rows of a csv.  A row goes on in the next line while a quote is open.
-
-    Raises InputError for a quote that is not closed.
-    """
+    """Yield the rows of a csv.  A row goes on in the next line while a quote is open."""
     row = ""  # the lines of an unfinished row
     first = 0  # the number of its first line
     for number, line in enumerate(lines, start=1):
@@ -304,17 +301,11 @@ def _rows(lines: Sequence[tuple[str, Sequence[re.Match[str]]]], delimiter: str =
         end_ms = _parse_ms(_cell_of(row, columns.end), columns.unit_ms)
         cue = Cue(number, start_ms, end_ms, _cell_of(row, columns.speaker))
         cell = cells[columns.text]
-        quoted = _QUOTED.fullmatch(cell[0])
-        begin, end = quoted.span(1) if quoted else (0, len(cell[0]))  # of the words in their cell
-        yield TableRow(
-            line,
-            cell.start() + begin,
-            cell.start() + end,
-            cue,
-            is_segment=columns.is_segment or bool(delimiter),
-            delimiter="" if quoted else delimiter,
-            markup=DOUBLED_QUOTES if quoted and delimiter else None,
-        )
+        quoted = _QUOTED.fullmatch(line, *cell.span())
+        begin, end = quoted.span(1) if quoted else cell.span()
+        markup = DOUBLED_QUOTES if quoted and delimiter else None
+        is_segment = columns.is_segment or bool(delimiter)
+        yield TableRow(line, begin, end, cue, is_segment, delimiter="" if quoted else delimiter, markup=markup)
 
 
 def _cell_of(row: Sequence[str], column: int | None) -> str:

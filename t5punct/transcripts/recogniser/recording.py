@@ -48,6 +48,7 @@ _REPEATS = 1 / 3  # a group with a smaller share of the source's letters only qu
 _FIELD = re.compile(r'"([^"\\]{1,30})"\s*:')
 _ID = re.compile(r'"id"\s*:\s*(\d{1,18})\b')
 _MARK_KEYS = ("id", TYPE, GUESSES, "confidence", "speaker", "speaker_label")  # what a mark's item takes from its word's
+_NewItems = dict[Path, list[Any]]  # by the path of an item of a list: the items that replace it
 _SEARCHED_CHARS, _NAMED_FIELDS = 10_000, 6  # for the message on a json without words: a misspelt field is seen there
 
 
@@ -95,7 +96,7 @@ class RecogniserJson:
         source_words = [*words]
         documents = parse_json(self.text)
         values = [value for _, value in documents]  # changed below
-        new_items = dict[Path, list[Any]]()  # the path of an item -> the items that replace it
+        new_items: _NewItems = {}
         for group in self.groups:
             new: list[WrittenWord | None] = [None] * len(group.words)  # None: the source has no such word
             if group is self.source:
@@ -165,12 +166,7 @@ def _items(source: Group, timed: Group) -> Iterator[Item]:
 
 
 def _write_line(
-    line: Line,
-    new: Sequence[WrittenWord | None],
-    values: Sequence[Any],
-    new_items: dict[Path, list[Any]],
-    *,
-    marks_are_items: bool,
+    line: Line, new: Sequence[WrittenWord | None], values: Sequence[Any], new_items: _NewItems, *, marks_are_items: bool
 ) -> None:
     """Change a line's strings in json values, so that its words are written anew.
 
@@ -291,7 +287,7 @@ def _mark_item(word: Mapping[str, Any], key: str, marks: str) -> dict[str, Any]:
     return item
 
 
-def _replace_items(new_items: dict[Path, list[Any]], values: Sequence[Any], source: str) -> None:
+def _replace_items(new_items: _NewItems, values: Sequence[Any], source: str) -> None:
     """Replace items in json values, and their ids in the lists of AWS's segments.
 
     An added item gets an id that `source`, the json, does not have yet.
