@@ -109,23 +109,19 @@ class Draft:
         the likeliest.
         """
         self._n_passes += 1
-        wrong = [
-            (index, site, child)
-            for index, (site, child) in enumerate(zip(self.open_sites, best, strict=True))
-            if child != site.branch.taken
-        ]
-        if not wrong:
+        sites = self.open_sites
+        disagreements = [index for index, site in enumerate(sites) if best[index] != site.branch.taken]
+        if not disagreements:
             self.n_settled = min(self._pass_stop, len(self._tokens))
             self._rows += rows
             return
-        first, site, _ = wrong[0]
+        first = disagreements[0]  # it is settled, too, with the token that the network would write
         self._rows += rows[: first + 1]
-        self.n_settled = site.position + 1
-        changed: set[int] = set()
-        for _, site, child in wrong:
-            if site.place not in changed:
-                changed.add(site.place)
-                self._follow(site, child)
+        self.n_settled = sites[first].position + 1
+        # of each place its first site of disagreement, behind which all of the place is written anew
+        first_in_place = {sites[index].place: index for index in reversed(disagreements)}
+        for index in first_in_place.values():
+            self._follow(sites[index], best[index])
         self._join_places()
 
     def solution(self) -> Solution:
