@@ -120,7 +120,7 @@ class DelayDecider:
         It is new after a resume, and if the state's memory is of another lookahead, style, model or policy.
         """
         memory = state.memory
-        if memory is not None and memory.n_words >= state.start and self._encoder.owns(memory):
+        if memory is not None and memory.n_words >= state.start and memory.owner == self._encoder.owner:
             return memory
         # The model will read the words of the state again.  `n_tokens` counts them as read: without them it is the
         # position of the first one.
