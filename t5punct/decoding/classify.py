@@ -58,8 +58,8 @@ class SlotClassifier:
             answer = WindowInput((SENTINEL,), (SENTINEL,), has_slot=(window.has_slot[question.slot],))
             requests.append(SlotRequest(answer, source, guessed_at=(source.word_ends[question.slot],)))
         distributions = list[Distribution]()
-        for solution in self._decoder.solve(requests):
-            marks = dict(solution.votes[0].marks)  # of the slot behind the answer's only word, the sentinel
+        for votes in self._decoder.solve(requests):
+            marks = dict(votes[0].marks)  # of the slot behind the answer's only word, the sentinel
             if NO_MARKS in marks:  # slots have no mark more often in texts than in questions
                 marks[NO_MARKS] *= self._model.task.unmarked_odds
             distributions.append(normalise(marks))
