@@ -49,7 +49,7 @@ from t5punct.windows.plan import iter_pools, views_of
 from t5punct.windows.votes import most_probable
 
 sys.path.append(str(Path(__file__).parents[1] / "tests"))
-from stepwise import decode_stepwise
+from stepwise import decode_stepwise, noting_passes
 
 LECTURE = Path(__file__).parents[1] / "tests" / "data" / "lecture.txt"
 _POOL_TOKENS = 8192  # windows with about so many words are sorted by length together
@@ -226,8 +226,9 @@ def _makers(precise: dict[str, Model], batch_tokens: int, *, beams: bool) -> dic
 
 
 def _decode_slots(decoder: SlotDecoder, windows: Sequence[WindowInput]) -> float:
-    solutions = decoder.decode(windows)
-    return round(sum(solution.n_passes for solution in solutions) / len(solutions), 2)
+    with noting_passes() as passes:
+        decoder.votes(windows)
+    return round(len(passes) / len(windows), 2)
 
 
 def _generate(model: Model, config: DecodingConfig, windows: Sequence[WindowInput]) -> None:
@@ -246,8 +247,8 @@ def _equals_stepwise(model: Model, windows: Sequence[WindowInput]) -> bool:
     return all(
         (most_probable(vote.marks), most_probable(vote.cases))
         == (most_probable(wanted_vote.marks), most_probable(wanted_vote.cases))
-        for solution, votes in zip(SlotDecoder(model).decode(windows), wanted, strict=True)
-        for vote, wanted_vote in zip(solution.votes, votes, strict=True)
+        for votes, wanted_votes in zip(SlotDecoder(model).votes(windows), wanted, strict=True)
+        for vote, wanted_vote in zip(votes, wanted_votes, strict=True)
     )
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from t5punct.decoding.classify import Question, SlotClassifier
@@ -48,7 +49,11 @@ class Listener:
         self._words = tuple(self._document.words)
         self._plain = punctuator
         self._seen = _Remembered(punctuator)
-        self._classifier = _RememberedAnswers(punctuator)
+
+    @cached_property
+    def _classifier(self) -> _RememberedAnswers:
+        """A classifier of the same model.  Raises ConfigError for a model that was not trained to answer questions."""
+        return _RememberedAnswers(self._plain)
 
     def whole(self) -> Listened:
         """Return the text at once, by the punctuator's own strategy."""
@@ -130,15 +135,15 @@ class _Remembered(Punctuator):
         return changes
 
 
-class _RememberedAnswers:
+class _RememberedAnswers(SlotClassifier):
     """A classifier that answers no question twice."""
 
     def __init__(self, punctuator: Punctuator) -> None:
-        self._punctuator, self._known = punctuator, dict[Question, Distribution]()
+        super().__init__(punctuator.model, punctuator.config.decoding)
+        self._known = dict[Question, Distribution]()
 
     def decode(self, questions: Sequence[Question]) -> list[Distribution]:
         missing = [question for question in dict.fromkeys(questions) if question not in self._known]
         if missing:
-            classifier = SlotClassifier(self._punctuator.model, self._punctuator.config.decoding)
-            self._known |= zip(missing, classifier.decode(missing), strict=True)
+            self._known |= zip(missing, super().decode(missing), strict=True)
         return [self._known[question] for question in questions]

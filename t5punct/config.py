@@ -95,9 +95,9 @@ def valid_keys(schema: Any, prefix: str = "") -> list[str]:
 
 
 def nearest_keys(key: str, keys: Iterable[str]) -> list[str]:
-    """Return the five of some names that are most like one, the likest first.
+    """Return the five keys that are most like a mistyped one, the likest first.
 
-    The last parts are compared as well, and a name with the initials of another: `lr` is a `learning_rate`.
+    The last parts are compared as well, and the initials of the mistyped key with names: `lr` is a `learning_rate`.
 
     >>> nearest_keys("learning_rate", ["output", "optim.lr", "data.workers", "loss.share", "label", "seed"])[0]
     'optim.lr'
@@ -105,10 +105,14 @@ def nearest_keys(key: str, keys: Iterable[str]) -> list[str]:
     last = key.rpartition(".")[2]
     initials = "".join(word[:1] for word in last.split("_"))
 
+    forms = [form for form in (last, initials) if len(form) > 1]
+
     def likeness(known_key: str) -> float:
-        parts = known_key.split(".")[-1 if "." in key else 0 :]  # without a section a name may be one, too
-        alike = [_ratio(form, part) for form in (last, initials) if len(form) > 1 for part in parts]
-        return max(alike, default=0.0) + _ratio(key, known_key)
+        parts = known_key.split(".")
+        if "." in key:  # else it may be the name of a section as well
+            parts = parts[-1:]
+        ratios = [_ratio(form, part) for form in forms for part in parts]
+        return max(ratios, default=0.0) + _ratio(key, known_key)
 
     return sorted(keys, key=likeness, reverse=True)[:5]
 

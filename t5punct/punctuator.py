@@ -202,11 +202,14 @@ class Punctuator:
         """Yield what `punctuate_many` returns; texts are read some batches ahead of what is yielded."""
         if isinstance(texts, str):  # whose letters would be the texts
             raise InputError("one text", expected="several, such as a list of them", fix="use punctuate(text)")
-        read = ((transcript, transcript.texts) for transcript in map(self._read_text, texts))
-        for group in iter_pools(read, self._pool_words, lambda pair: sum(map(len, pair[1]))):
-            annotated = iter(self.annotate_texts(text for _, own in group for text in own))
-            for transcript, own in group:
-                yield "".join(self.file_pieces(transcript, chain.from_iterable(islice(annotated, len(own)))))
+        transcripts = map(self._read_text, texts)
+        # each with its own texts, lists of words: a transcript makes them anew whenever it is asked
+        with_texts = ((transcript, transcript.texts) for transcript in transcripts)
+        for group in iter_pools(with_texts, self._pool_words, lambda item: sum(map(len, item[1]))):
+            annotated = iter(self.annotate_texts(chain.from_iterable(word_lists for _, word_lists in group)))
+            for transcript, word_lists in group:
+                words = chain.from_iterable(islice(annotated, len(word_lists)))
+                yield "".join(self.file_pieces(transcript, words))
 
     def annotate(self, text: str) -> tuple[AnnotatedWord, ...]:
         """Return each word with marks, case and confidence.  Raises InputError as `punctuate` does."""

@@ -6,19 +6,35 @@ This is the reference that `slots` must equal in fp32 (docs/design.md), kept as 
 window's decoder may write only what `candidates` allows, so the words of the output are always the words of the input.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 import torch
 from transformers.modeling_outputs import BaseModelOutput
 
 from t5punct.decoding.candidates import Candidates, TrieNode
-from t5punct.decoding.draft import VoteBuilder
+from t5punct.decoding.draft import Draft, VoteBuilder
 from t5punct.decoding.inputs import DecodingConfig, WindowInput, encoder_input
 from t5punct.model import Model
 from t5punct.t5.word_memory import embed_targets
 from t5punct.windows.votes import Distribution, Vote
+
+
+@contextmanager
+def noting_passes() -> Iterator[list[Draft]]:
+    """Give a list that gets the draft of each window that a decoder pass of `slots` reads, pass after pass."""
+    passes = list[Draft]()
+    rewrite = Draft.rewrite
+
+    def note(draft: Draft, rows: list[list[float]], best: list[int]) -> None:
+        passes.append(draft)
+        rewrite(draft, rows, best)
+
+    with patch.object(Draft, "rewrite", note):
+        yield passes
 
 
 class SlotWriter:

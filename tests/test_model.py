@@ -41,7 +41,7 @@ def test_a_saved_model_comes_back_whole_and_in_half_as_float32(tiny_model: Model
     assert not loaded.network.training
     for name, tensor in tiny_model.network.state_dict().items():
         assert torch.equal(loaded.network.state_dict()[name], tensor), name
-    assert SlotDecoder(loaded).decode([WINDOW]) == SlotDecoder(model).decode([WINDOW])
+    assert SlotDecoder(loaded).votes([WINDOW]) == SlotDecoder(model).votes([WINDOW])
     assert (tmp_path / "saved/t5punct-version.txt").read_text() == __version__ + "\n"
     assert not list((tmp_path / "saved").glob("*.bin"))
     models.save(tiny_model, tmp_path / "full")

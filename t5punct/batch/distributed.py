@@ -18,7 +18,7 @@ import warnings
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -111,7 +111,7 @@ class PartWorker:
     folder: Path
     writer: WriterConfig | None = None
     terms: Terms | None = None
-    cwd: str = ""
+    cwd: str = field(default_factory=os.getcwd)
     punctuator: Punctuator | None = None
 
     def run(self, part: Part) -> Outcome | Exception:
@@ -140,21 +140,14 @@ class PartWorker:
 
 
 class RayWork:
-    """Punctuates files in Ray workers, each with an output of its own below `folder`, which `Freshness.start` has made.
+    """Punctuates files in Ray workers like `worker`, into its folder, which `Freshness.start` has made.
 
     on_progress: called after each part with the bytes and the words that are done; may be set.
     """
 
-    def __init__(
-        self,
-        load: Callable[[], Punctuator],
-        folder: Path,
-        config: RayConfig | None = None,
-        writer: WriterConfig | None = None,
-        terms: Terms | None = None,
-    ) -> None:
-        self._worker = PartWorker(load, folder, writer, terms)
-        self._config = config or RayConfig()
+    def __init__(self, worker: PartWorker, config: RayConfig) -> None:
+        self._worker = worker
+        self._config = config
         self.on_progress: Callable[[int, int], None] = lambda n_bytes, n_words: None
 
     def run(self, jobs: Sequence[Job]) -> Outcome:
@@ -178,14 +171,13 @@ class RayWork:
         import ray
 
         actor_class = ray.remote(num_cpus=self._config.n_cpus, num_gpus=self._config.n_gpus)(PartWorker)
-        settings = vars(self._worker) | {"cwd": str(Path.cwd())}
         waiting = deque(parts)
         idle_actors = list[Any]()
         under_way = dict[Any, tuple[Any, Part]]()  # by Ray's reference to the outcome: the actor and its part
         while waiting or under_way:
             while waiting and len(under_way) < n_workers:
                 part = waiting.popleft()
-                actor = idle_actors.pop() if idle_actors else actor_class.remote(**settings)
+                actor = idle_actors.pop() if idle_actors else actor_class.remote(**vars(self._worker))
                 under_way[actor.run.remote(part)] = (actor, part)
             [ready], _ = ray.wait([*under_way])  # waits for one
             actor, part = under_way.pop(ready)

@@ -84,11 +84,7 @@ Config = Annotated[
 ]
 Overrides = Annotated[
     list[str] | None,
-    typer.Argument(
-        metavar="KEY=VALUE",
-        help="Settings; docs/settings.md lists them all.",
-        show_default=False,
-    ),
+    typer.Argument(metavar="KEY=VALUE", show_default=False, help="Settings; docs/settings.md lists them all."),
 ]
 
 
@@ -159,17 +155,17 @@ class Command(TyperCommand):
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         groups: dict[str, list[Any]] = {"Arguments": [], "Options": [], "Settings, as KEY=VALUE": []}
-        parameters = self.get_params(ctx)
-        for parameter in parameters:
-            title = "Options" if parameter.param_type_name == "option" else "Arguments"
-            record = parameter.get_help_record(ctx)
-            groups[title] += [(_plain_kind(record[0], title), record[1])] if record else []
-        options = {parameter.name for parameter in parameters}
         options_class: Any = self.context_settings.get("obj")
-        for name, default in names_of(options_class).items() if options_class else ():
-            if name not in options:
-                setting = name if default is None else f"{name}={str(default).lower()}"
-                groups["Settings, as KEY=VALUE"].append((setting, help_of(options_class)[name]))
+        settings = names_of(options_class) if options_class else {}
+        for parameter in self.get_params(ctx):
+            settings.pop(parameter.name, None)  # it is shown as an option
+            title = "Options" if parameter.param_type_name == "option" else "Arguments"
+            record = parameter.get_help_record(ctx)  # None: it is hidden
+            if record:
+                groups[title].append((_plain_kind(record[0], title), record[1]))
+        for name, default in settings.items():
+            setting = name if default is None else f"{name}={str(default).lower()}"
+            groups["Settings, as KEY=VALUE"].append((setting, help_of(options_class)[name]))
         for title, records in groups.items():
             if records:
                 with formatter.section(title):

@@ -187,7 +187,7 @@ def _ray_work(
     options: BatchOptions, config: PunctuatorConfig, writer: WriterConfig, terms: Terms | None, output_dir: Path
 ) -> RayWork:
     need("ray")
-    from ..batch.distributed import LOCAL, RayConfig, RayWork
+    from ..batch.distributed import LOCAL, PartWorker, RayConfig, RayWork
 
     n_cpus = options.threads or 1
     n_workers = options.ray_workers
@@ -195,7 +195,7 @@ def _ray_work(
         n_workers = n_workers or max(1, available_processors() // n_cpus)
     shares = RayConfig(options.ray or LOCAL, n_workers, n_cpus, n_gpus=int(options.device.startswith("cuda")))
     load = partial(_load_in_worker, replace(options, threads=n_cpus), config)
-    return RayWork(load, output_dir, shares, writer, terms)
+    return RayWork(PartWorker(load, output_dir, writer, terms), shares)
 
 
 def _load_in_worker(options: BatchOptions, config: PunctuatorConfig) -> Punctuator:

@@ -145,10 +145,7 @@ def _local_stream(options: StreamOptions, printer: _Printer, provisional: bool) 
 
 @contextmanager
 def _remote_stream(server: str, options: StreamOptions, printer: _Printer, provisional: bool) -> Iterator[Say]:
-    """Let a service punctuate; yield the function that takes words.
-
-    Raises ConfigError for an option that a service decides for all its clients.
-    """
+    """Let a service punctuate; yield the function that takes words."""
     need("serve")
     from ..serve.client import RemoteStream, stream_address
     from ..serve.requests import FLUSH, words_message

@@ -73,13 +73,11 @@ class Alignment:
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """Words `start:stop` of the input and words `begin:end` of the generated text, which stand for each other."""
+    """Words of the input and of the generated text, by their indices, which stand for each other; one at least."""
 
-    start: int
-    stop: int
-    begin: int
-    end: int
-    exact: bool = False
+    words: range
+    generated: range
+    exact: bool = False  # both are the same word
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,19 +121,19 @@ def align(words: Sequence[str], text: str, alphabet: Alphabet | None = None) -> 
         gap = range(word_index, same.a)
         generated_gap = range(generated_index, same.b)
         pairs += _find_gap_pairs(words, normals, gap, generated_gap)
-        pairs += [Pair(same.a + i, same.a + i + 1, same.b + i, same.b + i + 1, exact=True) for i in range(same.size)]
         word_index = same.a + same.size
         generated_index = same.b + same.size
+        pairs += _single_pairs(range(same.a, word_index), range(same.b, generated_index), exact=True)
     strays = _find_strays(pairs, generated)
     # from input words to generated words, by their indices
-    case_indices = {pair.start: pair.begin for pair in pairs}
-    marks_indices = {pair.stop - 1: pair.end - 1 for pair in pairs} | strays
-    exact = {pair.start for pair in pairs if pair.exact}
+    case_indices = {pair.words[0]: pair.generated[0] for pair in pairs}
+    marks_indices = {pair.words[-1]: pair.generated[-1] for pair in pairs} | strays
+    exact = {pair.words[0] for pair in pairs if pair.exact}
     links = [
         Link(case_indices.get(index), marks_indices.get(index), exact=index in exact and index not in strays)
         for index in range(len(words))
     ]
-    n_shared = sum(min(pair.stop - pair.start, pair.end - pair.begin) for pair in pairs)
+    n_shared = sum(min(len(pair.words), len(pair.generated)) for pair in pairs)
     n_inserted = len(generated) - n_shared
     n_dropped = len(words) - n_shared
     return Alignment(tuple(words), generated, tuple(links), n_inserted, n_dropped, n_changed=n_shared - len(exact))
@@ -169,10 +167,12 @@ def votes(
             case = case_of(alignment.generated[link.case_index].core)
             weight = _DOUBTFUL
             before = alignment.generated[link.case_index - 1] if link.case_index else None
-            if before and before.ends_sentence(before.marks) is not False and not precedes_name(before.core):
-                # if that end is not kept, a capital means nothing
-                is_capital = case is Case.CAPITALISED and not is_first_person(alignment.words[index])
-                inside = {Case.LOWER.value: 1.0} if is_capital else {case.value: 1.0}
+            # None: whether `Inc.` ends a sentence depends on the next word
+            may_begin = before is not None and before.ends_sentence(before.marks) in (True, None)
+            if before is not None and may_begin and not precedes_name(before.core):
+                # only the end before it may explain the capital; not that of `I`
+                is_explained = case is Case.CAPITALISED and not is_first_person(alignment.words[index])
+                inside = {Case.LOWER.value: 1.0} if is_explained else {case.value: 1.0}
             if has_openings:
                 openings = {alignment.generated[link.case_index].opening: 1.0}
         slot_votes.append(
@@ -195,46 +195,62 @@ def _find_strays(pairs: Sequence[Pair], generated: Sequence[Word]) -> dict[int, 
     In `know um, right` the comma goes to `know`, if that has no marks itself, and `um` does not repeat what follows.
     """
     strays = {}
-    stops = [*(pair.begin for pair in pairs[1:]), len(generated)]
-    for pair, stop in zip(pairs, stops, strict=False):  # without pairs there is still one stop
-        repeated = generated[stop].normal if stop < len(generated) else None
-        for index in range(pair.end, stop):
-            if generated[index].marks and generated[index].normal != repeated and not generated[pair.end - 1].marks:
-                strays[pair.stop - 1] = index
+    next_pairs = [*(pair.generated[0] for pair in pairs[1:]), len(generated)]  # where the next pair begins, or the end
+    for pair, following in zip(pairs, next_pairs, strict=False):  # without pairs there is still the end
+        if generated[pair.generated[-1]].marks:
+            continue
+        word_behind = generated[following].normal if following < len(generated) else None
+        for index in range(pair.generated.stop, following):
+            if generated[index].marks and generated[index].normal != word_behind:
+                strays[pair.words[-1]] = index
     return strays
 
 
+def _single_pairs(words: range, generated: range, *, exact: bool = False) -> list[Pair]:
+    """Return pairs of one word each, in order, as far as both have words."""
+    indices = zip(words, generated, strict=False)
+    return [Pair(range(i, i + 1), range(j, j + 1), exact) for i, j in indices]
+
+
 def _find_gap_pairs(words: Sequence[str], normals: Sequence[str], sources: range, targets: range) -> list[Pair]:
-    """Return the cheapest pairs of some words that differ, by dynamic programming over `_MOVES`."""
+    """Return the cheapest pairs of input words `sources` and generated words `targets`, which differ.
+
+    This is dynamic programming over `_MOVES`, from the cell in which none of them is aligned to that in which all are.
+    """
     if len(sources) * len(targets) > _MAX_CELLS:
-        return [Pair(i, i + 1, j, j + 1) for i, j in zip(sources, targets, strict=False)]
-    # the cheapest way to each cell: its cost, and the cell that it comes from
-    best: dict[Cell, tuple[float, Cell | None]] = {(sources.start, targets.start): (0.0, None)}
+        return _single_pairs(sources, targets)
+    costs: dict[Cell, float] = {(sources.start, targets.start): 0.0}  # of the cheapest way to each cell
+    origins: dict[Cell, Cell] = {}  # the cell before it on that way
     for i, j in product(range(sources.start, sources.stop + 1), range(targets.start, targets.stop + 1)):
         for n_words, n_generated in _MOVES:
             cell = i + n_words, j + n_generated
             if cell[0] > sources.stop or cell[1] > targets.stop:
                 continue
-            cost = best[i, j][0] + _price(words[i : cell[0]], normals[j : cell[1]])
-            if cell not in best or cost < best[cell][0]:
-                best[cell] = (cost, (i, j))
+            cost = costs[i, j] + _price(words[i : cell[0]], normals[j : cell[1]])
+            if cell not in costs or cost < costs[cell]:
+                costs[cell] = cost
+                origins[cell] = (i, j)
     pairs = []
     cell = (sources.stop, targets.stop)
-    before = best[cell][1]
-    while before is not None:
-        if before[0] < cell[0] and before[1] < cell[1]:
-            pairs.append(Pair(before[0], cell[0], before[1], cell[1]))
-        cell = before
-        before = best[cell][1]
+    while cell in origins:
+        i, j = origins[cell]
+        pair = Pair(range(i, cell[0]), range(j, cell[1]))
+        if pair.words and pair.generated:  # else words were dropped or inserted
+            pairs.append(pair)
+        cell = (i, j)
     return pairs[::-1]
 
 
 def _price(words: Sequence[str], generated: Sequence[str]) -> float:
-    """Return the cost of pairing words: less than dropping and inserting them, and less the more alike they are."""
-    if not words or not generated:
+    """Return the cost of a move.
+
+    Pairing words costs less than dropping and inserting them, and the less the more alike their letters are.
+    """
+    if not words or not generated:  # one is inserted or dropped
         return 1.0
-    joined = len(words) > 1 or len(generated) > 1
-    alike = Levenshtein.normalized_similarity("".join(words), "".join(generated), score_cutoff=_ALIKE * joined)
-    if joined:
-        return 0.5 + 1.5 * (1.0 - alike) if alike else math.inf
-    return 0.4 + 1.5 * (1.0 - alike)
+    is_joined = len(words) > 1 or len(generated) > 1  # several words merge, or one is split
+    least = _ALIKE if is_joined else 0.0
+    similarity = Levenshtein.normalized_similarity("".join(words), "".join(generated), score_cutoff=least)
+    if is_joined and not similarity:  # it is below `least`
+        return math.inf
+    return (0.5 if is_joined else 0.4) + 1.5 * (1.0 - similarity)

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import accumulate, chain
+from itertools import chain
 from typing import Any
 
 import torch
@@ -105,13 +105,13 @@ class CachedDecoder:
         self._start_id = model.start_id
         self.encoded = model.encode(input_ids, attention_mask)  # (n_batch, n_source, d_model)
         memory = model.remember(self.encoded, input_ids)
-        crossing = [block.layer[1].EncDecAttention for block in self._decoder.block]
-        read = rounded_for(crossing[0].k, memory)
-        self._sources = [KeysValues(attention.k(read), attention.v(read)) for attention in crossing]
-        hidden = torch.zeros_like(attention_mask, dtype=self.encoded.dtype)
-        self._source_mask = hidden.masked_fill(attention_mask == 0, float("-inf"))[:, None, None]
-        nothing = [source.keys.new_zeros((len(self.encoded), 0, source.keys.shape[-1])) for source in self._sources]
-        self._targets = [KeysValues(empty, empty) for empty in nothing]
+        attentions = [block.layer[1].EncDecAttention for block in self._decoder.block]
+        rounded = rounded_for(attentions[0].k, memory)
+        self._sources = [KeysValues(attention.k(rounded), attention.v(rounded)) for attention in attentions]
+        zeros = torch.zeros_like(attention_mask, dtype=self.encoded.dtype)
+        self._source_mask = zeros.masked_fill(attention_mask == 0, float("-inf"))[:, None, None]
+        empty = self._sources[0].keys[:, :0]
+        self._targets = [KeysValues(empty, empty) for _ in attentions]
         self._biases: list[torch.Tensor] = []  # of each layer, (n_places, n_heads, n_places)
         self._memory = getattr(network, "memory", None)
         self._embeddings = network.shared
@@ -125,43 +125,50 @@ class CachedDecoder:
 
         `tokens` of each window begin with the last settled one, if there is any; all from there on are computed.
         """
-        inputs = [
-            row[:-1] if settled else (self._start_id, *row[:-1]) for row, settled in zip(tokens, n_settled, strict=True)
-        ]
-        spans = [range(settled, settled + len(row)) for row, settled in zip(inputs, n_settled, strict=True)]
+        inputs = list[int]()  # of all windows: at position t token t - 1, at position 0 the start
+        spans = list[range]()  # of each window, the positions that are computed
+        offsets = list[int]()  # of each window, what makes a position in it an index in `inputs`
+        for row, settled in zip(tokens, n_settled, strict=True):
+            read = row[:-1] if settled else (self._start_id, *row[:-1])
+            inputs += read
+            spans.append(range(settled, settled + len(read)))
+            offsets.append(len(inputs) - spans[-1].stop)
         n_places = max(span.stop for span in spans)
         self._make_room(n_places)
         device = self.encoded.device
-        computed, asked = Ragged.of(spans, device), Ragged.of(wanted, device)
-        begins = [end - span.stop for end, span in zip(accumulate(map(len, spans)), spans, strict=True)]
-        chosen = asked.positions + torch.tensor(begins, device=device)[asked.rows]  # the asked among the computed
-        hidden = self._embed(torch.tensor(list(chain.from_iterable(inputs)), device=device), computed)
-        seen = computed
+        computed = Ragged.of(spans, device)
+        asked = Ragged.of(wanted, device)
+        asked_indices = asked.positions + torch.tensor(offsets, device=device)[asked.rows]  # among those computed
+        hidden = self._embed(torch.tensor(inputs, device=device), computed)
+        queried = computed
         for index, block in enumerate(self._decoder.block):
-            own, crossing, feeding = block.layer[0], block.layer[1], block.layer[-1]
-            normed = own.layer_norm(hidden)
+            self_layer, cross_layer, feed_layer = block.layer
+            attention = self_layer.SelfAttention
+            normed = self_layer.layer_norm(hidden)
+            rounded = rounded_for(attention.k, normed)
             target = self._targets[index]
-            read = rounded_for(own.SelfAttention.k, normed)
-            target.keys[computed.rows, computed.positions] = own.SelfAttention.k(read)
-            target.values[computed.rows, computed.positions] = own.SelfAttention.v(read)
-            if index == len(self._decoder.block) - 1:
-                hidden = hidden[chosen]
-                normed = normed[chosen]
-                seen = asked
-            bias = self._biases[index][..., :n_places][seen.positions[seen.padded]].transpose(1, 2)
-            hidden = hidden + target.attend(own.SelfAttention, normed, seen, bias, n_places)
-            normed = crossing.layer_norm(hidden)
-            hidden = hidden + self._sources[index].attend(crossing.EncDecAttention, normed, seen, self._source_mask)
-            hidden = hidden + feeding.DenseReluDense(feeding.layer_norm(hidden))
+            target.keys[computed.rows, computed.positions] = attention.k(rounded)
+            target.values[computed.rows, computed.positions] = attention.v(rounded)
+            if index == len(self._decoder.block) - 1:  # no layer reads the other states
+                hidden = hidden[asked_indices]
+                normed = normed[asked_indices]
+                queried = asked
+            bias = self._biases[index][..., :n_places][queried.positions[queried.padded]].transpose(1, 2)
+            hidden = hidden + target.attend(attention, normed, queried, bias, n_places)
+            normed = cross_layer.layer_norm(hidden)
+            source = self._sources[index]
+            hidden = hidden + source.attend(cross_layer.EncDecAttention, normed, queried, self._source_mask)
+            hidden = hidden + feed_layer.DenseReluDense(feed_layer.layer_norm(hidden))
         states: torch.Tensor = self._decoder.final_layer_norm(hidden)
         return states
 
     def keep(self, rows: Sequence[int]) -> None:
         """Drop all windows but these."""
-        kept = torch.tensor(rows, device=self.encoded.device)
-        self._source_mask, self._n_words = self._source_mask[kept], self._n_words[kept]
+        windows = torch.tensor(rows, device=self.encoded.device)
+        self._source_mask = self._source_mask[windows]
+        self._n_words = self._n_words[windows]
         for attended in (*self._sources, *self._targets):
-            attended.keys, attended.values = attended.keys[kept], attended.values[kept]
+            attended.keys, attended.values = attended.keys[windows], attended.values[windows]
 
     def _embed(self, ids: torch.Tensor, tokens: Ragged) -> torch.Tensor:
         """Return the decoder's input (n_tokens, d_model) of ids, int64 (n_tokens,)."""
@@ -169,10 +176,10 @@ class CachedDecoder:
             embedded: torch.Tensor = self._embeddings(ids)
             return embedded
         is_word = self._memory.are_words(ids).long()
-        upto = is_word.cumsum(0)
-        begins = tokens.padded[tokens.rows, 0]  # the first of each token's window
-        settled = self._n_words[tokens.rows, tokens.positions[begins]]
-        n_words = settled + upto - (upto - is_word)[begins]
+        first = tokens.padded[tokens.rows, 0]  # of each token, the index of the first token of its window here
+        n_before_first = self._n_words[tokens.rows, tokens.positions[first]]  # words' tokens that are settled
+        n_upto = is_word.cumsum(0)
+        n_words = n_before_first + n_upto - (n_upto - is_word)[first]
         self._n_words[tokens.rows, tokens.positions + 1] = n_words
         placed: torch.Tensor = self._memory.embed_targets(ids, n_words, self._embeddings)
         return placed

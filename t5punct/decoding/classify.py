@@ -15,7 +15,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 from ..config import check
 from ..model import Model
@@ -36,13 +35,6 @@ class Question:
     slot: int
 
 
-class Classifier(Protocol):
-    """Anything that answers questions."""
-
-    def decode(self, questions: Sequence[Question]) -> list[Distribution]:
-        """Return the distribution over the marks of each question's slot, in order."""
-
-
 class SlotClassifier:
     """Answers questions with a model that was trained for them."""
 
@@ -60,16 +52,18 @@ class SlotClassifier:
     def decode(self, questions: Sequence[Question]) -> list[Distribution]:
         """Return the distribution over the marks of each question's slot, in order."""
         requests = list[SlotRequest]()
-        for window, slot in ((question.window, question.slot) for question in questions):
-            source = self._model.tokenizer.source(window.words, self._config.style, slot, window.pauses)
-            answer = WindowInput((SENTINEL,), (SENTINEL,), has_slot=(window.has_slot[slot],))
-            requests.append(SlotRequest(answer, source, guessed_at=(source.word_ends[slot],)))
-        solutions = self._decoder.solve(requests)
-        odds = self._model.task.unmarked_odds  # slots have no mark more often in texts than in questions
-        return [
-            normalise({marks: odds * p if marks == NO_MARKS else p for marks, p in solution.votes[0].marks.items()})
-            for solution in solutions
-        ]
+        for question in questions:
+            window = question.window
+            source = self._model.tokenizer.source(window.words, self._config.style, question.slot, window.pauses)
+            answer = WindowInput((SENTINEL,), (SENTINEL,), has_slot=(window.has_slot[question.slot],))
+            requests.append(SlotRequest(answer, source, guessed_at=(source.word_ends[question.slot],)))
+        distributions = list[Distribution]()
+        for votes in self._decoder.solve(requests):
+            marks = dict(votes[0].marks)  # of the slot behind the answer's only word, the sentinel
+            if NO_MARKS in marks:  # slots have no mark more often in texts than in questions
+                marks[NO_MARKS] *= self._model.task.unmarked_odds
+            distributions.append(normalise(marks))
+        return distributions
 
 
 class _Answers(Candidates):

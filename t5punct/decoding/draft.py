@@ -23,14 +23,6 @@ ALL_TOKENS = 1 << 30  # more than any window has
 
 
 @dataclass(frozen=True, slots=True)
-class Solution:
-    """A window's votes, and how many decoder passes they took."""
-
-    votes: tuple[Vote, ...]
-    n_passes: int
-
-
-@dataclass(frozen=True, slots=True)
 class Site:
     """A token of a draft where others might stand, at a branch of path number `step` of a place.
 
@@ -74,7 +66,6 @@ class Draft:
             else:
                 self._places.append([choice.form(word.case, word.opening)])
         self._rows: list[list[float]] = []  # probabilities of the settled sites
-        self._n_passes = 0
         self.n_settled = 0  # decoder positions that need not be computed again
         self._tokens: list[int] = []
         self._sites: list[Site] = []
@@ -108,33 +99,29 @@ class Draft:
         rows: for each open site, the probabilities of the tokens that may stand there, then zeros; best: the index of
         the likeliest.
         """
-        self._n_passes += 1
-        wrong = [
-            (index, site, child)
-            for index, (site, child) in enumerate(zip(self.open_sites, best, strict=True))
-            if child != site.branch.taken
-        ]
-        if not wrong:
+        sites = self.open_sites
+        disagreements = [index for index, site in enumerate(sites) if best[index] != site.branch.taken]
+        if not disagreements:
             self.n_settled = min(self._pass_stop, len(self._tokens))
             self._rows += rows
             return
-        first, site, _ = wrong[0]
+        first = disagreements[0]  # it is settled, too, with the token that the network would write
         self._rows += rows[: first + 1]
-        self.n_settled = site.position + 1
-        changed: set[int] = set()
-        for _, site, child in wrong:
-            if site.place not in changed:
-                changed.add(site.place)
-                self._follow(site, child)
+        self.n_settled = sites[first].position + 1
+        # of each place its first site of disagreement, behind which all of the place is written anew
+        first_in_place = {sites[index].place: index for index in reversed(disagreements)}
+        for index in first_in_place.values():
+            self._follow(sites[index], best[index])
         self._join_places()
 
-    def solution(self) -> Solution:
-        votes = VoteBuilder(len(self._window.words))
+    def votes(self) -> tuple[Vote, ...]:
+        """Return the votes of a settled draft."""
+        builder = VoteBuilder(len(self._window.words))
         rows = iter(self._rows)
         for paths in self._places:
             for path in paths:
-                votes.add(path, path.option_probabilities([next(rows) for _ in path.branches]))
-        return Solution(votes.votes(), self._n_passes)
+                builder.add(path, path.option_probabilities([next(rows) for _ in path.branches]))
+        return builder.votes()
 
     def _word(self, index: int, n_marks: int, mark: str, case: Case | None, opening: str) -> Path:
         """Return the path of the next word, or of the end, behind a mark; behind a sentence's end it has a capital."""

@@ -1,7 +1,7 @@
 """Slot decoding in parallel: constrained greedy decoding as a fixed point.
 
-In: windows of words.  Out: a `Solution` for each.  Its votes equal those of writing one token after the other (see
-`precision`; the definition is in tests/stepwise.py).
+In: windows of words.  Out: the votes of each.  They equal those of writing one token after the other (see `precision`;
+the definition is in tests/stepwise.py).
 
 The words are known, so one decoder pass can score a draft of the output: at each site of the draft the network says
 which token it would have written.  Where it disagrees the draft is rewritten, and passes are repeated until nothing
@@ -29,7 +29,7 @@ from ..text.marks import NO_MARKS
 from ..windows.votes import Vote
 from .cached_decoder import CachedDecoder, output_scale
 from .candidates import Candidates
-from .draft import ALL_TOKENS, Draft, Guess, Solution
+from .draft import ALL_TOKENS, Draft, Guess
 from .inputs import DecodingConfig, WindowInput, batch_by_length, encoder_input
 from .tagging import TagDecoder
 
@@ -69,8 +69,8 @@ class SlotDecoder:
         # the bundled decoders learned no opening marks: if the tagger did, its opening marks are taken
         self._has_tagged_openings = model.tagger is not None and model.tagger.openings is not None
 
-    def decode(self, windows: Sequence[WindowInput], n_slots: Sequence[int] | None = None) -> list[Solution]:
-        """Return a solution for each window, in order; with `n_slots`, only for its first so many slots."""
+    def votes(self, windows: Sequence[WindowInput], n_slots: Sequence[int] | None = None) -> list[tuple[Vote, ...]]:
+        """Return votes for each window, in order; with `n_slots`, only for its first so many slots."""
         wanted = [len(window.words) for window in windows] if n_slots is None else n_slots
         sources = [window.source(self._model.tokenizer, self._config.style) for window in windows]
         requests = [
@@ -79,14 +79,10 @@ class SlotDecoder:
         ]
         return self.solve(requests)
 
-    def votes(self, windows: Sequence[WindowInput], n_slots: Sequence[int] | None = None) -> list[tuple[Vote, ...]]:
-        """Return the votes of `decode`'s solutions."""
-        return [solution.votes for solution in self.decode(windows, n_slots)]
-
     @torch.inference_mode()
-    def solve(self, requests: Sequence[SlotRequest]) -> list[Solution]:
-        """Return a solution for each, in order; batched by length under the config's budget of tokens."""
-        solutions: dict[int, Solution] = {}
+    def solve(self, requests: Sequence[SlotRequest]) -> list[tuple[Vote, ...]]:
+        """Return votes for each request, in order; batched by length under the config's budget of tokens."""
+        votes: dict[int, tuple[Vote, ...]] = {}
         for batch in batch_by_length([len(request.source.ids) for request in requests], self._config.batch_tokens):
             chosen = [requests[index] for index in batch]
             input_ids, attention_mask = encoder_input([request.source for request in chosen], self._model)
@@ -96,22 +92,21 @@ class SlotDecoder:
                 Draft(request.window, self._candidates, guesses_of_window, self._pass_tokens)
                 for request, guesses_of_window in zip(chosen, guesses, strict=True)
             ]
-            active = [*range(len(drafts))]  # by their rows in `passes`
-            while left := [row for row, index in enumerate(active) if not drafts[index].is_settled]:
-                if len(left) < len(active):
-                    passes.keep(left)
-                    active = [active[row] for row in left]
-                self._run_pass(passes, [drafts[index] for index in active])
+            active = drafts  # those in `passes`, by their rows there
+            while not all(draft.is_settled for draft in active):
+                open_rows = [row for row, draft in enumerate(active) if not draft.is_settled]
+                if len(open_rows) < len(active):
+                    passes.keep(open_rows)
+                    active = [active[row] for row in open_rows]
+                self._run_pass(passes, active)
             for index, draft, guesses_of_window in zip(batch, drafts, guesses, strict=True):
-                solution = draft.solution()
+                votes[index] = draft.votes()
                 if self._has_tagged_openings:
-                    votes = [
+                    votes[index] = tuple(
                         replace(vote, openings={guess.opening: 1.0})
-                        for vote, guess in zip(solution.votes, guesses_of_window, strict=True)
-                    ]
-                    solution = replace(solution, votes=tuple(votes))
-                solutions[index] = solution
-        return [solutions[index] for index in range(len(requests))]
+                        for vote, guess in zip(votes[index], guesses_of_window, strict=True)
+                    )
+        return [votes[index] for index in range(len(requests))]
 
     def _guess(self, encoded: torch.Tensor, requests: Sequence[SlotRequest]) -> list[list[Guess]]:
         """Return the tagger's guesses of each window's slots; encoded: (n_batch, n_source, d_model)."""

@@ -22,7 +22,7 @@ import torch
 
 from ..errors import ConfigError
 from ..model import Model
-from ..t5.delay import NOBODY, Delay, delayed_states, token_words
+from ..t5.delay import LEFT_WORDS, NOBODY, Delay, delayed_states, token_words
 from ..t5.encoder import Encoder
 from ..t5.tagger import TAGGED_CASES
 from ..text.marks import DISFLUENT, NO_MARKS, OPENING, OTHER_SCRIPTS, Case, case_forms, ends_sentence
@@ -68,10 +68,13 @@ class TagDecoder:
         self._tagger = model.tagger
         self._config = config or DecodingConfig()
         n_words = self._config.delay_words
-        self.delay = None if n_words is None else Delay.of_task(n_words, model.task)
-        if self.delay is not None and model.task.delay_left_words is None:
-            Encoder(model.network.encoder).check_delay()
-            _log.warning("%s was not trained with a delay (data.delays); expect more wrong marks", model.name)
+        task = model.task
+        self.delay = None
+        if n_words is not None:
+            self.delay = Delay(n_words, task.delay_left_words or LEFT_WORDS, tuple(task.delay_layers))
+            if task.delay_left_words is None:
+                Encoder(model.network.encoder).check_delay()
+                _log.warning("%s was not trained with a delay (data.delays); expect more wrong marks", model.name)
         self._marks = self._config.alphabet(model.task).marks
         self._log_odds = self._tagger.log_odds(self._config.odds(model.task), self._marks)
         self.mark_classes = self._tagger.mark_classes

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ..punctuator import Punctuator
-from .evaluate import OnProgress, Report, alphabet_of, evaluate, ignore
+from .evaluate import OnProgress, Report, alphabet_of, evaluate
 from .references import read_references
 from .scores import Scores, scores_of
 from .significance import Interval, Statistic, gain_interval, paired_test
@@ -49,7 +49,7 @@ def compare_file(
     second: Punctuator,
     *,
     max_words: int | None = None,
-    on_progress: OnProgress = ignore,
+    on_progress: OnProgress = lambda n_words: None,
 ) -> Comparison:
     """Score two systems on a file, a pipe, or `-` for standard input.  Raises ConfigError if one removes words."""
     alphabet = alphabet_of(first).union(alphabet_of(second))

@@ -84,7 +84,7 @@ class Counts:
     words_dropped: int = 0
 
     def __add__(self, more: Counts) -> Counts:
-        return Counts.of_row([ours + theirs for ours, theirs in zip(self.row(), more.row(), strict=True)])
+        return Counts.of_row([*map(operator.add, self.row(), more.row())])
 
     def row(self) -> list[int]:
         """Return all numbers in a fixed order: the rows of thousands of documents are added up as a matrix."""
@@ -121,38 +121,40 @@ def count(reference: Sequence[Slot], output: Sequence[Slot]) -> Counts:
     is_aligned = len(reference) == len(output)
     check(is_aligned, mistake, expected="the same words", fix="align the texts first", kind=InputError)
     pairs = list(zip(reference, output, strict=True))
-    wanted = [class_of(slot.marks) for slot in reference]
-    written = [class_of(slot.marks) for slot in output]
-    errors = [classes for classes in zip(wanted, written, strict=True) if classes[0] != classes[1]]
-    of_several = [(slot, other) for slot, other in pairs if len(slot.marks) > 1]
-    words = [(slot.word, other.word) for slot, other in pairs if slot.word is not None and other.word is not None]
-    cased = [(word, other) for word, other in words if word != word.lower()]
+    reference_classes = [class_of(slot.marks) for slot in reference]
+    output_classes = [class_of(slot.marks) for slot in output]
+    class_counts = dict[str, ClassCounts]()
+    for name in CLASS_MARKS:
+        in_reference = [slot_class == name for slot_class in reference_classes]
+        class_counts[name] = ClassCounts.of(in_reference, [slot_class == name for slot_class in output_classes])
+    errors = [pair for pair in zip(reference_classes, output_classes, strict=True) if pair[0] != pair[1]]
+    are_exact = [right.marks == written.marks for right, written in pairs if len(right.marks) > 1]
+    # of the words whose case is scored (None: it is not): as the reference has them, and the output
+    words = [
+        (right.word, written.word) for right, written in pairs if right.word is not None and written.word is not None
+    ]
+    cased = [(right, written) for right, written in words if right != right.lower()]
     return Counts(
         slots=len(pairs),
-        classes={
-            name: ClassCounts.of(
-                [slot_class == name for slot_class in wanted], [slot_class == name for slot_class in written]
-            )
-            for name in CLASS_MARKS
-        },
-        substitutions=sum(None not in classes for classes in errors),
-        insertions=sum(before is None for before, _ in errors),
-        deletions=sum(after is None for _, after in errors),
-        multiple=len(of_several),
-        multiple_exact=sum(slot.marks == other.marks for slot, other in of_several),
+        classes=class_counts,
+        substitutions=sum(None not in pair for pair in errors),
+        insertions=sum(right is None for right, _ in errors),
+        deletions=sum(written is None for _, written in errors),
+        multiple=len(are_exact),
+        multiple_exact=sum(are_exact),
         boundaries=ClassCounts.of(
             [ends_sentence(slot.marks) for slot in reference], [ends_sentence(slot.marks) for slot in output]
         ),
         disfluent=ClassCounts.of([slot.disfluent for slot in reference], [slot.disfluent for slot in output]),
         openings=ClassCounts(
-            correct=sum(slot.opening == other.opening != NO_MARKS for slot, other in pairs),
+            correct=sum(right.opening == written.opening != NO_MARKS for right, written in pairs),
             predicted=sum(slot.opening != NO_MARKS for slot in output),
             reference=sum(slot.opening != NO_MARKS for slot in reference),
         ),
         cased_words=len(cased),
-        cased_correct=sum(word == other for word, other in cased),
+        cased_correct=sum(right == written for right, written in cased),
         case_words=len(words),
-        case_correct=sum(word == other for word, other in words),
+        case_correct=sum(right == written for right, written in words),
     )
 
 

@@ -7,7 +7,7 @@ Out: a `Report`, which `score_table` shows.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -25,10 +25,6 @@ from .significance import Interval, interval
 OnProgress = Callable[[int], None]  # called from time to time with the number of words decided so far
 
 
-def ignore(n_words: int) -> None:
-    """Do nothing: the default where nobody follows the progress."""
-
-
 @dataclass(frozen=True)
 class Report:
     """Scores of one file, with the settings that gave them."""
@@ -43,16 +39,16 @@ class Report:
 
 
 def evaluate_file(
-    path: str | Path, punctuator: Punctuator, *, max_words: int | None = None, on_progress: OnProgress = ignore
+    path: str | Path,
+    punctuator: Punctuator,
+    *,
+    max_words: int | None = None,
+    on_progress: OnProgress = lambda n_words: None,
 ) -> Report:
     """Punctuate the words of a file, a pipe, or `-` for standard input, and score the result."""
-    documents = references_for(punctuator, path, max_words)
+    has_case = punctuator.config.render.case
+    documents = read_references(path, alphabet_of(punctuator), case=has_case, max_words=max_words)
     return evaluate(documents, punctuator, str(path), max_words=max_words, on_progress=on_progress)
-
-
-def references_for(punctuator: Punctuator, path: str | Path, max_words: int | None) -> Iterator[Reference]:
-    """Yield a file's references.  They have the sign of disfluent words, and case, if the punctuator writes these."""
-    return read_references(path, alphabet_of(punctuator), case=punctuator.config.render.case, max_words=max_words)
 
 
 def evaluate(
@@ -61,7 +57,7 @@ def evaluate(
     data: str,
     *,
     max_words: int | None = None,
-    on_progress: OnProgress = ignore,
+    on_progress: OnProgress = lambda n_words: None,
 ) -> Report:
     """Punctuate references and score the result.  data, max_words: what the report says of the references' origin."""
     started = time.perf_counter()

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import ClassVar
@@ -49,22 +49,25 @@ class RowsReference:
 
     def counts(self, annotated: Sequence[AnnotatedWord]) -> list[Counts]:
         """Return counts for each stretch of rows.  Changed words of the whole file are added to the first stretch."""
-        output = list[Slot]()
-        for last_row, word in zip(join_clitics(self.rows).last_rows, annotated, strict=True):
-            output += [Slot(NO_MARKS, disfluent=bool(word.disfluent))] * (last_row - len(output))
-            output.append(Slot(word.marks, disfluent=bool(word.disfluent)))
         reference = [
             Slot(LABEL_OF_CLASS[row.label_class], disfluent=row.label_class == TO_BE_LEFT_OUT) for row in self.rows
         ]
+        output = list[Slot]()  # one for each row
+        for last_row, word in zip(join_clitics(self.rows).last_rows, annotated, strict=True):
+            slot = Slot(word.marks, disfluent=bool(word.disfluent))
+            n_inner_rows = last_row - len(output)  # of the word, before its last row
+            output += [replace(slot, marks=NO_MARKS)] * n_inner_rows + [slot]
         counts = list[Counts]()
         for start in range(0, len(self.rows), _STRETCH_WORDS):
             stretch = slice(start, start + _STRETCH_WORDS)
             counts.append(count(reference[stretch], output[stretch]) + Counts(words=len(reference[stretch])))
         words = split(" ".join(word.text for word in self.words), self.alphabet).words
         written = split(" ".join(word.text for word in annotated), self.alphabet).words
-        diff = compare_words(words, written, case=False)
+        of_words = compare_words(words, written, case=False)
         counts[0] += Counts(
-            words_changed=diff.words_changed, words_inserted=diff.words_inserted, words_dropped=diff.words_dropped
+            words_changed=of_words.words_changed,
+            words_inserted=of_words.words_inserted,
+            words_dropped=of_words.words_dropped,
         )
         return counts
 

@@ -93,18 +93,16 @@ class Service:
     metrics: Metrics = field(default_factory=Metrics)
     stopping: asyncio.Event = field(default_factory=asyncio.Event)  # set at the first signal
     watchers: Watchers = field(default_factory=Watchers)
-    n_streams: int = 0
-    n_watchers: int = 0
-    n_texts: int = 0
+    n_open: dict[str, int] = field(default_factory=lambda: {"streams": 0, "watchers": 0, "texts": 0})
 
     @contextmanager
-    def count_one(self, name: str) -> Iterator[None]:
-        """Count one more of `n_streams`, `n_watchers` or `n_texts` while a block runs."""
-        setattr(self, name, getattr(self, name) + 1)
+    def count_one(self, kind: str) -> Iterator[None]:
+        """Count one more of a kind in `n_open` while a block runs."""
+        self.n_open[kind] += 1
         try:
             yield
         finally:
-            setattr(self, name, getattr(self, name) - 1)
+            self.n_open[kind] -= 1
 
 
 def make_app(service: Service) -> FastAPI:
@@ -132,7 +130,7 @@ def make_app(service: Service) -> FastAPI:
     app.add_exception_handler(HTTPException, _error_answer)
 
     async def count_text() -> AsyncIterator[None]:
-        with service.count_one("n_texts"):  # FastAPI leaves it when the answer is sent, or the client has gone
+        with service.count_one("texts"):  # FastAPI leaves it when the answer is sent, or the client has gone
             yield
 
     @app.post(
@@ -222,33 +220,34 @@ async def _error_answer(request: Request, error: Exception) -> Response:
 def _add_streams(app: FastAPI, service: Service) -> None:
     @app.websocket("/v1/stream")
     async def stream(connection: WebSocket) -> None:
-        if not await _accept(connection, service.n_streams, service):
+        if not await _accept(connection, "streams", service):
             return
         service.metrics.streams_opened.inc()
-        with service.count_one("n_streams"):
+        with service.count_one("streams"):
             try:
                 settings, fields = stream_request(dict(connection.query_params), service.options)
                 await run_in_threadpool(service.engine.streams, settings)  # raises for settings that cannot be
                 on_event = partial(service.watchers.publish, fields.show) if fields.show else None
                 idle_s = service.options.idle_s
                 on_step = service.metrics.count_step
-                live = LiveStream(connection, service.engine, settings, fields, idle_s, on_step, on_event)
-                await live.run(service.stopping)
+                live_stream = LiveStream(connection, service.engine, settings, fields, idle_s, on_step, on_event)
+                await live_stream.run(service.stopping)
             except T5PunctError as error:
                 await refuse(connection, error)
 
     @app.websocket("/v1/watch")
     async def watch(connection: WebSocket) -> None:
         """Send the events of the stream that `?show=NAME` names, until the watcher leaves or the service ends."""
-        if not await _accept(connection, service.n_watchers, service):
+        if not await _accept(connection, "watchers", service):
             return
-        with service.count_one("n_watchers"):
+        with service.count_one("watchers"):
             await service.watchers.watch(connection, connection.query_params.get("show", ""), service.stopping)
             await close(connection, RESTARTING, "the service is ending")
 
 
-async def _accept(connection: WebSocket, n_open: int, service: Service) -> bool:
-    """Accept a connection; close it again and return False if `n_open`, those of its kind, leave no room."""
+async def _accept(connection: WebSocket, kind: str, service: Service) -> bool:
+    """Accept a connection; close it again and return False if those of its kind that are open leave no room."""
+    n_open = service.n_open[kind]
     protocols = connection.headers.get("sec-websocket-protocol", "")
     await connection.accept(SUBPROTOCOL if SUBPROTOCOL in protocols.split(",")[0] else None)
     if service.stopping.is_set() or n_open >= service.options.max_streams:
@@ -268,7 +267,7 @@ def _add_pages(app: FastAPI, service: Service) -> None:
     @app.get("/metrics", response_class=Response)
     async def metrics() -> Response:
         """Return counts and latencies in Prometheus' text format."""
-        service.metrics.streams.set(service.n_streams)
+        service.metrics.streams.set(service.n_open["streams"])
         service.metrics.waiting_words.set(service.engine.n_waiting_words)
         return Response(generate_latest(service.metrics.registry), media_type="text/plain; version=0.0.4")
 
@@ -361,7 +360,7 @@ class Server(uvicorn.Server):
         """Return whether the server ends now; uvicorn calls this ten times a second."""
         if self._n_signals:
             now = time.monotonic()
-            is_idle = not self.service.n_streams and not self.service.n_texts
+            is_idle = not self.service.n_open["streams"] and not self.service.n_open["texts"]
             if not self.service.stopping.is_set():  # the first call after the signal
                 self.service.stopping.set()
                 self._ends_at = now + self.service.options.ending_s

@@ -145,11 +145,11 @@ class RemoteStream:
                         self._on_event(event)
                     self._warnings.add(event["warning"])
                 else:  # a committed word, or words as they look now
-                    is_word = "provisional" not in event
+                    n_words = 0 if "provisional" in event else 1
                     if self._n_repeated:  # `on_event` got it over an earlier connection
-                        self._n_repeated -= int(is_word)
+                        self._n_repeated -= n_words
                     else:
-                        self._n_words += int(is_word)
+                        self._n_words += n_words
                         self._on_event(event)
         lasted_s = time.monotonic() - began_at
         if has_events or lasted_s > self._patience_s:  # over a connection that works, a silence has no events

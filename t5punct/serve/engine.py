@@ -15,7 +15,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any, TypeVar
@@ -63,7 +63,7 @@ class _TextGroup:
 
     def __init__(self, calls: Sequence[_TextCall]) -> None:
         self.calls = calls
-        self.owners = list[_TextCall]()  # owners[i]: the call of text i; only of texts that were begun
+        self.call_of_text = list[_TextCall]()  # by the text's number; only of texts that were begun
         self.parts = calls[0].punctuator.iter_parts(self._texts())
         self.is_long = sum(call.n_words for call in calls) > _GROUP_WORDS
 
@@ -71,7 +71,7 @@ class _TextGroup:
         """Yield the texts of each call that is not dropped before its turn, and note the call of each text."""
         for call in self.calls:
             if not call.is_dropped:
-                self.owners += [call] * len(call.texts)
+                self.call_of_text += [call] * len(call.texts)
                 yield from call.texts
 
 
@@ -103,13 +103,13 @@ class Engine:
         call = _TextCall(texts, self.punctuator(config))
         self._open_calls.add(call)
         self._calls.put(call)
-        n_left = call.n_words
+        n_received = 0
         try:
-            while n_left:
+            while n_received < call.n_words:
                 part = call.decided.get()
                 if isinstance(part, Exception):
                     raise part
-                n_left -= len(part)
+                n_received += len(part)
                 yield from part
         finally:
             call.is_dropped = True  # the client has left, or has all words
@@ -145,18 +145,12 @@ class Engine:
         waiting = list[_TextCall]()
         is_open = True
         while is_open or groups or waiting:
+            calls = self._arrived(block=not groups and not waiting)
+            is_open = is_open and None not in calls  # None: by `close`
+            waiting += [call for call in calls if isinstance(call, _TextCall)]
             stream_calls = list[_StreamCall]()
-            while is_open:
-                is_idle = not groups and not waiting and not stream_calls
-                try:
-                    call = self._calls.get(block=is_idle)
-                except queue.Empty:
-                    break
-                if call is None:  # by `close`, the last call
-                    is_open = False
-                elif isinstance(call, _TextCall):
-                    waiting.append(call)
-                elif call.answer.set_running_or_notify_cancel():  # False: nobody waits any more
+            for call in calls:
+                if isinstance(call, _StreamCall) and call.answer.set_running_or_notify_cancel():  # False: nobody waits
                     stream_calls.append(call)
             if stream_calls:
                 with one_thread():
@@ -171,6 +165,14 @@ class Engine:
             groups += self._begin(beginning)
             groups = [group for group in groups if self._advance(group)]  # in turns
 
+    def _arrived(self, *, block: bool) -> list[_StreamCall | _TextCall | None]:
+        """Return the calls that have come since the last round.  block: wait for one, if none has."""
+        calls = [self._calls.get()] if block else []
+        with suppress(queue.Empty):
+            while True:
+                calls.append(self._calls.get_nowait())
+        return calls
+
     def _step_streams(self, calls: Sequence[_StreamCall]) -> None:
         """Make one step of several streams together; all calls have the same settings and action."""
         action = calls[0].action
@@ -179,16 +181,18 @@ class Engine:
             arguments.append([call.words for call in calls])
         try:
             steps = getattr(self.streams(calls[0].settings), action)(*arguments)
-        except Exception as error:
-            if isinstance(error, T5PunctError) and len(calls) > 1:  # one stream's mistake: the others go on
+        except T5PunctError as mistake:  # of one stream: the others go on
+            if len(calls) == 1:
+                calls[0].answer.set_exception(mistake)
+            else:
                 for call in calls:
                     self._step_streams([call])
-                return
+        except Exception as error:
             for call in calls:
                 call.answer.set_exception(error)
-            return
-        for call, step in zip(calls, steps, strict=True):
-            call.answer.set_result(step)
+        else:
+            for call, step in zip(calls, steps, strict=True):
+                call.answer.set_result(step)
 
     def _begin(self, calls: Sequence[_TextCall]) -> list[_TextGroup]:
         """Return groups of equal settings and at most `_GROUP_WORDS` words; a longer call is a group alone."""
@@ -217,7 +221,7 @@ class Engine:
         if part is None:
             return False
         number, words = part  # the number of the text
-        call = group.owners[number]
+        call = group.call_of_text[number]
         call.n_waiting -= len(words)
         call.decided.put(words)
         return True

@@ -134,10 +134,7 @@ def stream_request(values: Mapping[str, Any], service: ModelOptions) -> tuple[St
 
 
 def _read_options(kind: type[Options], values: Mapping[str, Any], service: ModelOptions) -> Options:
-    """Return options with the fields of a request and the model's options of the service.
-
-    Raises FieldError for an unknown field or a wrong value, ConfigError for a field that does nothing.
-    """
+    """Return options with the fields of a request, which are checked, and the model's options of the service."""
     known = [name for name in names_of(kind) if name not in names_of(ModelOptions)]
     unknown = [name for name in values if name not in known]
     if unknown and unknown[0] in names_of(ModelOptions):

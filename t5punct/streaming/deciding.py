@@ -9,9 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol
 
-from ..decoding.classify import Classifier, Question, SlotClassifier
+from ..decoding.classify import Question, SlotClassifier
 from ..decoding.tagging import TagDecoder
 from ..punctuator import Punctuator
 from ..text.marks import Case
@@ -36,12 +35,6 @@ class Look:
         return range(window.keep_start - window.start, window.keep_stop - window.start)
 
 
-class Decider(Protocol):
-    """A way to get, for each look, a vote on each slot to be decided."""
-
-    def votes(self, looks: Sequence[Look]) -> list[tuple[Vote, ...]]: ...
-
-
 @dataclass(frozen=True)
 class Seq2Seq:
     """Lets the model write all slots of the window, and takes the votes on those to be decided."""
@@ -49,15 +42,15 @@ class Seq2Seq:
     punctuator: Punctuator
 
     def votes(self, looks: Sequence[Look]) -> list[tuple[Vote, ...]]:
+        """Return, for each look, a vote on each slot to be decided."""
         votes_of_windows = self.punctuator.window_votes([look.view for look in looks])
-        pairs = zip(looks, votes_of_windows, strict=True)
-        return [votes[look.slots.start : look.slots.stop] for look, votes in pairs]
+        return [votes[look.slots.start : look.slots.stop] for look, votes in zip(looks, votes_of_windows, strict=True)]
 
 
 class Classify:
     """Asks the model about each slot alone.  Answers have no case: only first words and known names get capitals."""
 
-    def __init__(self, punctuator: Punctuator, classifier: Classifier | None = None) -> None:
+    def __init__(self, punctuator: Punctuator, classifier: SlotClassifier | None = None) -> None:
         """Raises ConfigError for a model that was not trained for such questions, unless `classifier` answers them."""
         self._punctuator = punctuator
         self._classifier = classifier or SlotClassifier(punctuator.model, punctuator.decoding)
@@ -127,7 +120,7 @@ class DelayDecider:
         It is new after a resume, and if the state's memory is of another lookahead, style, model or policy.
         """
         memory = state.memory
-        if memory is not None and memory.n_words >= state.start and self._encoder.owns(memory):
+        if memory is not None and memory.n_words >= state.start and memory.owner == self._encoder.owner:
             return memory
         # The model will read the words of the state again.  `n_tokens` counts them as read: without them it is the
         # position of the first one.

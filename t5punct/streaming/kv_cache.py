@@ -106,32 +106,31 @@ class StreamEncoder:
         n_layers = len(self._stack.layers)
         self._look_aheads = delay.look_aheads(n_layers)  # of each layer, in words
         self._words_waited = list(accumulate(self._look_aheads))  # how many words each layer's output lags behind
-        # How many of a stream's last words a memory can be computed from again: those that are not final, all that
-        # their states depend on, the word before these, on whose slot the next capital depends, and one more, which
-        # says whether a silence preceded that word
-        self.n_remembered_words = delay.reach_words(n_layers) + delay.words + 3
+        # How many of a stream's last words a memory can be computed from again: the word whose slot is decided next and
+        # those that it waits for, the word before it, on whose slot its capital depends, all that the states of these
+        # depend on, as each layer reaches on from what the one below saw, and one more, which says whether a silence
+        # precedes the first of them
+        n_deciding = 1 + delay.words
+        n_reached = delay.left_words * n_layers
+        self.n_remembered_words = n_deciding + 1 + n_reached + 1
         source = model.tokenizer.source([], style)
         prefix = source.ids[: source.n_prefix]  # the tokens of the style, which stand before all words
         self.n_prefix = len(prefix)
         self._farthest = self._stack.farthest  # tokens; all greater distances have the same bias
-        self._owner = (network.encoder, delay, prefix)
+        self.owner = (network.encoder, delay, prefix)  # what memories depend on, see `Memory`
         with torch.inference_mode():
             self._biases = self._stack.position_biases()
             no_tokens = self._embed([], [], [])
             first_layer = self._stack.layers[0]
             no_keys = no_tokens.with_rows(_keys_and_values(first_layer, first_layer.read(no_tokens.rows)))
             layers = (LayerMemory(no_keys, waiting=no_tokens),) * n_layers
-            self._empty_memory = Memory(layers, n_words=0, n_tokens=0, final=no_tokens, owner=self._owner)
+            self._empty_memory = Memory(layers, n_words=0, n_tokens=0, final=no_tokens, owner=self.owner)
             # of each layer, the keys and values of the prefix, which all words see; none while the prefix is read
             self._prefix_keys = [no_keys.rows] * n_layers
             if prefix:
                 tokens = self._embed(prefix, [PREFIX] * self.n_prefix, range(self.n_prefix))
                 [prefix_memory] = self._read_tokens([self._empty_memory], [tokens], text_ends=False)
                 self._prefix_keys = [layer.keys.rows for layer in prefix_memory.layers]
-
-    def owns(self, memory: Memory) -> bool:
-        """Return whether a memory is of the same network, delay and style, so that this encoder can go on with it."""
-        return memory.owner == self._owner
 
     def begin(self, n_words: int = 0, n_tokens: int = 0) -> Memory:
         """Return the memory of a stream that has heard some words, of `n_tokens` tokens, and remembers none of them."""
@@ -246,7 +245,7 @@ class StreamEncoder:
         return [tokens.with_rows(part) for tokens, part in zip(ready, states, strict=True)]
 
     def _attend(self, index: int, queries: torch.Tensor, words: Sequence[_Sight]) -> torch.Tensor:
-        """Attention of words of one shape: (n_words, n_tokens, n_heads * d_kv) -> the same shape."""
+        """Return attention's results for words of one shape, of the shape of queries: (n_words, n_tokens, n_inner)."""
         layer = self._stack.layers[index]
         prefix = self._prefix_keys[index]
         # (n_words, n_keys, 2 * n_heads * d_kv): keys and values of the prefix, then those that the word sees

@@ -28,7 +28,7 @@ from ..text.words import Word, checked_text, words_of
 from ..transcripts.items import pause_of, seconds
 from ..windows.plan import View, Window
 from ..windows.votes import Vote
-from .deciding import Classify, Decider, DelayDecider, Look, Seq2Seq
+from .deciding import Classify, DelayDecider, Look, Seq2Seq
 from .policies import StreamConfig, make_policy
 from .state import StreamState, Times
 
@@ -66,7 +66,7 @@ class Streams:
     """Any number of streams that share one model.  The caller keeps the streams' states, which are values."""
 
     def __init__(
-        self, punctuator: Punctuator, config: StreamConfig | None = None, decider: Decider | None = None
+        self, punctuator: Punctuator, config: StreamConfig | None = None, decider: Seq2Seq | Classify | None = None
     ) -> None:
         """decider: replaces the one that the config names.
 
@@ -89,7 +89,7 @@ class Streams:
             punctuator.window_input([Word("a")] * self.config.window)  # raises ConfigError if it is too long
         self._policy = make_policy(self.config)
         self._n_kept = self.config.window  # words that a state holds, for the model to read
-        self._decider: Decider
+        self._decider: Seq2Seq | Classify | DelayDecider
         if decider is not None:
             self._decider = decider
         elif self.config.policy == "delay":

@@ -27,7 +27,6 @@ from torch.nn.functional import dropout
 
 from ..config import check
 from .encoder import Encoder
-from .task import TaskConfig
 from .tokenization import Source
 
 LEFT_WORDS = 32  # how many words a layer sees to the left by default
@@ -54,10 +53,6 @@ class Delay:
             expected=f"0 to {MOST_WORDS}, and 1 to {MOST_WORDS}", fix="check the delay",
         )  # fmt: skip
 
-    @classmethod
-    def of_task(cls, words: int, task: TaskConfig) -> Delay:
-        return cls(words, task.delay_left_words or LEFT_WORDS, tuple(task.delay_layers))
-
     def look_aheads(self, n_layers: int) -> tuple[int, ...]:
         """Return the words that each layer sees to the right, the first layer first; their sum is `words`."""
         if self.layers:
@@ -65,10 +60,6 @@ class Delay:
             return tuple(turns.count(layer) for layer in range(n_layers))
         shares = [self.words * n_below // n_layers for n_below in range(n_layers + 1)]
         return tuple(upper - lower for lower, upper in pairwise(shares))
-
-    def reach_words(self, n_layers: int) -> int:
-        """Count the words to the left that a state depends on: each layer reaches on from what the one below saw."""
-        return self.left_words * n_layers
 
 
 def token_words(source: Source) -> tuple[int, ...]:

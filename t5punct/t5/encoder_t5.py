@@ -44,16 +44,7 @@ class EncoderT5(UMT5ForConditionalGeneration):  # type: ignore[misc]
         UMT5PreTrainedModel.__init__(self, config)  # umT5's own would make a T5 encoder
         self.model_dim = config.d_model
         self.shared = nn.Embedding(config.vocab_size, config.d_model)
-        values = dict(config.encoder or {})
-        encoder_config = AutoConfig.for_model(values.pop("model_type"), **values)
-        if encoder_config.model_type == UMT5Config.model_type:
-            encoder_config.use_cache = False  # an encoder has none
-            self.encoder = UMT5Stack(encoder_config)
-        else:
-            try:
-                self.encoder = AutoModel.from_config(encoder_config, add_pooling_layer=False)
-            except TypeError:  # a kind without a pooling layer
-                self.encoder = AutoModel.from_config(encoder_config)
+        self.encoder = _encoder_of(dict(config.encoder or {}))
         decoder_config = copy.deepcopy(config)
         decoder_config.is_decoder = True
         decoder_config.num_layers = config.num_decoder_layers
@@ -62,10 +53,11 @@ class EncoderT5(UMT5ForConditionalGeneration):  # type: ignore[misc]
         self.decoder = UMT5Stack(decoder_config)
         self.memory = memory_of(config)
         self.lm_head = nn.Linear(config.d_model, config.vocab_size, bias=False)
+        # all three have the embeddings of words: `post_init` makes them `shared`
         words = self.encoder.get_input_embeddings()
-        name = next(name for name, module in self.encoder.named_modules() if module is words)
-        tied = (f"encoder.{name}", "decoder.embed_tokens", "lm_head")
-        self._tied_weights_keys = {f"{key}.weight": "shared.weight" for key in tied}
+        name_of_words = next(name for name, module in self.encoder.named_modules() if module is words)
+        tied = (f"encoder.{name_of_words}", "decoder.embed_tokens", "lm_head")
+        self._tied_weights_keys = {f"{name}.weight": "shared.weight" for name in tied}
         self.post_init()
 
     def forward(
@@ -118,6 +110,18 @@ class EncoderT5(UMT5ForConditionalGeneration):  # type: ignore[misc]
             return encoder_outputs
         memory = self.memory(encoder_outputs[0], input_ids, self.shared)
         return BaseModelOutput(last_hidden_state=memory)
+
+
+def _encoder_of(values: dict[str, Any]) -> Any:
+    """Return the encoder of a config that transformers has saved, with weights by chance."""
+    config = AutoConfig.for_model(values.pop("model_type"), **values)
+    if config.model_type == UMT5Config.model_type:
+        config.use_cache = False  # an encoder has none
+        return UMT5Stack(config)
+    try:
+        return AutoModel.from_config(config, add_pooling_layer=False)
+    except TypeError:  # a kind without a pooling layer
+        return AutoModel.from_config(config)
 
 
 AutoConfig.register(ENCODER_T5, EncoderT5Config)

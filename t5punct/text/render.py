@@ -14,17 +14,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from ..config import check, check_range
-from .marks import (
-    DISFLUENT,
-    NO_MARKS,
-    OPENING,
-    OTHER_SCRIPTS,
-    Alphabet,
-    Case,
-    apply_case,
-    case_of,
-    ends_sentence,
-)
+from .marks import DISFLUENT, NO_MARKS, OPENING, OTHER_SCRIPTS, Alphabet, Case, apply_case, case_of, ends_sentence
 from .spelling import keeps_letters
 from .spelling_table import NO_SPELLINGS, SpellingTable
 from .words import Word

@@ -11,7 +11,6 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from io import StringIO
-from itertools import chain
 from pathlib import Path
 
 from ..errors import ConfigError, InputError
@@ -39,10 +38,10 @@ Writer = Callable[[Sequence[WrittenItem], str], Iterable[str]]
 class Format:
     """A kind of file.
 
-    suffixes: of its files' names.  mimes: its content types; the first one is written.  reader: of lines; json_reader:
-    of json, as a whole.  writer: of any transcript's items, with the name of its file; cue_writer: of cues.  rewriter:
-    of the items of a file of this format.  opening: matches the begin of its files, by which they are known if their
-    name says that they are text.
+    suffixes: of its files' names.  mimes: its content types; the first one is written.  reader: of lines; json has
+    none, as it is read as a whole.  writer: of any transcript's items, with the name of its file; cue_writer: of cues.
+    rewriter: of the items of a file of this format.  opening: matches the begin of its files, by which they are known
+    if their name says that they are text.
     """
 
     name: str
@@ -53,7 +52,6 @@ class Format:
     opening: re.Pattern[str] | None = None
     cue_writer: Callable[[Sequence[WrittenCue]], str] | None = None
     rewriter: Callable[[Iterable[WrittenItem]], Iterator[str]] = iter_pieces
-    json_reader: Callable[[str, Alphabet | None, str], RecogniserJson] | None = None
     is_plain: bool = False  # a text, without times and tags
     is_table: bool = False  # a line for each word: a removed word would leave the rest of its line
 
@@ -77,14 +75,14 @@ FORMATS = {
         Format("ctm", (".ctm",), ("text/plain",), read_ctm, write_ctm, is_table=True),
         Format("tsv", (".tsv",), ("text/tab-separated-values",), read_table, write_tsv, is_table=True),
         Format("csv", (".csv",), ("text/csv",), read_csv, write_csv, rewriter=write_cells, is_table=True),
-        Format("json", _JSON, ("application/json",), None, write_json, _JSON_OPENING, json_reader=RecogniserJson.read),
+        Format("json", _JSON, ("application/json",), None, write_json, _JSON_OPENING),
         Format("html", (".html", ".htm"), ("text/html",), None, review_page),
     )
 }
-_INPUT_FORMATS = [format for format in FORMATS.values() if format.reader or format.json_reader]
-INPUTS = tuple(format.name for format in _INPUT_FORMATS)
+_LINE_READERS = {format.name: format.reader for format in FORMATS.values() if format.reader}
+INPUTS = (*_LINE_READERS, "json")
 OUTPUTS = tuple(format.name for format in FORMATS.values() if format.writer or format.cue_writer)
-SUFFIXES = {suffix: format.name for format in _INPUT_FORMATS for suffix in format.suffixes}
+SUFFIXES = {suffix: name for name in INPUTS for suffix in FORMATS[name].suffixes}
 RECORDINGS = (
     ".mp3", ".wav", ".m4a", ".flac", ".ogg", ".opus", ".aac", ".wma", ".aiff", ".amr",
     ".mp4", ".mkv", ".mov", ".webm", ".avi", ".mpg", ".mpeg", ".wmv",
@@ -149,10 +147,12 @@ class Transcript:
 
     def pieces(self, written: Iterable[WrittenItem]) -> Iterator[str]:
         """Yield the pieces of the file in its own format; `written` are its items."""
-        if self.json is None:
-            pieces = FORMATS[self.format].rewriter(written)
-            return (piece.replace("\n", "\r") for piece in pieces) if self.line_end == OLD_LINE_END else pieces
-        return self.json.pieces(item for item in written if isinstance(item, WrittenWord))
+        if self.json is not None:
+            return self.json.pieces(item for item in written if isinstance(item, WrittenWord))
+        pieces = FORMATS[self.format].rewriter(written)
+        if self.line_end == OLD_LINE_END:
+            return (piece.replace("\n", OLD_LINE_END) for piece in pieces)
+        return pieces
 
 
 def format_of(source: str | Path) -> str:
@@ -197,41 +197,39 @@ def transcript_of(
     format = format_of(name) if format is None else format
     if format not in INPUTS:
         raise ConfigError(f"format {format!r}", expected=f"one of {', '.join(INPUTS)}", fix="check --format")
-    lines = iter(lines)
-    first = next(lines, "")
-    if OLD_LINE_END in first and not first.endswith("\n"):  # of an old Mac: the first line is the whole file
-        line_end = OLD_LINE_END
-        lines = chain(StringIO(first, newline=None), lines)  # None: its lines end in `\n`
-    else:
-        line_end = "\r\n" if first.endswith("\r\n") else "\n"
-        lines = chain(StringIO(first, newline="\n"), lines)
-    if is_guess and format == "text":
-        lines = [*lines]
-        if mistake := opening_mistake(lines, "standard input" if name == STANDARD else name):
-            raise mistake
-        if are_ctm(lines):
-            format = "ctm"
-        elif _are_table(lines):
-            format = "tsv"
-    reader = FORMATS[format].reader
-    json_reader = FORMATS[format].json_reader
-    if json_reader:
-        text = first if line_end == OLD_LINE_END else "".join(lines)  # a json keeps its line ends
-        json = json_reader(text, alphabet, name)
+    lines = [*lines]
+    if format == "json":
+        json = RecogniserJson.read("".join(lines), alphabet, name)
         transcript = Transcript([*join_same_speakers(json.items)], format, json)
         has_content = True
-    elif reader:
-        lines = iter(lines)
-        first = next(lines, "")
-        items: list[Item] = [Kept(BOM)] if first.startswith(BOM) else []
-        body = chain([first.removeprefix(BOM)] if first else [], lines)
-        items += join_same_speakers(reader(body, alphabet))
+    else:
+        first_line = lines[0] if lines else ""
+        line_end = "\r\n" if first_line.endswith("\r\n") else "\n"
+        if OLD_LINE_END in first_line and not first_line.endswith("\n"):  # on an old Mac it is the whole file
+            line_end = OLD_LINE_END
+            lines[:1] = StringIO(first_line, newline=None)  # None: its lines end in `\n`
+        if is_guess and format == "text":
+            format = _format_of_text(lines, name)
+        items = list[Item]()
+        if lines and lines[0].startswith(BOM):
+            items.append(Kept(BOM))
+            lines[0] = lines[0].removeprefix(BOM)
+        items += join_same_speakers(_LINE_READERS[format](lines, alphabet))
         transcript = Transcript(items, format, line_end=line_end)
         has_content = any(isinstance(item, Kept) and item.text != BOM and not item.text.isspace() for item in items)
     has_words = any(isinstance(item, SpokenWord) for item in transcript.items)
     if has_content and not has_words and not transcript.is_plain:
         _log.warning("%s: no words were found in it as %s", name, format)
     return transcript
+
+
+def _format_of_text(lines: Sequence[str], name: str) -> str:
+    """Return `ctm` or `tsv` for a file that is named as text but has rows, else `text`; refuse other formats."""
+    if mistake := opening_mistake(lines, "standard input" if name == STANDARD else name):
+        raise mistake
+    if are_ctm(lines):
+        return "ctm"
+    return "tsv" if _are_table(lines) else "text"
 
 
 def _are_table(lines: Sequence[str]) -> bool:

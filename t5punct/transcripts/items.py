@@ -58,6 +58,10 @@ class Kept:
     cue: Cue | None = None
 
     @property
+    def in_file(self) -> str:
+        return self.text
+
+    @property
     def shown(self) -> str:
         """The text that readers see in other formats: a label or a direction; empty for layout."""
         return "" if self.role is Role.LAYOUT else (self.bare or self.text).strip()
@@ -152,11 +156,12 @@ def numbered_texts(items: Iterable[Item]) -> list[list[tuple[int, SpokenWord]]]:
 
 def in_file_order(items: Sequence[Item], words: Iterable[AnnotatedWord]) -> Iterator[AnnotatedWord]:
     """Return words in the order of the file.  `words` are in the order of `numbered_texts`: text after text."""
-    if len({item.cue.stream for item in items if isinstance(item, SpokenWord) and item.cue}) < 2:
+    streams = {item.cue.stream for item in items if isinstance(item, SpokenWord) and item.cue}
+    if len(streams) < 2:  # one text ends where the next one begins
         return iter(words)
     numbers = [number for text in numbered_texts(items) for number, _ in text]
-    ordered = sorted(zip(numbers, words, strict=True), key=lambda pair: pair[0])
-    return (word for _, word in ordered)
+    word_of_number = dict(zip(numbers, words, strict=True))
+    return (word_of_number[number] for number in range(len(numbers)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,6 +180,14 @@ class WrittenWord:
     def in_file(self) -> str:
         """What its file has for the word, with what follows it."""
         return self.spoken.with_text(self.annotated.text)
+
+    @property
+    def shown(self) -> str:
+        return self.annotated.text
+
+    @property
+    def cue(self) -> Cue | None:
+        return self.spoken.cue
 
 
 WrittenItem = Kept | WrittenWord
@@ -202,13 +215,13 @@ def texts_together(written: Iterable[WrittenItem]) -> Iterator[WrittenItem]:
     texts = list[list[WrittenItem]]()
     open_texts = dict[str, list[WrittenItem]]()  # of each stream
     for item in written:
-        cue = item.cue if isinstance(item, Kept) else item.spoken.cue
-        stream = cue.stream if cue else ""
+        stream = item.cue.stream if item.cue else ""
         begins_text = isinstance(item, Kept) and item.breaks and item.role is not Role.DIRECTION
+        is_label = isinstance(item, Kept) and item.role is Role.SPEAKER
         if begins_text or stream not in open_texts:
             open_texts[stream] = [Kept("", breaks=True)] if texts else []
             texts.append(open_texts[stream])
-        elif isinstance(item, Kept) and item.role is Role.SPEAKER:
+        elif is_label:  # inside a text
             continue
         open_texts[stream].append(item)
     return chain.from_iterable(texts)
@@ -233,7 +246,7 @@ def seconds(start_ms: int | None, end_ms: int | None) -> dict[str, float]:
 
 def iter_pieces(written: Iterable[WrittenItem]) -> Iterator[str]:
     """Yield the pieces of the file that the items are."""
-    return (item.text if isinstance(item, Kept) else item.in_file for item in written)
+    return (item.in_file for item in written)
 
 
 def leave_out_removed(written: Iterable[WrittenItem]) -> list[WrittenItem]:
@@ -243,40 +256,42 @@ def leave_out_removed(written: Iterable[WrittenItem]) -> list[WrittenItem]:
         if isinstance(item, Kept) or not item.annotated.is_removed:
             remaining.append(item)
             continue
-        rest = item.in_file  # of the removed word: its tags, and the white space behind it
+        remains = item.in_file  # the removed word has no text: its tags, and the white space behind it
         before = remaining.pop() if remaining else Kept("")
         if isinstance(before, WrittenWord):
-            after = join_around_removed(before.spoken.after, rest)
+            after = join_around_removed(before.spoken.after, remains)
             remaining.append(replace(before, spoken=replace(before.spoken, after=after)))
-        elif before.role is Role.SPEAKER and before.shown in _DASHES and "\n" in rest:
+        elif before.role is Role.SPEAKER and before.shown in _DASHES and "\n" in remains:
             # the line had nothing but its dash and this word, so nothing stays of it
             remaining.append(Kept("", before.breaks, cue=before.cue))
         else:
-            text = join_around_removed(before.text, rest)
+            text = join_around_removed(before.text, remains)
             bare = before.bare or before.text  # what it shows is not changed by tags of the removed word
             remaining.append(replace(before, text=text, bare=bare))
     return remaining
 
 
-def join_around_removed(before: str, left: str) -> str:
-    """Join what stands before a removed word with what it leaves: tags, and the white space behind it.
+def join_around_removed(before: str, remains: str) -> str:
+    """Join what stands before a removed word with what remains of the word: tags, and the white space behind it.
 
-    Of the white space on both sides, the one with more line ends stays.  So no line is left empty but the first.
+    Of the white space on both sides, the one with more line ends stays.  So no line becomes empty but the first.
 
-    >>> [join_around_removed(before, left) for before, left in (("we ", "\\n"), ("we\\n", "<i> "), ("we ", " <i>"))]
+    >>> [join_around_removed(*texts) for texts in (("we ", "\\n"), ("we\\n", "<i> "), ("we ", " <i>"))]
     ['we\\n', 'we\\n<i>', 'we <i>']
     """
     body = before.rstrip()
-    rest = left.rstrip()
+    tags = remains.rstrip()
     space_before = before[len(body) :]
-    space_behind = left[len(rest) :]
-    if space_before and rest[:1].isspace():  # the tags belong to the next word
-        return before + rest.lstrip() + space_behind
-    if "\n" in space_before and rest:  # the tags stay on their line
-        return before + rest.lstrip() + (space_behind if "\n" in space_behind else "")
-    if space_before.count("\n") == space_behind.count("\n"):
-        return body + rest + (space_before if left else "")
-    return body + rest + max(space_before, space_behind, key=lambda space: space.count("\n"))
+    space_behind = remains[len(tags) :]
+    if space_before and tags[:1].isspace():  # the tags belong to the next word
+        return before + tags.lstrip() + space_behind
+    if "\n" in space_before and tags:  # the tags stay on their line
+        return before + tags.lstrip() + (space_behind if "\n" in space_behind else "")
+    if not remains and "\n" not in space_before:  # nothing follows on the line
+        return body
+    n_line_ends_before = space_before.count("\n")
+    n_line_ends_behind = space_behind.count("\n")
+    return body + tags + (space_behind if n_line_ends_behind > n_line_ends_before else space_before)
 
 
 def add_pauses(items: Sequence[Item], pauses_ms: Sequence[int]) -> list[Item]:

@@ -104,9 +104,11 @@ def _code(lines: Sequence[str]) -> set[int]:
         if match is None:
             continue
         fence = match[1] or match[2]
+        is_bare = not line.lstrip(" \t>").strip().strip(fence[0])  # nothing else stands on its line
         if not opening:
-            begin, opening = index, fence
-        elif fence.startswith(opening) and not line.lstrip(" \t>").strip().strip(fence[0]):
+            opening = fence
+            begin = index
+        elif fence.startswith(opening) and is_bare:
             code.update(range(begin, index + 1))
             opening = ""
     return code

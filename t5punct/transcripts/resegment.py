@@ -111,31 +111,29 @@ def _show_longer(cues: Sequence[WrittenCue], config: ResegmentConfig) -> list[Wr
     return longer
 
 
-def _borrow_time(cues: list[WrittenCue], number: int, config: ResegmentConfig) -> None:
+def _borrow_time(cues: list[WrittenCue], index: int, config: ResegmentConfig) -> None:
     """Begin a brief cue earlier or end it later: in the silence before it, or in time that a neighbour can spare."""
-    cue = cues[number]
+    cue = cues[index]
     least_ms = config.least_ms
     missing_ms = least_ms - (cue.end_ms - cue.start_ms)
-    if number and cues[number - 1].start_ms < cue.start_ms:  # else the cue before is another channel's
-        before = cues[number - 1]
+    if index and cues[index - 1].start_ms < cue.start_ms:  # else the cue before is another channel's
+        before = cues[index - 1]
         free_ms = max(0, cue.start_ms - before.end_ms)
         spare_ms = max(0, before.end_ms - before.start_ms - least_ms) if before.end_ms <= cue.start_ms else 0
         lent_ms = min(missing_ms, free_ms + spare_ms)
         cue = replace(cue, start_ms=cue.start_ms - lent_ms)
         missing_ms -= lent_ms
-        cues[number - 1] = replace(before, end_ms=min(before.end_ms, cue.start_ms))
-    if number + 1 < len(cues) and cue.end_ms <= cues[number + 1].start_ms:
-        after = cues[number + 1]
+        cues[index - 1] = replace(before, end_ms=min(before.end_ms, cue.start_ms))
+    if index + 1 < len(cues) and cue.end_ms <= cues[index + 1].start_ms:
+        after = cues[index + 1]
         lent_ms = min(missing_ms, max(0, after.end_ms - cue.end_ms - least_ms))
         cue = replace(cue, end_ms=cue.end_ms + lent_ms)
-        cues[number + 1] = replace(after, start_ms=max(after.start_ms, cue.end_ms))
-    cues[number] = cue
+        cues[index + 1] = replace(after, start_ms=max(after.start_ms, cue.end_ms))
+    cues[index] = cue
 
 
 def _tokens(written: Iterable[WrittenItem]) -> Iterator[_Token]:
     """Yield words with the labels and stage directions beside them, and directions that have their own cues."""
-    lead = list[str]()  # the labels and directions before the next word
-    begins_turn = True
     words: list[WrittenWord | None] = [None]
     gaps = [list[Kept]()]  # what stands behind each word; the first one: before all words
     for item in written:
@@ -144,36 +142,42 @@ def _tokens(written: Iterable[WrittenItem]) -> Iterator[_Token]:
         else:
             words.append(item)
             gaps.append([])
-    for word, between, after in zip(words, gaps, [*words[1:], None], strict=True):
+    has_words = len(words) > 1
+    lead = list[str]()  # the labels and directions before the next word
+    begins_turn = True
+    for word, gap, next_word in zip(words, gaps, [*words[1:], None], strict=True):
         cue = word.spoken.cue if word else None
-        following = after.spoken.cue if after else None
-        visible = [part for part in between if part.shown]
-        with_own_cue = list[Kept]()  # directions in whose cue no word is
-        for part in visible:
-            is_apart = part.cue is not None and part.cue.has_times and part.cue not in (cue, following)
-            if (part.role is Role.DIRECTION and part.breaks and is_apart) or not (word or after):
-                with_own_cue.append(part)
-        beside = [part for part in visible if part not in with_own_cue]
+        next_cue = next_word.spoken.cue if next_word else None
+        apart = list[Kept]()  # directions in whose cue no word is
+        beside = list[Kept]()  # labels and other directions
+        for kept in gap:
+            if not kept.shown:
+                continue
+            is_cue_free = kept.cue is not None and kept.cue.has_times and kept.cue not in (cue, next_cue)
+            if not has_words or (kept.role is Role.DIRECTION and kept.breaks and is_cue_free):
+                apart.append(kept)
+            else:
+                beside.append(kept)
         n_behind = 0
         if word:
-            n_behind = _n_behind(beside, cue, following) if after else len(beside)
-            text = " ".join([*lead, word.annotated.text, *(part.shown for part in beside[:n_behind])])
+            n_behind = _n_behind(beside, cue, next_cue) if next_word else len(beside)
+            text = " ".join([*lead, word.annotated.text, *(kept.shown for kept in beside[:n_behind])])
             yield _Token(text, word.separator, begins_turn, word.spoken)
-            begins_turn = any(part.breaks for part in between)
-        for own_cue, group in groupby(with_own_cue, key=lambda part: part.cue):
+            begins_turn = any(kept.breaks for kept in gap)
+        lead = [kept.shown for kept in beside[n_behind:]]
+        for own_cue, group in groupby(apart, key=lambda kept: kept.cue):
             if own_cue and own_cue.has_times:  # without times it is left out
-                text = " ".join(part.shown for part in group)
+                text = " ".join(kept.shown for kept in group)
                 spoken = SpokenWord(Word(text), cue=own_cue, start_ms=own_cue.start_ms, end_ms=own_cue.end_ms)
                 yield _Token(text, NO_MARKS, True, spoken)
-        lead = [part.shown for part in beside[n_behind:]]
 
 
-def _n_behind(parts: Sequence[Kept], cue: Cue | None, following: Cue | None) -> int:
+def _n_behind(parts: Sequence[Kept], cue: Cue | None, next_cue: Cue | None) -> int:
     """Return how many of the first parts between two words are shown with the word before them.
 
-    These are stage directions at the end of its cue or of a line.  cue, following: those of the two words.
+    These are stage directions at the end of its cue or of a line.  cue, next_cue: those of the two words.
     """
-    cue_ends = cue is not None and cue != following
+    cue_ends = cue is not None and cue != next_cue
     for n_behind, part in enumerate(parts):
         is_at_end = (cue_ends and part.cue == cue) or "\n" in part.text
         if part.role is not Role.DIRECTION or not is_at_end:
@@ -192,16 +196,17 @@ def words_with_times(written: Iterable[WrittenItem]) -> Iterator[tuple[WrittenWo
 def _with_times(tokens: Iterable[_Token]) -> Iterator[_Token]:
     """Yield tokens with times.  Words without times share the time between those around them, or that of their cue."""
     all_tokens = list(tokens)
-    waiting = list[_Token]()  # tokens since `start_ms`, as no word's end is known since
-    start_ms: int | None = None
-    cue_before: Cue | None = None
     # all speakers of a cue share its time
     cues = [token.spoken.cue and replace(token.spoken.cue, speaker="") for token in all_tokens]
+    cue_before: Cue | None = None
+    waiting = list[_Token]()  # tokens since `start_ms`, as no word's end is known since
+    start_ms: int | None = None
     for token, following, cue, next_cue in zip_longest(all_tokens, all_tokens[1:], cues, cues[1:]):
-        if not waiting:  # it starts when it says, or with its cue, or when the word before it ended
-            cue_start_ms = cue.start_ms if cue and cue != cue_before else None
-            known_ms = (token.spoken.start_ms, cue_start_ms, start_ms)
-            start_ms = next((ms for ms in known_ms if ms is not None), None)
+        # the first one starts when it says, or with its cue, or when the word before it ended
+        if not waiting and token.spoken.start_ms is not None:
+            start_ms = token.spoken.start_ms
+        elif not waiting and cue and cue != cue_before and cue.start_ms is not None:
+            start_ms = cue.start_ms
         cue_before = cue
         waiting.append(token)
         # it ends when it says, or with its cue, or when the next word starts; else that is not known yet
@@ -218,10 +223,7 @@ def _with_times(tokens: Iterable[_Token]) -> Iterator[_Token]:
 
 
 def _share_time(tokens: Sequence[_Token], start_ms: int | None, end_ms: int | None) -> Iterator[_Token]:
-    """Divide a span of time among tokens by their lengths; of a span with one known end, none is left to divide.
-
-    Raises InputError if neither the start nor the end is known.
-    """
+    """Divide a span of time among tokens by their lengths; a span with only one known end is empty."""
     start_ms = end_ms if start_ms is None else start_ms
     end_ms = start_ms if end_ms is None else end_ms
     if start_ms is None or end_ms is None:

@@ -71,24 +71,27 @@ def _paragraphs(written: Iterable[WrittenItem]) -> Iterator[str]:
     lead = ""  # white space before the next paragraph's first item
     begin_ms: int | None = None  # of the paragraph's speech
     for item in written:
-        start_ms = None if isinstance(item, Kept) else item.spoken.start_ms
-        if start_ms is None and not isinstance(item, Kept) and item.spoken.cue:
-            start_ms = item.spoken.cue.start_ms
+        start_ms: int | None = None  # of a word
+        if isinstance(item, WrittenWord):
+            start_ms = item.spoken.start_ms
+            if start_ms is None and item.cue:
+                start_ms = item.cue.start_ms
         is_long = start_ms is not None and begin_ms is not None and start_ms - begin_ms >= _PART_MS
         if line_ended or (is_long and sentence_ended):
             yield _BREAK + _escaped(lead)
             lead = ""
             begin_ms = None
         begin_ms = start_ms if begin_ms is None else begin_ms
-        text = item.text if isinstance(item, Kept) else item.spoken.after
+        text = item.spoken.after if isinstance(item, WrittenWord) else item.text
         line, newline, behind = text.rpartition("\n")
         line_ended = newline != ""
-        lead = behind if line_ended else ""
-        text = _escaped(line + newline if line_ended else text)
+        if line_ended:
+            lead = behind
+            text = line + newline
         if isinstance(item, Kept):
-            yield f"<b>{text}</b>" if item.shown else text
+            yield f"<b>{_escaped(text)}</b>" if item.shown else _escaped(text)
         else:
-            yield _span(item) + text
+            yield _span(item) + _escaped(text)
             sentence_ended = ends_sentence(item.separator)
     yield _escaped(lead) + "</p>"
 

@@ -51,15 +51,13 @@ def read_plain(lines: Iterable[str], alphabet: Alphabet | None = None, *, are_ap
     Heads of lines (`heads.py`), headings, tables, code and tags (`markup.py`) are kept.  All lines are read first, as
     many of these are known only from the whole file.  are_apart: each line is a text of its own.
     """
-    unread = [*lines]
-    layout = layout_lines(unread)
-    tags = HTML_TAGS if has_html(unread) else None
-    heads = Heads.of([line for number, line in enumerate(unread) if number not in layout] if layout else unread)
+    lines = [*lines]
+    layout = layout_lines(lines)
+    tags = HTML_TAGS if has_html(lines) else None
+    heads = Heads.of([line for number, line in enumerate(lines) if number not in layout] if layout else lines)
     group = ""  # the last speaker or recording that a head named
-    unread.reverse()  # lines are taken off the end, so that a long text is not held twice
     items = list[Item]()
-    for number in range(len(unread)):
-        line = unread.pop()
+    for number, line in enumerate(lines):
         if number in layout:
             items.append(Kept(line, breaks=True))
             continue
@@ -123,78 +121,77 @@ def read_line(
     """
     bare = remove_tags(line, markup)
     text = bare.text
+    read_words = partial(_words, alphabet=alphabet, cue=cue, markup=markup)
     label = label_of(text, known_labels) if labels else None
     if label is None and dashes:
         label = _DASH.match(text)
-    begin = 0  # of what is not yielded yet
     if label:
-        begin = bare.starts[label.end()]
-        yield Kept(line[:begin], True, Role.SPEAKER, label[0], cue)
-    opens_line = not label  # whether the next words are the line's first: there `1.` is an item of a list
+        yield Kept(line[: bare.starts[label.end()]], True, Role.SPEAKER, label[0], cue)
+    n_label = label.end() if label else 0
     # known words in brackets are a direction anywhere.  At the begin of speech any words in brackets are one: behind a
     # label, or if they alone are in capitals, as in `(DOOR SLAMS) who is it`
-    begin_of_speech = label.end() if label else 0
-    opening = _IN_BRACKETS.match(text, begin_of_speech)
+    opening = _IN_BRACKETS.match(text, n_label)
     if opening and not label:
         is_loud = opening[0].isupper() and len(opening[0].split()) > 1 and not text[opening.end() :].isupper()
         opening = opening if is_loud else None
+    others = _DIRECTION.finditer(text, opening.end() if opening else n_label)
     has_turns = BARE_TURN in known_labels or text.lstrip().startswith(BARE_TURN)  # else `>>` may be code
-    others = _DIRECTION.finditer(text, opening.end() if opening else begin_of_speech)
+    begin = bare.starts[n_label] if label else 0  # of what is not yielded yet
+    opens_line = not label  # whether the next words are the line's first: there `1.` is an item of a list
     for match in chain([opening] if opening else [], others):
         shown = match[0]
-        if match.lastgroup == "turn":
+        role = _ROLES.get(match.lastgroup or "", Role.DIRECTION)
+        if role is Role.SPEAKER:
             turn = label_of(text[match.start() : match.start() + OPENING_CHARS])  # `>> ` or `>> JOHN: `
             if turn is None or not (has_turns or ":" in turn[0]):
                 continue
             shown = turn[0]
         start = bare.starts[match.start()]
         stop = bare.starts[match.start() + len(shown)]
-        yield from _words(line[begin:start], alphabet, cue, markup, opens_line)
-        role = _ROLES.get(match.lastgroup or "", Role.DIRECTION)
+        yield from read_words(line[begin:start], opens_line=opens_line)
         # `[inaudible]` stands for words, so it is part of a sentence
         breaks = role is not Role.LAYOUT and _IS_UNHEARD.match(shown) is None
         yield Kept(line[start:stop], breaks, role, shown, cue)
         begin = stop
         opens_line = opens_line and role is Role.LAYOUT and not line[:start].strip()
-    yield from _words(line[begin:], alphabet, cue, markup, opens_line)
+    yield from read_words(line[begin:], opens_line=opens_line)
 
 
 def _words(
-    raw: str, alphabet: Alphabet | None, cue: Cue | None, markup: re.Pattern[str] | None, opens_line: bool
+    raw: str, alphabet: Alphabet | None, cue: Cue | None, markup: re.Pattern[str] | None, *, opens_line: bool
 ) -> Iterator[Item]:
     """Yield the words of a part of a line; white space and tags before the first word are kept."""
     bare = remove_tags(raw, markup)
+    lead = lead_of(bare.text)
+    words = words_of(bare.text, alphabet, opens_line=opens_line)
     if bare.text is raw:  # no tags, as nearly always
-        lead = lead_of(raw)
         if lead:
             yield Kept(lead)
-        for word in words_of(raw, alphabet, opens_line=opens_line):
+        for word in words:
             yield SpokenWord(word, word.space, cue=cue)
         return
-    words = list(words_of(bare.text, alphabet, opens_line=opens_line))
-    starts = list[int]()  # where each word begins in the text without tags
-    next_start = len(lead_of(bare.text))
+    start = len(lead)  # of the next word, in the text without tags
+    raw_start = bare.starts[start] if bare.text.strip() else len(raw)  # the same with tags
+    if raw_start:
+        yield Kept(raw[:raw_start])
     for word in words:
-        starts.append(next_start)
-        next_start += len(word.raw) + len(word.space)
-    raw_starts = [*(bare.starts[start] for start in starts), len(raw)]  # the same with tags, and where all ends
-    if raw_starts[0]:
-        yield Kept(raw[: raw_starts[0]])
-    for word, start, next_raw_start in zip(words, starts, raw_starts[1:], strict=True):
         stop = start + len(word.raw)
-        after = raw[bare.ends[stop - 1] : next_raw_start]
-        yield SpokenWord(word, after, Markup.of(bare, start, stop), cue)
+        next_start = stop + len(word.space)
+        next_raw_start = bare.starts[next_start] if next_start < len(bare.text) else len(raw)
+        yield SpokenWord(word, raw[bare.ends[stop - 1] : next_raw_start], Markup.of(bare, start, stop), cue)
+        start = next_start
 
 
 def set_cue_times(items: Iterable[Item], cue: Cue) -> list[Item]:
     """Return the items of a cue, whose first word begins with the cue and whose last word ends with it."""
     all_items = list(items)
-    words = {index: item for index, item in enumerate(all_items) if isinstance(item, SpokenWord)}
+    words = {place: item for place, item in enumerate(all_items) if isinstance(item, SpokenWord)}
     if words:
-        first, last = min(words), max(words)  # may be the same word
+        first = min(words)
+        last = max(words)  # may be the first one as well
         words[first] = replace(words[first], start_ms=cue.start_ms)
         words[last] = replace(words[last], end_ms=cue.end_ms)
-    return [words.get(index, item) for index, item in enumerate(all_items)]
+    return [words.get(place, item) for place, item in enumerate(all_items)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,18 +235,19 @@ class Markup:
         """Return the word with its tags, written as `text`.
 
         A character that stays keeps the file's spelling, such as `&amp;`.  A new one stands before the tags of the next
-        one, as marks before `</i>`; but an opening mark stands behind them.
+        one, as marks before `</i>`; but an opening mark, which comes before a letter, stands behind them.
         """
-        tags = [*self.tags, ""]
+        tags = [*self.tags, ""]  # before each character, and at the end
         chars = [*self.spelled, ""]
-        new_marks = [""] * len(tags)  # before each tag
+        new_marks = [""] * len(tags)  # before each of the tags
         for step in Indel.opcodes([char.lower() for char in self.bare], [char.lower() for char in text]):
             begin = step.src_start
             new = text[step.dest_start : step.dest_end]
-            if step.tag == "equal":
+            is_before_letter = self.bare[begin : begin + 1].isalnum()
+            if step.tag == "equal":  # but for the case
                 for index, char in enumerate(new, start=begin):
                     chars[index] = self.spelled[index] if char == self.bare[index] else char
-            elif step.tag == "insert" and self.bare[begin : begin + 1].isalnum():
+            elif step.tag == "insert" and is_before_letter:
                 tags[begin] += new
             else:
                 new_marks[begin] += new

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import html
 import re
+from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -68,32 +69,36 @@ def read_ass(lines: Iterable[str], alphabet: Alphabet | None = None) -> Iterator
     names = ["layer", "start", "end", "style", "name", "marginl", "marginr", "marginv", "effect", "text"]
     ends_ms = dict[str, int | None]()  # of each stream: when its last event ends
     last_streams = dict[str, str]()  # of each style: the stream of its last event
-    speaker = ""  # of the event before
+    actor_before = ""
     for number, line in enumerate(lines):
-        kind, _, rest = line.partition(":")
-        if kind.strip() == "Format" and "text" in rest.lower():
-            names = [name.strip().lower() for name in rest.split(",")]
-        fields = rest.split(",", len(names) - 1)  # the last one, the text, may have commas
-        is_drawn = _DRAWING.search(fields[-1]) and not remove_tags(_DRAWING.sub("", fields[-1]), OVERRIDES).text.strip()
-        if kind.strip() != "Dialogue" or len(fields) < len(names) or is_drawn:
+        kind, _, line_fields = line.partition(":")
+        kind = kind.strip()
+        if kind == "Format" and "text" in line_fields.lower():
+            names = [name.strip().lower() for name in line_fields.split(",")]
+        fields = line_fields.split(",", len(names) - 1)  # the last one, the text, may have commas
+        text = fields[-1]
+        only_draws = _DRAWING.search(text) and not remove_tags(_DRAWING.sub("", text), OVERRIDES).text.strip()
+        if kind != "Dialogue" or len(fields) < len(names) or only_draws:
             yield Kept(line)
             continue
-        values = {name: field.strip() for name, field in zip(names, fields, strict=True)}
-        name = values.get("name", "")  # the actor
-        style = values.get("style", "")
-        times = [re.fullmatch(_TIME, values.get(name, "")) for name in ("start", "end")]
-        start_ms, end_ms = (_ms(*match.groups()) if match else None for match in times)
-        stream = f"{style},{name}"
+        event = {name: field.strip() for name, field in zip(names, fields, strict=True)}
+        actor = event.get("name", "")
+        style = event.get("style", "")
+        start = re.fullmatch(_TIME, event.get("start", ""))
+        end = re.fullmatch(_TIME, event.get("end", ""))
+        start_ms = _ms(*start.groups()) if start else None
+        end_ms = _ms(*end.groups()) if end else None
+        stream = f"{style},{actor}"
         another_spoke = last_streams.get(style, stream) != stream
         breaks = another_spoke and not goes_on_beside(ends_ms.get(stream), start_ms)
         ends_ms[stream] = end_ms
         last_streams[style] = stream
-        cue = Cue(number, start_ms, end_ms, name, stream)
-        yield Kept(line[: len(line) - len(fields[-1])])
-        yield speaker_label(name if name != speaker else "", cue, breaks=breaks)
-        speaker = name
+        cue = Cue(number, start_ms, end_ms, actor, stream)
+        yield Kept(line[: len(line) - len(text)])
+        yield speaker_label(actor if actor != actor_before else "", cue, breaks=breaks)
+        actor_before = actor
         items = list[Item]()
-        for piece in _NO_SPEECH.split(fields[-1]):  # breaks and drawings are pieces, too
+        for piece in _NO_SPEECH.split(text):  # breaks and drawings are pieces, too
             if _NO_SPEECH.fullmatch(piece):
                 items.append(Kept(piece))
             else:
@@ -108,20 +113,19 @@ def _read_cues(lines: Iterable[str], alphabet: Alphabet | None = None, *, is_vtt
     the next line of times, one of WebVTT at an empty line; its notes, styles, regions and settings are kept.  All lines
     are read first: labels such as `maria:` are known from the whole file.
     """
+    lines = [*lines]
+    labels = labels_of(remove_tags(line[:OPENING_CHARS], TAGS).text for line in lines)
+    read = partial(read_line, alphabet=alphabet, markup=TAGS, dashes=True, known_labels=labels)
+    is_teams = any(map(_TEAMS_TIME.match, lines))  # below the times, a line says who speaks
     cue: Cue | None = None  # None: before the first one, and between those of WebVTT
     held = list[list[Item]]()  # the lines of the cue so far, or since the cue before; each line as its items
     rolling = Rolling()
     n_cues = 0
-    line_before = ""
     speaker = ""
-    voices = list[str]()  # of the cue, the outer before the inner
-    unread = [*lines]
-    labels = labels_of(remove_tags(line[:OPENING_CHARS], TAGS).text for line in unread)
-    is_teams = any(_TEAMS_TIME.match(line) for line in unread)  # below the times, a line says who speaks
-    unread.reverse()  # lines are taken off the end, so that no line is held twice
-    while unread:
-        line = unread.pop()
-        following = unread[-1] if unread else ""
+    voices = list[str]()  # whose tags are open in the cue, the outer before the inner
+    for index, line in enumerate(lines):
+        line_before = lines[index - 1] if index else ""
+        following = lines[index + 1] if index + 1 < len(lines) else ""
         if _has_arrow(line):
             new_cue = _cue_of_times(line, n_cues, speaker)
             if new_cue:
@@ -138,34 +142,44 @@ def _read_cues(lines: Iterable[str], alphabet: Alphabet | None = None, *, is_vtt
                 yield from _items_of_cue(held, cue, rolling)
                 held = []
                 cue = None
-        elif cue is None or _is_id(line, line_before, unread, is_vtt=is_vtt):
+        elif cue is None or _is_id(lines, index, is_vtt=is_vtt):
             held.append([Kept(line)])
         elif is_teams and _has_arrow(line_before) and following.strip():  # who speaks; the next line is what is said
-            is_new = line.strip() != speaker
-            speaker = line.strip()
-            cue = replace(cue, speaker=speaker)
-            held.append([speaker_label(speaker, cue), Kept(line)] if is_new else [Kept(line)])
+            if line.strip() != speaker:
+                speaker = line.strip()
+                cue = replace(cue, speaker=speaker)
+                held.append([speaker_label(speaker, cue)])
+            held.append([Kept(line)])
         else:
-            read = partial(read_line, alphabet=alphabet, markup=TAGS, dashes=True, known_labels=labels)
-            begin = 0  # of what the last voice says
-            for voice in _VOICE.finditer(line):
-                if voice["name"] is not None:
-                    voices.append(voice["name"].strip())
-                    cut = voice.start()  # its tag stands with what it says
-                else:
-                    del voices[-1:]
-                    cut = voice.end()
-                    if not voice["more"]:  # nothing is said before the next tag
-                        continue
-                if voices and voices[-1] != speaker:
-                    held.append([*read(line[begin:cut], cue=cue)])
-                    begin = cut
-                    speaker = voices[-1]
+            for voice, piece in _split_by_voices(line, voices, speaker):
+                if voice != speaker:
+                    speaker = voice
                     cue = replace(cue, speaker=speaker)
                     held.append([speaker_label(speaker, cue)])
-            held.append([*read(line[begin:], cue=cue)])
-        line_before = line
+                held.append([*read(piece, cue=cue)])
     yield from _items_of_cue(held, cue, rolling)
+
+
+def _split_by_voices(line: str, voices: list[str], speaker: str) -> Iterator[tuple[str, str]]:
+    """Yield who speaks and what is said, for each piece of a line, with the tags of voices in it.
+
+    speaker: of the line before.  voices: whose tags are open, the outer before the inner; changed by the line's tags.
+    """
+    begin = 0  # of the next piece
+    for tag in _VOICE.finditer(line):
+        if tag["name"] is not None:
+            voices.append(tag["name"].strip())
+            cut = tag.start()  # the tag stands with what its voice says
+        else:
+            del voices[-1:]
+            cut = tag.end()
+            if not tag["more"]:  # nothing is said before the next tag
+                continue
+        if voices and voices[-1] != speaker:
+            yield speaker, line[begin:cut]
+            begin = cut
+            speaker = voices[-1]
+    yield speaker, line[begin:]
 
 
 read_srt = partial(_read_cues, is_vtt=False)
@@ -210,9 +224,9 @@ def _items_of_cue(lines: list[list[Item]], cue: Cue | None, rolling: Rolling) ->
 
 
 def _has_arrow(line: str) -> bool:
-    """Return whether a line is one of times, maybe damaged ones, with `-->` or another arrow (`->`, `–`) between them.
+    """Return whether a line has times, maybe damaged ones, with `-->` or another arrow (`->`, `–`) between them.
 
-    It is none if letters stand before the arrow, and no time in the line.
+    A line with letters before its `-->` must have a time.
     """
     start, arrow, _ = line.partition(_ARROW)
     if not arrow:
@@ -220,21 +234,22 @@ def _has_arrow(line: str) -> bool:
     return not start.strip(_TIME_CHARS) or _CLOCK.search(line) is not None
 
 
-def _is_id(line: str, before: str, unread: Sequence[str], *, is_vtt: bool) -> bool:
-    """Return whether a line is the name or the number of the cue whose times follow.
+def _is_id(lines: Sequence[str], index: int, *, is_vtt: bool) -> bool:
+    """Return whether the line at an index is the name or the number of the cue whose times follow.
 
-    unread: the lines behind it, the next one last.  Damaged files of SubRip have a number twice, or empty lines behind
-    it.  A number that follows times is speech.
+    Damaged files of SubRip have a number twice, or empty lines behind it.  A number that follows times is speech.
     """
-    is_number = line.strip().isdecimal()
+    line = lines[index].strip()
+    before = lines[index - 1] if index else ""
+    following = lines[index + 1] if index + 1 < len(lines) else ""
+    is_number = line.isdecimal()
     opens_cue = not before.strip()
-    following = unread[-1] if unread else ""
     if _has_arrow(following):
         return is_number or opens_cue
     if is_vtt or not is_number:
         return False
-    is_twice = opens_cue and line.strip() == following.strip()
-    next_filled = next((line for line in reversed(unread) if line.strip()), "")
+    is_twice = opens_cue and line == following.strip()
+    next_filled = next((lines[later] for later in range(index + 1, len(lines)) if lines[later].strip()), "")
     return is_twice or (_has_arrow(next_filled) and not _has_arrow(before))
 
 
@@ -268,34 +283,32 @@ class Rolling:
         before = [text for text, _ in self.lines_before]
         most = min(len(filled), len(before))
         n_repeated = next((n_lines for n_lines in range(most, 0, -1) if filled[:n_lines] == before[-n_lines:]), 0)
-        is_all = n_repeated == len(filled)
-        is_rolling = self.was_short or (is_short and is_all) or (is_built_up and not is_all)
+        repeats_all = n_repeated == len(filled)
+        is_rolling = self.was_short or (is_short and repeats_all) or (is_built_up and not repeats_all)
         is_far = self.end_ms is None or cue.start_ms is None or abs(cue.start_ms - self.end_ms) > _GAP_MS
         if is_far or not is_rolling:
             n_repeated = 0
-        repeated = self.lines_before[len(self.lines_before) - n_repeated :]
+        repeated = deque(self.lines_before[len(before) - n_repeated :])  # those that are not shown again yet
         self.lines_before = []
         self.end_ms = cue.end_ms
         self.was_short = is_short
         items = list[Item]()
         for line, text in zip(lines, texts, strict=True):
-            is_echo = text != "" and len(self.lines_before) < len(repeated)
-            n_words = sum(isinstance(item, SpokenWord) for item in line)
-            numbers = range(self.n_words, self.n_words + n_words)  # of the line's words in the file
-            if is_echo:
-                _, numbers = repeated[len(self.lines_before)]
+            if text and repeated:
+                _, numbers = repeated.popleft()
+                unused = iter(numbers)
+                for item in line:
+                    if isinstance(item, Kept):
+                        items.append(Kept(item.text))  # a label that is shown again ends no sentence
+                    else:
+                        items.append(Echo(item.raw + item.after, spoken=item, place=next(unused)))
             else:
+                n_words = sum(isinstance(item, SpokenWord) for item in line)
+                numbers = range(self.n_words, self.n_words + n_words)
                 self.n_words += n_words
+                items += line
             if text:
                 self.lines_before.append((text, numbers))
-            unused = iter(numbers)
-            for item in line:
-                if not is_echo:
-                    items.append(item)
-                elif isinstance(item, Kept):
-                    items.append(Kept(item.text))  # a label that is shown again ends no sentence
-                else:
-                    items.append(Echo(item.raw + item.after, spoken=item, place=next(unused)))
         return items
 
 
@@ -318,25 +331,24 @@ def own_cues(written: Iterable[WrittenItem], name: str) -> list[WrittenCue]:
 
     name: of its file, for messages.  Raises InputError for words in no cue, or in one without times.
     """
-    pieces = list[tuple[Cue | None, str]]()
+    pieces = list[tuple[Cue | None, str]]()  # what is shown, and in which cue; all speakers of a cue share it
     for item, hidden in shown_items(written):
-        # a label of json has only its bare text
-        text = item.text or item.bare if isinstance(item, Kept) else item.spoken.after
-        ends_line = any("\n" in part or "\\N" in part for part in (text, *(kept.text or kept.bare for kept in hidden)))
-        cue = item.cue if isinstance(item, Kept) else item.spoken.cue
-        shown = item.shown if isinstance(item, Kept) else item.annotated.text
+        cue = item.cue
         if isinstance(item, WrittenWord) and (cue is None or not cue.has_times):
             raise InputError(
-                f"words in no cue with times in {name}, the first of them {shown!r}",
+                f"words in no cue with times in {name}, the first of them {item.shown!r}",
                 expected="subtitles, or segments with times",
                 fix="make cues with --resegment if words have times, or write another format",
             )
         if isinstance(item, Kept) and item.role is Role.SPEAKER and pieces:  # each voice of a cue has a line
             cue_before, text_before = pieces[-1]
             pieces[-1] = cue_before, text_before[:-1] + "\n"
-        pieces.append((cue, shown + ("\n" if ends_line else " ")))
+        behind = [item.spoken.after] if isinstance(item, WrittenWord) else [item.text or item.bare]
+        behind += [kept.text or kept.bare for kept in hidden]  # a label of json has only its bare text
+        ends_line = any("\n" in text or "\\N" in text for text in behind)
+        pieces.append((cue and replace(cue, speaker=""), item.shown + ("\n" if ends_line else " ")))
     cues = list[WrittenCue]()
-    for cue, group in groupby(pieces, key=lambda piece: piece[0] and replace(piece[0], speaker="")):
+    for cue, group in groupby(pieces, key=lambda piece: piece[0]):
         if cue and cue.start_ms is not None and cue.end_ms is not None:  # without times a direction is left out
             cues.append(WrittenCue(cue.start_ms, cue.end_ms, "".join(text for _, text in group).strip()))
     return cues

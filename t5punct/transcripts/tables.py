@@ -86,37 +86,40 @@ class TableRow:
 class MarkRows:
     """A word whose marks have rows of their own behind it.  New marks are written into the first; the others go.
 
-    word: has these marks.  cell, rest: the word without them, and what follows it in its row.  rows: what stands before
-    each mark, the mark, and what stands behind it.
+    word: has these marks.  cell, behind: the word without them, and what follows it in its row.  rows: what stands
+    before each mark, the mark, and what stands behind it.
     """
 
     word: Word
     cell: str
-    rest: str
+    behind: str
     rows: tuple[tuple[str, str, str], ...]
 
     @property
     def raw(self) -> str:
-        return self.cell + self.rest + "".join(map("".join, self.rows))
+        return self.cell + self.behind + "".join(map("".join, self.rows))
 
     def rewrite(self, text: str) -> str:
         """Return the rows of the word, written as `text`: itself in its cell, its marks in their first row."""
-        read = self.word.closing_as(text)
-        new, opening = opening_apart(text)  # `¿` may come or go, so letters are compared without it
+        word = self.word.closing_as(text)
+        # `¿` may come or go, so both are compared without it
+        new, new_opening = opening_apart(text)
         old, old_opening = opening_apart(self.cell)
-        n_letters = read.n_stem - len(old_opening)
+        n_letters = word.n_stem - len(old_opening)  # without a mark that stands in the cell, as in `so.`
         if new[: len(old)].lower() == old.lower():  # `so` becomes `So,`
-            n_word = len(opening) + len(old)
-        elif new[:n_letters].lower() == old[:n_letters].lower() and not read.n_closers:  # the cell has a mark: `so.`
-            n_word = len(opening) + n_letters
+            n_in_cell = len(new_opening) + len(old)
+        elif not word.n_closers and new[:n_letters].lower() == old[:n_letters].lower():  # `so.` becomes `So,`
+            n_in_cell = len(new_opening) + n_letters
         else:  # the user's spelling, or closing quotes, which marks stand inside: only a dash gets a row
-            n_word = len(text.partition(DASH_APART)[0])
-        word = without_spaces(text[:n_word])
-        marks = "".join(text[n_word:].split())
+            n_in_cell = len(text.partition(DASH_APART)[0])
+        cell = without_spaces(text[:n_in_cell])
+        marks = "".join(text[n_in_cell:].split())
+        if not marks:
+            return cell + self.behind
         if marks == "".join(mark for _, mark, _ in self.rows):
-            return word + self.raw[len(self.cell) :]
-        lead, _, after = self.rows[0]
-        return word + self.rest + (lead + marks + after if marks else "")
+            return cell + self.raw[len(self.cell) :]
+        before_mark, _, behind_mark = self.rows[0]
+        return cell + self.behind + before_mark + marks + behind_mark
 
 
 def read_ctm(lines: Iterable[str], alphabet: Alphabet | None = None) -> Iterator[Item]:
@@ -181,26 +184,22 @@ def write_cells(written: Iterable[WrittenItem]) -> Iterator[str]:
     """Write a csv from its items, with quotes around cells that have commas now."""
     cell: list[str] | None = None  # the pieces since the first `CellEdge` of a cell; None: outside of one
     for item in written:
-        piece = item.text if isinstance(item, Kept) else item.in_file
         if not isinstance(item, CellEdge):
             if cell is None:
-                yield piece
+                yield item.in_file
             else:
-                cell.append(piece)
-        elif cell is None:
-            yield piece  # white space that a removed word left: `leave_out_removed` puts it into the item before
+                cell.append(item.in_file)
+        elif cell is None:  # the begin of a cell; its text is the white space of words that were removed before it
+            yield item.text
             cell = []
-        else:
+        else:  # the end
             text = "".join(cell)
-            yield (_quoted(text) if item.delimiter in text else text) + piece
+            yield (_quoted(text) if item.delimiter in text else text) + item.text
             cell = None
 
 
 def _whole_rows(lines: Iterable[str]) -> Iterator[str]:
-    """Yield the rows of a csv.  A row goes on in the next line while a quote is open.
-
-    Raises InputError for a quote that is not closed.
-    """
+    """Yield the rows of a csv.  A row goes on in the next line while a quote is open."""
     row = ""  # the lines of an unfinished row
     first = 0  # the number of its first line
     for number, line in enumerate(lines, start=1):
@@ -258,13 +257,18 @@ def _find_columns(rows: Sequence[Sequence[str]]) -> _Columns:
         is_segment = text_name in _SEGMENT_NAMES
         start = index.get("start")
         end = index.get("end")
-        times = [row[column] for row in rows[1:] for column in (start, end) if column is not None and column < len(row)]
-        unit_ms = 1 if is_segment and not any("." in time for time in times) else _SECOND_MS
+        have_points = any("." in _cell_of(row, start) + _cell_of(row, end) for row in rows[1:])
+        unit_ms = 1 if is_segment and not have_points else _SECOND_MS
         return _Columns(index[text_name], start, end, unit_ms, is_segment, True, index.get("speaker"))
     n_columns = max(map(len, word_rows), default=1)
-    with_text = [number for number in range(n_columns) if not _are_numbers(row[number : number + 1] for row in rows)]
+    with_text = list[int]()  # the columns that hold more than numbers
+    for column in range(n_columns):
+        filled = [row[column] for row in rows if column < len(row) and row[column].lower() not in _BLANK]
+        if any(_parse_ms(_without_marks(cell)) is None for cell in filled if not _is_marks(cell)):
+            with_text.append(column)
     cells = [_without_marks(row[0]) for row in rows if not _is_marks(row[0])]
-    has_only_times = n_columns == 1 and bool(cells) and all(map(_CLOCK.fullmatch, cells[1:] or cells))  # or a header
+    times = cells[1:] or cells  # the first cell may be a header
+    has_only_times = n_columns == 1 and bool(cells) and all(map(_CLOCK.fullmatch, times))
     if has_only_times or (n_columns > 1 and len(with_text) != 1):
         raise InputError(
             f"columns {', '.join(rows[0])}: it is not clear which of them holds words",
@@ -279,12 +283,6 @@ def _find_columns(rows: Sequence[Sequence[str]]) -> _Columns:
     return _Columns(text, start, start + 1, is_segment=is_segment)
 
 
-def _are_numbers(cells: Iterable[Sequence[str]]) -> bool:
-    """Return whether a column has numbers alone.  cells: of each row one, or none if the row is short."""
-    filled = (cell[0] for cell in cells if cell and cell[0].lower() not in _BLANK and not _is_marks(cell[0]))
-    return all(_parse_ms(_without_marks(cell)) is not None for cell in filled)
-
-
 def _without_marks(cell: str) -> str:
     """Return a cell without the marks behind its text: `1984,` is a number, too."""
     return cell.rstrip(ALL_MARKS.characters + " ")
@@ -292,26 +290,27 @@ def _without_marks(cell: str) -> str:
 
 def _rows(lines: Sequence[tuple[str, Sequence[re.Match[str]]]], delimiter: str = "") -> Iterator[TableRow | str]:
     """Yield the rows of lines and their cells; a line without words is yielded as it is.  delimiter: of a csv."""
-    columns = _find_columns([[_plain(cell) for cell in cells] for _, cells in lines if cells])
+    columns = _find_columns([[*map(_plain, cells)] for _, cells in lines if cells])
     for number, (line, cells) in enumerate(lines):
         is_header = columns.has_header and not number
         if is_header or len(cells) <= columns.text or not cells[columns.text][0].strip():
             yield line
             continue
-        start_ms = _parse_ms(_cell_of(cells, columns.start), columns.unit_ms)
-        end_ms = _parse_ms(_cell_of(cells, columns.end), columns.unit_ms)
-        cue = Cue(number, start_ms, end_ms, _cell_of(cells, columns.speaker))
+        row = [*map(_plain, cells)]
+        start_ms = _parse_ms(_cell_of(row, columns.start), columns.unit_ms)
+        end_ms = _parse_ms(_cell_of(row, columns.end), columns.unit_ms)
+        cue = Cue(number, start_ms, end_ms, _cell_of(row, columns.speaker))
         cell = cells[columns.text]
-        quoted = _QUOTED.fullmatch(cell[0])
-        begin, end = (cell.start() + index for index in (quoted.span(1) if quoted else (0, len(cell[0]))))
+        quoted = _QUOTED.fullmatch(line, *cell.span())
+        begin, end = quoted.span(1) if quoted else cell.span()
         markup = DOUBLED_QUOTES if quoted and delimiter else None
         is_segment = columns.is_segment or bool(delimiter)
         yield TableRow(line, begin, end, cue, is_segment, delimiter="" if quoted else delimiter, markup=markup)
 
 
-def _cell_of(cells: Sequence[re.Match[str]], column: int | None) -> str:
+def _cell_of(row: Sequence[str], column: int | None) -> str:
     """Return the cell of a column; empty if the table has no such column, or the row is short."""
-    return "" if column is None or column >= len(cells) else _plain(cells[column])
+    return "" if column is None or column >= len(row) else row[column]
 
 
 def _plain(cell: re.Match[str]) -> str:
@@ -373,17 +372,16 @@ def _with_mark(held: Sequence[Item], row: TableRow, alphabet: Alphabet) -> list[
     place, spoken = words[-1]
     begin = row.begin + row.text.index(mark)
     mark_row = (row.line[:begin], mark, row.line[begin + len(mark) :])
-    if isinstance(spoken.markup, MarkRows):
-        cell, rest, rows = spoken.markup.cell, spoken.markup.rest, (*spoken.markup.rows, mark_row)
+    if isinstance(spoken.markup, MarkRows):  # it has a row of a mark already
+        markup = replace(spoken.markup, rows=(*spoken.markup.rows, mark_row))
     else:
-        rest = spoken.after + "".join(item.text for item in held[place + 1 :] if isinstance(item, Kept))
-        cell, rows = spoken.raw, (mark_row,)
-    marks = _DASHES.sub(DASH_APART, "".join(mark for _, mark, _ in rows))  # a dash that touches a word is a part of it
-    words_with_marks = list(words_of(cell + marks, alphabet, opens_line=False))
-    if len(words_with_marks) > 1:  # the mark cannot stand behind this word
+        behind = spoken.after + "".join(item.text for item in held[place + 1 :] if isinstance(item, Kept))
+        markup = MarkRows(spoken.word, spoken.raw, behind, (mark_row,))
+    marks = _DASHES.sub(DASH_APART, "".join(mark for _, mark, _ in markup.rows))  # a dash that touches is of the word
+    word, *more_words = words_of(markup.cell + marks, alphabet, opens_line=False)
+    if more_words:  # the mark cannot stand behind this word
         return None
-    (word,) = words_with_marks
-    return [*held[:place], replace(spoken, word=word, after="", markup=MarkRows(word, cell, rest, rows))]
+    return [*held[:place], replace(spoken, word=word, after="", markup=replace(markup, word=word))]
 
 
 def _is_marks(text: str, alphabet: Alphabet = ALL_MARKS) -> bool:
@@ -427,16 +425,17 @@ def write_tsv(written: Sequence[WrittenItem], source: str) -> Iterator[str]:
     yield "word\tstart\tend" + ("\tspeaker\n" if has_speakers else "\n")
     speakers = dict[str, str]()  # of each stream
     for item in written:
-        cue = item.cue if isinstance(item, Kept) else item.spoken.cue
+        cue = item.cue
         stream = cue.stream if cue else ""
         if isinstance(item, WrittenWord):
-            times = ("" if ms is None else f"{ms / 1000:.3f}" for ms in (item.spoken.start_ms, item.spoken.end_ms))
+            spoken = item.spoken
+            times = ("" if ms is None else f"{ms / 1000:.3f}" for ms in (spoken.start_ms, spoken.end_ms))
             speaker = f"\t{speakers.get(stream, '')}" if has_speakers else ""
             yield "\t".join([item.annotated.text, *times]) + speaker + "\n"
-        else:
-            ends_speech = cue is not None and not (item.text or item.bare or cue.speaker)  # by somebody without a name
-            if item.role is Role.SPEAKER or ends_speech:
-                speakers[stream] = _speaker_in(item)
+            continue
+        begins_nameless = cue is not None and not (item.text or item.bare or cue.speaker)
+        if item.role is Role.SPEAKER or begins_nameless:
+            speakers[stream] = _speaker_in(item)
 
 
 def _speaker_in(item: Kept) -> str:
@@ -474,15 +473,11 @@ def write_json(written: Sequence[WrittenItem], source: str) -> Iterator[str]:
         comma = ", "
     removed = [
         _dumps({"word": item.annotated.word, **seconds(item.spoken.start_ms, item.spoken.end_ms)})
-        for item in _words(written)
-        if item.annotated.is_removed
+        for item in written
+        if isinstance(item, WrittenWord) and item.annotated.is_removed
     ]
     yield f'], "removed": [{", ".join(removed)}]}}\n' if removed else "]}\n"
 
 
 def _quoted(cell: str) -> str:
     return '"' + cell.replace('"', '""') + '"'
-
-
-def _words(written: Iterable[WrittenItem]) -> Iterator[WrittenWord]:
-    return (item for item in written if isinstance(item, WrittenWord))

@@ -68,14 +68,14 @@ def apply_terms(items: Iterable[Item], terms: Terms) -> list[Item]:
         normals = [spoken.word.normal for _, spoken in text]
         begin = 0
         while begin < len(text):
-            # the longest term that begins here; a term of one word also matches its possessive, `pytorch's`
-            keys = (tuple(normals[begin : begin + n_words]) for n_words in lengths)
-            spellings = next((terms.spellings[key] for key in keys if key in terms.spellings), ())
-            for suffix in () if spellings else _POSSESSIVE:
+            keys = [tuple(normals[begin : begin + n_words]) for n_words in lengths]
+            spellings = next((terms.spellings[key] for key in keys if key in terms.spellings), ())  # of the longest
+            for suffix in _POSSESSIVE:  # a term of one word also matches `pytorch's`
                 stem = (normals[begin].removesuffix(suffix),)
-                if normals[begin].endswith(suffix) and stem in terms.spellings:
+                if not spellings and normals[begin].endswith(suffix) and stem in terms.spellings:
                     spellings = (terms.spellings[stem][0] + suffix,)
-            for (index, spoken), spelling in zip(text[begin:][: len(spellings)], spellings, strict=True):
+            end = begin + len(spellings)
+            for (index, spoken), spelling in zip(text[begin:end], spellings, strict=True):
                 spelled_items[index] = replace(spoken, word=replace(spoken.word, spelled=spelling))
-            begin += max(1, len(spellings))
+            begin = max(begin + 1, end)
     return spelled_items

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import pairwise, zip_longest
 from pathlib import Path
 
 from ..config import check
@@ -78,10 +78,11 @@ def written_pieces(
         cues = sentence_cues(texts_together(written), resegment) if resegment else own_cues(written, name)
         cue_writer = FORMATS[config.format].cue_writer
         pieces = [cue_writer(cues)] if cue_writer else []
+    # plain text has its own line ends as white space; but in the items of an old Mac's they are `\n`
     has_line_ends = transcript.is_plain and transcript.line_end != OLD_LINE_END
-    if has_line_ends or config.format not in ("text", transcript.format):
-        return pieces
-    return (piece.replace("\n", transcript.line_end) for piece in pieces)
+    if config.format in ("text", transcript.format) and not has_line_ends:
+        return (piece.replace("\n", transcript.line_end) for piece in pieces)
+    return pieces
 
 
 def _needs_new_cues(transcript: Transcript) -> bool:
@@ -140,12 +141,12 @@ def running_text(written: Iterable[WrittenItem]) -> list[WrittenItem]:
     """Return what is shown of a transcript, with a space between items; each speaker and each text begins a line."""
     shown = shown_items(written)
     text = list[WrittenItem]()
-    for (item, hidden), following in zip(shown, [*(item for item, _ in shown[1:]), None], strict=False):
-        between = [*hidden, following] if isinstance(following, Kept) else hidden
+    for (item, hidden), next_item in zip_longest(shown, [item for item, _ in shown[1:]]):
+        between = [*hidden, next_item] if isinstance(next_item, Kept) else hidden
         breaks = any(kept.role is Role.SPEAKER or (kept.breaks and kept.role is not Role.DIRECTION) for kept in between)
-        is_before_speaker = isinstance(following, Kept) and following.role is Role.SPEAKER
+        is_before_speaker = isinstance(next_item, Kept) and next_item.role is Role.SPEAKER
         ends_line = breaks and (isinstance(item, WrittenWord) or is_before_speaker)
-        text.append(_with_space(item, "\n" if ends_line or following is None else " "))
+        text.append(_with_space(item, "\n" if ends_line or next_item is None else " "))
     return text
 
 

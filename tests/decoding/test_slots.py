@@ -3,6 +3,7 @@
 import math
 import random
 import re
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from stepwise import SlotWriter, assert_same_votes, decode_stepwise
+from stepwise import SlotWriter, assert_same_votes, decode_stepwise, noting_passes
 from strategies import any_word
 from tiny import TINY_SHAPE, t5_network
 
@@ -54,7 +55,7 @@ def _oracle(model: Model, window: WindowInput) -> tuple[Vote, ...]:
 
 
 def _parallel(model: Model, windows: list[WindowInput], **settings: Any) -> list[tuple[Vote, ...]]:
-    return [solution.votes for solution in SlotDecoder(model, DecodingConfig(**settings)).decode(windows)]
+    return SlotDecoder(model, DecodingConfig(**settings)).votes(windows)
 
 
 def _shaped(model: Model, seed: int, **changes: Any) -> Model:
@@ -115,27 +116,26 @@ def test_parallel_equals_stepwise_on_random_words(tiny_model: Model, texts: list
 
 def test_a_tagger_changes_passes_alone_and_a_draft_that_is_the_answer_needs_one(tiny_model: Model) -> None:
     model = _shaped(tiny_model, 1)
-    plain = SlotDecoder(model).decode(WINDOWS)
+    plain = SlotDecoder(model).votes(WINDOWS)
     n_passes = set()
     for seed in range(3):
         torch.manual_seed(seed)
         tagger = Tagger(TINY_SHAPE.d_model, model.task.marks)
-        drafted = SlotDecoder(replace(model, tagger=tagger)).decode(WINDOWS)
-        assert_same_votes([solution.votes for solution in drafted], [solution.votes for solution in plain])
-        n_passes.add(sum(solution.n_passes for solution in drafted))
+        with noting_passes() as passes:
+            assert_same_votes(SlotDecoder(replace(model, tagger=tagger)).votes(WINDOWS), plain)
+        n_passes.add(len(passes))
     assert len(n_passes) > 1
     model = _shaped(tiny_model, 1)
     decoder = SlotDecoder(model.with_task(marks=",;-"), DecodingConfig(max_marks=1))
-    (solution,) = decoder.decode(WINDOWS[:1])
-    cases = [Case(most_probable(vote.cases)) for vote in solution.votes]
-    guesses = [Guess(most_probable(vote.marks), case) for vote, case in zip(solution.votes, cases, strict=True)]
+    (votes,) = decoder.votes(WINDOWS[:1])
+    cases = [Case(most_probable(vote.cases)) for vote in votes]
+    guesses = [Guess(most_probable(vote.marks), case) for vote, case in zip(votes, cases, strict=True)]
     draft = Draft(WINDOWS[0], decoder._candidates, guesses)
     source = encoder_input([window.source(model.tokenizer) for window in WINDOWS[:1]], model)
     with torch.inference_mode():
         decoder._run_pass(CachedDecoder(model, *source), [draft])
     assert draft.is_settled
-    assert draft.solution().n_passes == 1
-    assert_same_votes([draft.solution().votes], [solution.votes])
+    assert_same_votes([draft.votes()], [votes])
 
 
 def test_parallel_equals_step_by_step_with_a_smaller_alphabet(tiny_model: Model) -> None:
@@ -151,10 +151,12 @@ def test_parallel_equals_step_by_step_with_a_smaller_alphabet(tiny_model: Model)
 def test_the_first_slots_are_the_same_when_the_others_are_not_written(lively_model: Model, data: st.DataObject) -> None:
     wanted = [data.draw(st.integers(1, len(window.words))) for window in WINDOWS]
     decoder = SlotDecoder(lively_model)
-    some, whole = decoder.decode(WINDOWS, wanted), decoder.decode(WINDOWS)
-    for n, part, full in zip(wanted, some, whole, strict=True):
-        assert_same_votes([part.votes], [full.votes[:n]])
-        assert part.n_passes <= full.n_passes
+    with noting_passes() as passes:
+        some = decoder.votes(WINDOWS, wanted)
+    with noting_passes() as passes_of_whole:
+        whole = decoder.votes(WINDOWS)
+    assert_same_votes(some, [votes[:n] for votes, n in zip(whole, wanted, strict=True)])
+    assert len(passes) <= len(passes_of_whole)
 
 
 def test_parallel_equals_step_by_step_on_lectures_with_a_bundled_model() -> None:
@@ -163,9 +165,11 @@ def test_parallel_equals_step_by_step_on_lectures_with_a_bundled_model() -> None
     words = [word.normal for text in texts for word in split(text).words][:640]
     windows = [WindowInput.of(words[start : start + 64]) for start in range(0, len(words), 64)]
     model = models.load("small")
-    solutions = SlotDecoder(model).decode(windows)
-    assert_same_votes([solution.votes for solution in solutions], decode_stepwise(model, windows))
-    assert all(solution.n_passes < 20 for solution in solutions), "far fewer than the 80 steps of a window"
+    with noting_passes() as passes:
+        assert_same_votes(SlotDecoder(model).votes(windows), decode_stepwise(model, windows))
+    n_passes = Counter(map(id, passes)).values()
+    assert len(n_passes) == len(windows)
+    assert max(n_passes) < 20, "far fewer than the 80 steps of a window"
 
 
 ODDS = {",": 3.0, ".": 0.2, "?": 8.0, "-": 5.0}

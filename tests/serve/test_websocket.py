@@ -197,7 +197,7 @@ def test_a_client_that_goes_is_let_go(engine: Engine, monkeypatch: pytest.Monkey
         assert begun.wait(20)
         socket.close()  # waits for the answer to its close frame
         assert socket.close_code == 1000
-        while run.service.n_streams:
+        while run.service.n_open["streams"]:
             pass
         assert n_steps == 1, "it is let go while the model is at its first words"
         may_go_on.set()

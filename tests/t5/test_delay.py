@@ -139,7 +139,7 @@ def test_gradients_reach_exactly_the_words_that_the_delay_lets_a_word_see(
     last = max(word for word in words if word != NOBODY)
     word = data.draw(st.integers(0, last))
     seen = reached(kind, ids, words, delay, word)
-    first = max(0, word - delay.reach_words(N_LAYERS))
+    first = max(0, word - delay.left_words * N_LAYERS)
     assert seen - {PREFIX} == set(range(first, min(word + delay.words, last) + 1)), "no more, and no less"
     assert (PREFIX in seen) == (PREFIX in words)
 

@@ -82,11 +82,7 @@ def _operation(path: str, method: str, operation: Mapping[str, Any]) -> str:
             example = json.dumps(example, ensure_ascii=False)
         examples.append(_row(kind, example, ""))
     title = f"<h2><code>{method.upper()} {escape(path)}</code></h2><p>{escape(operation.get('description', ''))}</p>"
-    tables = {
-        "Fields, in the query or in a form": fields,
-        "Body": examples,
-        "Answers": answers,
-    }
+    tables = {"Fields, in the query or in a form": fields, "Body": examples, "Answers": answers}
     return title + "".join(f"<h3>{name}</h3><table>{''.join(rows)}</table>" for name, rows in tables.items() if rows)
 
 

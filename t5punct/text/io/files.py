@@ -95,16 +95,19 @@ def find_files(name: str) -> tuple[Path, list[Path]]:
     a folder on the way that may not be read: its files would be passed over, and nobody would know.
     """
     path = Path(name)
-    parts: tuple[str, ...] = ("**", "*")
-    base = path
-    if not path.is_dir():  # the folder is what stands before the first part with a `*` or the like
+    if path.is_dir():
+        base = path
+        pattern: tuple[str, ...] = ("**", "*")
+    else:  # the folder is what stands before the first part with a `*` or the like
         n_plain = next(n for n, part in enumerate(path.parts) if glob.has_magic(part))
-        base, parts = Path(*path.parts[:n_plain]), path.parts[n_plain:]
+        base = Path(*path.parts[:n_plain])
+        pattern = path.parts[n_plain:]
     try:
-        for n in range(len(parts)):
-            for folder in [base] if n == 0 else base.glob("/".join(parts[:n])):
+        _check_folder(base)
+        for n_parts in range(1, len(pattern)):
+            for folder in base.glob("/".join(pattern[:n_parts])):
                 _check_folder(folder)
-        files = sorted(file for file in base.glob("/".join(parts)) if file.is_file())
+        files = sorted(file for file in base.glob("/".join(pattern)) if file.is_file())
     except ValueError as error:  # `**` in the midst of a name, say
         raise InputError(f"pattern {name} ({error})", expected="one like talks/*.txt", fix="correct it") from None
     return base, [file for file in files if not any(part.startswith(".") for part in file.relative_to(base).parts)]

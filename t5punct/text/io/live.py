@@ -70,29 +70,28 @@ def arrivals(
     """
     # bytes that are not UTF-8 must not end the captions: they come out as they went in
     decoder = codecs.getincrementaldecoder("utf-8")(errors="surrogateescape")
-    rest = ""  # an incomplete word or, if timed, an incomplete line
-    has_told_silence = False  # a silence is told once, however long it is
-    is_first = True  # whether nothing was read yet: a byte order mark may come
+    pending = ""  # an incomplete word or, if timed, an incomplete line
+    is_silent = False  # a silence is told once, however long it is
+    has_begun = False  # before the first text a byte order mark may stand
     is_last = False
     watched = [descriptor] if stop is None else [descriptor, stop]
     while not is_last:
-        seconds = None if has_told_silence or silence_ms is None else silence_ms / 1000
-        ready = select.select(watched, [], [], seconds)[0]
-        if not ready:
+        timeout_s = None if is_silent or silence_ms is None else silence_ms / 1000
+        ready, _, _ = select.select(watched, [], [], timeout_s)
+        is_silent = not ready
+        if is_silent:
             yield Arrival()
-            has_told_silence = True
             continue
-        has_told_silence = False
         is_stopped = stop in ready
         data = _read_waiting(descriptor) if is_stopped else os.read(descriptor, _READ_BYTES)
         is_last = is_stopped or not data
         text = decoder.decode(data, final=is_last)
-        n_searched = 0 if is_last else len(rest)
-        rest += text.removeprefix(BOM) if is_first else text
-        is_first = is_first and not text
-        complete = rest
+        n_searched = 0 if is_last else len(pending)
+        pending += text if has_begun else text.removeprefix(BOM)
+        has_begun = has_begun or text != ""
+        complete = pending
         if not is_last or (is_stopped and timed):  # a line that is not complete when the stream is stopped is dropped
-            complete, rest = _cut_complete(rest, timed=timed, n_searched=n_searched)
+            complete, pending = _cut_complete(pending, timed=timed, n_searched=n_searched)
         yield from _parse(complete, timed)
 
 
@@ -132,17 +131,17 @@ def _parse(text: str, timed: bool) -> Iterator[Arrival]:
 
 
 def _cut_complete(text: str, *, timed: bool, n_searched: int) -> tuple[str, str]:
-    """Return the complete words, or if timed the complete lines and objects of several lines, and the rest.
+    """Return the complete words, or if timed the complete lines and objects of several lines; and what follows them.
 
     n_searched: the first characters that hold no end of a word or line; a word may come in many small pieces.
     """
-    if not timed:
-        ends = [match.end() for match in _SPACE.finditer(text, n_searched)]
-        cut = ends[-1] if ends else 0
-        return text[:cut], text[cut:]
-    cut = text.rfind("\n", n_searched) + 1
-    if open_object := _OPEN_OBJECT.search(text, 0, cut):
-        cut = open_object.start()
+    if timed:
+        cut = text.rfind("\n", n_searched) + 1
+        open_object = _OPEN_OBJECT.search(text, 0, cut)
+        if open_object:
+            cut = open_object.start()
+    else:
+        cut = max((space.end() for space in _SPACE.finditer(text, n_searched)), default=0)
     return text[:cut], text[cut:]
 
 

@@ -106,41 +106,44 @@ def find_sources(corpus: CorpusConfig) -> tuple[list[Path], list[str]]:
     check(corpus.path, "a corpus without a path", expected="corpora: [{path: FILE}]", fix="name a file")
     path = Path(corpus.path)
     is_folder = path.is_dir() and not is_saved(path)
-    if not is_folder and (path.exists() or not glob.has_magic(corpus.path)):
+    is_pattern = glob.has_magic(corpus.path) and not path.exists()
+    if not (is_folder or is_pattern):  # one file, or the folder of a saved data set
         if not path.is_dir():
             check_source(path)
         return [path], []
     _, files = find_files(corpus.path)
-    readable = [file for file in files if ending_of(file) in READERS] if is_folder else files
     if is_folder:
+        readable = [file for file in files if ending_of(file) in READERS]
         mistake, expected = f"folder {path} holds no text", f"files that end with {', '.join(READERS)}"
-    else:  # a pattern
+        check(readable, mistake, expected=expected, fix="name the files", kind=InputError)
+    else:
+        readable = files  # whatever their endings are: the corpus names them
         mistake, expected = f"no file {corpus.path}", "a pattern that files fit"
-    fix = "name the files" if is_folder else "check the path"
-    check(readable, mistake, expected=expected, fix=fix, kind=InputError)
+        check(readable, mistake, expected=expected, fix="check the path", kind=InputError)
     # of files whose names differ only in the ending, the one in the first format of `PREFERRED`
     recordings = [file for file in readable if ending_of(file) in PREFERRED]
     first_of_name: dict[Path, Path] = {}  # by the path without its ending
     for file in sorted(recordings, key=lambda file: PREFERRED.index(ending_of(file))):
         first_of_name.setdefault(file.with_name(Path(unpacked_name(file)).stem), file)
     copies = {*recordings} - {*first_of_name.values()}
-    notes = _count_endings([file for file in files if file not in readable], "no reader for it")
-    notes += _count_endings([file for file in readable if file in copies], "another format of a file that is read")
+    notes = _notes_on_unread([file for file in files if file not in readable], "no reader for it")
+    notes += _notes_on_unread([file for file in readable if file in copies], "another format of a file that is read")
     return [file for file in readable if file not in copies], notes
 
 
-def _count_endings(files: Sequence[Path], why: str) -> list[str]:
+def _notes_on_unread(files: Sequence[Path], why: str) -> list[str]:
+    """Return a note for each ending of some files that are not read, `3 x .pdf left out: no reader for it`."""
     counts = Counter(ending_of(file) or file.name for file in files)
     return [f"{number} x {ending} left out: {why}" for ending, number in sorted(counts.items())]
 
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """Some joined documents, by their rows: `n_words` words of them from `start` on, or all (None)."""
+    """A text to be cut into chunks: a document, or several that are joined, or a stretch of their words."""
 
-    rows: tuple[int, ...]
+    rows: tuple[int, ...]  # those of its documents
     n_words: int
-    start: int | None = None
+    start: int | None = None  # the first word of the stretch; None: all words
 
 
 @dataclass(frozen=True)
@@ -189,13 +192,13 @@ def _document_rows(
     corpus: CorpusConfig, pauses_ms: tuple[int, ...], holdout_percent: float
 ) -> Iterator[dict[str, Any]]:
     """Yield the documents as rows of the table; of a stream, as many as its budget needs for both splits."""
-    n_needed = sum(_budget(corpus, split, holdout_percent) or 0 for split in ("train", "validation"))
+    n_needed = sum(_budget(corpus, split, holdout_percent) or 0 for split in ("train", "validation"))  # 0: all
     n_read = 0
     for text in source_documents(corpus, pauses_ms):
         n_words = len(text.split())
         yield {"text": text, "n_words": n_words}
         n_read += n_words
-        if corpus.streaming and corpus.words and n_read >= n_needed:
+        if corpus.streaming and n_needed and n_read >= n_needed:
             return
     fix = "check the path or corpora.column"
     check(n_read, f"no text in {corpus.title}", expected="a file with text", fix=fix, kind=InputError)
@@ -209,28 +212,27 @@ def plan_pieces(documents: Documents, split: str, seed: int) -> Iterator[Piece]:
     a short one may have no words.
     """
     corpus = documents.corpus
+    percent = documents.holdout_percent
     lengths = documents.lengths
     rows = list(lengths)
-    budget = _budget(corpus, split, documents.holdout_percent)
+    budget = _budget(corpus, split, percent)
     name = corpus.dataset or Path(corpus.path).name  # without its folder: a corpus that is moved draws the same
     rng = random.Random(f"{seed} {name} {split}")
     if len(rows) == 1:  # its beginning is for training, its end for validation
         n_words = lengths[rows[0]]
-        n_validation = round(n_words * documents.holdout_percent / 100)
-        start = 0 if split == "train" else n_words - n_validation
-        n_split = n_words - n_validation if split == "train" else n_validation
-        n_taken = n_split if budget is None else min(budget, n_split)
+        first_of_validation = n_words - round(n_words * percent / 100)
+        words = range(first_of_validation) if split == "train" else range(first_of_validation, n_words)
+        n_taken = len(words) if budget is None else min(budget, len(words))
         if n_taken:
-            yield Piece((rows[0],), n_taken, start + rng.randint(0, n_split - n_taken))
+            yield Piece((rows[0],), n_taken, words.start + rng.randint(0, len(words) - n_taken))
         return
     every = corpus.holdout_every
     if every and len(rows) >= every:
-        heldout = range(every - 1, len(rows), every)
+        held_out = {*rows[every - 1 :: every]}
     else:  # at least one, unless the percentage is 0
-        percent = documents.holdout_percent
-        n_heldout = max(1, round(len(rows) * percent / 100)) if percent else 0
-        heldout = range(len(rows) - n_heldout, len(rows))
-    chosen = [row for number, row in enumerate(rows) if (number in heldout) == (split != "train")]
+        n_held_out = max(1, round(len(rows) * percent / 100)) if percent else 0
+        held_out = {*rows[len(rows) - n_held_out :]}
+    chosen = [row for row in rows if (row in held_out) == (split == "validation")]
     if corpus.join > 1:
         rng.shuffle(chosen)
     total = sum(lengths[row] for row in chosen)
@@ -291,11 +293,12 @@ def is_wrapped(lines: Iterable[str]) -> bool:
     """
     lines = [line.rstrip()[: _WIDTHS.stop] for line in lines]  # cut only to bound the work
     lengths = sorted(len(line) for line in lines if line)
+    # lines before another line with text, and the first word of that
     followed = [(line, after.split()[0]) for line, after in pairwise(lines) if line.strip() and after.strip()]
     if len(followed) < _FEWEST_LINES:
         return False
     width = lengths[int(0.95 * len(lengths))]  # a few lines may be longer: titles, addresses
-    n_full = sum(len(line) + 1 + len(next_word) > width for line, next_word in followed)
+    n_full = sum(len(f"{line} {next_word}") > width for line, next_word in followed)
     n_ended = sum(line.endswith(_SENTENCE_ENDS) for line, _ in followed)
     return width in _WIDTHS and n_full >= 0.8 * len(followed) and n_ended <= 0.5 * len(followed)
 
@@ -325,18 +328,19 @@ def text_with_silences(items: Sequence[Item], pauses_ms: Sequence[int]) -> str:
 def _read_json(path: Path, corpus: CorpusConfig, pauses_ms: tuple[int, ...]) -> Iterator[str]:
     """Yield the documents of json lines, of an array of rows, or of one recording."""
     first_lines = list(islice((line for line in lines_of_file(path) if line.strip()), 2))
-    first = _parsed(first_lines[0]) if first_lines else None
-    # one line with an object is a row, or a whole recording; recordings have `text`, too, but no column of the user's
-    has_column = isinstance(first, dict) and corpus.column != "text" and corpus.column in first
-    if has_column or (isinstance(first, dict) and len(first_lines) > 1):
-        yield from _read_jsonl(path, corpus, pauses_ms)
-        return
+    row = _parsed(first_lines[0]) if first_lines else None
+    if isinstance(row, dict):  # the first of several rows, or the only row, or a whole recording in one line
+        # a recording has `text`, too, but no column of another name that the user gives
+        has_users_column = corpus.column != "text" and corpus.column in row
+        if has_users_column or len(first_lines) > 1:
+            yield from _read_jsonl(path, corpus, pauses_ms)
+            return
     text = "\n".join(lines_of_file(path))
     rows = _parsed(text) if text.lstrip().startswith("[") else None
     if rows and all(isinstance(row, str) for row in rows):
         yield from rows
     elif rows and all(isinstance(row, dict) and not _OF_RECORDINGS & row.keys() for row in rows):
-        yield from _texts(rows, corpus.column, str(path))
+        yield from _texts_of_rows(rows, corpus.column, str(path))
     else:
         yield from _read_transcript(path, corpus, pauses_ms)
 
@@ -376,12 +380,14 @@ def _read_jsonl(path: Path, corpus: CorpusConfig, pauses_ms: tuple[int, ...]) ->
     """Yield the text of each line; of lines with words, those of one meeting as one document, with all its turns."""
     for _, lines in groupby(_parsed_lines(path, corpus), key=itemgetter(0)):
         contents = [content for _, content in lines]
-        words = [word for content in contents if not isinstance(content, str) for word in content]
-        yield contents[0] if isinstance(contents[0], str) else text_with_silences(words, pauses_ms)
+        if isinstance(contents[0], str):  # a text is a document of its own
+            yield contents[0]
+        else:
+            yield text_with_silences([word for words in contents for word in words], pauses_ms)
 
 
-def _parsed_lines(path: Path, corpus: CorpusConfig) -> Iterator[tuple[str | int, str | list[SpokenWord]]]:
-    """Yield each line's document, the name of a meeting or the line's number, and its text or words."""
+def _parsed_lines(path: Path, corpus: CorpusConfig) -> Iterator[tuple[str | int, Any]]:
+    """Yield the document that each line is of, a meeting's name or else the line's number, and its text or words."""
     for number, line in enumerate(lines_of_file(path), start=1):
         if not line.strip():
             continue
@@ -390,11 +396,10 @@ def _parsed_lines(path: Path, corpus: CorpusConfig) -> Iterator[tuple[str | int,
             if "words" in values:
                 content: str | list[SpokenWord] = timed_words(values)
                 meeting = values.get("meeting")
-                document: str | int = number if meeting is None else str(meeting)
             else:
                 text = values[corpus.column]
-                document = number
                 content = "" if text is None else str(text)
+                meeting = None  # each text is a document
         except (ValueError, KeyError, TypeError, OverflowError) as error:
             raise InputError(
                 f"{path} line {number}: {line[:40]!r}",
@@ -402,7 +407,7 @@ def _parsed_lines(path: Path, corpus: CorpusConfig) -> Iterator[tuple[str | int,
                 '{"words": [{"word": "...", "start": 0.1, "end": 0.4}, ...]}',
                 fix="correct the line" if corpus.column in line else "correct the line, or set corpora.column",
             ) from error
-        yield document, content
+        yield number if meeting is None else str(meeting), content
 
 
 def is_saved(folder: Path) -> bool:
@@ -432,7 +437,7 @@ def read_rows_of_table(path: Path | None, corpus: CorpusConfig, pauses_ms: tuple
             kind = ending_of(path).removeprefix(".")
             options = {"keep_default_na": False} if kind == "csv" else {}  # "NA" is text, too
             rows = load_dataset(kind, data_files=[str(path)], split="train", streaming=True, **options)
-        yield from _texts(rows, corpus.column, str(path or corpus.dataset))
+        yield from _texts_of_rows(rows, corpus.column, str(path or corpus.dataset))
     except T5PunctError:
         raise
     except Exception as error:  # those of pandas, pyarrow, the network and `datasets` have no common base
@@ -440,7 +445,7 @@ def read_rows_of_table(path: Path | None, corpus: CorpusConfig, pauses_ms: tuple
         raise InputError(mistake, expected="a table, or a data set with this split", fix=fix) from error
 
 
-def _texts(rows: Iterable[Any], column: str, name: str) -> Iterator[str]:
+def _texts_of_rows(rows: Iterable[Any], column: str, name: str) -> Iterator[str]:
     """Yield the text in a column of each row, "" for none.  name: of the file or data set, for errors."""
     for number, row in enumerate(rows, start=1):
         if column not in row:

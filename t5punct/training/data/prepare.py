@@ -12,7 +12,7 @@ import re
 import tempfile
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -172,11 +172,10 @@ def _cut_split(
     from datasets import Dataset, Features, Value
     from datasets.fingerprint import generate_random_fingerprint
 
-    pieces = [
-        {"corpus": index, "number": number, "rows": piece.rows, "n_words": piece.n_words, "start": piece.start}
-        for index, source in enumerate(documents)
-        for number, piece in enumerate(piece for piece in plan_pieces(source, split_name, config.seed) if piece.n_words)
-    ]
+    pieces = list[dict[str, Any]]()  # as rows of a table, so that several processes can cut them
+    for index, documents_of_corpus in enumerate(documents):
+        planned = [piece for piece in plan_pieces(documents_of_corpus, split_name, config.seed) if piece.n_words]
+        pieces += [{"corpus": index, "number": number, **asdict(piece)} for number, piece in enumerate(planned)]
 
     def n_tokens(chunk: Chunk) -> int:
         if tokenizer is None:
@@ -185,6 +184,7 @@ def _cut_split(
         return max(len(source), len(tokenizer.encode_target(chunk.target)))
 
     def cut(batch: Mapping[str, Sequence[Any]]) -> dict[str, list[Any]]:
+        """Return the columns of the chunks of some pieces, given their columns."""
         chunks = list[Chunk]()
         for index, number, rows, n_words, start in zip(*batch.values(), strict=True):
             corpus = config.corpora[index]
@@ -212,20 +212,28 @@ def _report(
     train = splits["train"]
     min_words = config.chunks.min_words
     corpora = list[dict[str, Any]]()  # rows of the report; `words` are those taken for training, between white space
+    totals = Counter[str]()  # of the numbers in all rows
+    notes_on_corpora = list[str]()
     for each in documents:
+        corpus = each.corpus
         n_documents = len(each.lengths)
         lengths = [piece.n_words for piece in plan_pieces(each, "train", config.seed)]
-        corpora.append({
-            "corpus": each.corpus.title, "style": each.corpus.style, "documents": n_documents,
+        numbers = {
+            "documents": n_documents,
             "held out": sum(len(piece.rows) for piece in plan_pieces(each, "validation", config.seed)),
             "words": sum(lengths), "too short": sum(n_words < min_words for n_words in lengths),
             "empty": len(each.rows) - n_documents,
-        })  # fmt: skip
+        }  # fmt: skip
+        corpora.append({"corpus": corpus.title, "style": corpus.style, **numbers})
+        totals.update(numbers)
+        notes_on_corpora += [f"{corpus.title}: {note}" for note in find_sources(corpus)[1]]
+        if n_documents == 1 and numbers["held out"]:
+            notes_on_corpora.append(f"{corpus.title}: one document, whose end is held out")
     if not len(train):
-        n_documents, n_held_out = (sum(corpus[name] for corpus in corpora) for name in ("documents", "held out"))
-        longest = max(n_words for each in documents for n_words in each.lengths.values())
+        longest = max(max(each.lengths.values()) for each in documents)
         raise ConfigError(
-            f"no chunk to train on: {n_documents} documents, {n_held_out} held out, the longest with {longest} words",
+            f"no chunk to train on: {totals['documents']} documents, {totals['held out']} held out, the longest with "
+            f"{longest} words",
             expected=f"documents of {min_words} words and more",
             fix="raise corpora.words, which all documents share, lower holdout_percent or chunks.min_words, make "
             "longer documents of lines with corpora.join or corpora.document, or add text",
@@ -236,12 +244,12 @@ def _report(
             "raise holdout_percent or add text"
         )
     n_words = sum(train["n_words"][:])
-    n_taken = sum(corpus["words"] for corpus in corpora)
-    notes = list[str]()
+    n_taken = totals["words"]
     n_used = n_words
     if config.pauses_ms:  # tokens of silences are counted among a document's words, so among those used, too
         batches = train.select_columns("source").iter(_COUNTED_ROWS)
         n_used = sum(len(source.split()) for batch in batches for source in batch["source"])
+    notes = list[str]()
     if n_taken > n_used:
         counted = "words and silences" if config.pauses_ms else "words"
         notes.append(
@@ -249,13 +257,9 @@ def _report(
             "begins anywhere in a document so that windows begin inside sentences too; rests of fewer than "
             f"{min_words} words (chunks.min_words); signs that stand alone"
         )
-    n_short, n_empty = (sum(corpus[name] for corpus in corpora) for name in ("too short", "empty"))
+    n_short, n_empty = totals["too short"], totals["empty"]
     if n_short or n_empty:
         notes.append(f"dropped: {n_short:,} documents with too few words for a window, {n_empty:,} empty rows")
-    for each, corpus in zip(documents, corpora, strict=True):
-        notes += [f"{each.corpus.title}: {note}" for note in find_sources(each.corpus)[1]]
-        if corpus["documents"] == 1 and corpus["held out"]:
-            notes.append(f"{each.corpus.title}: one document, whose end is held out")
     marks = Counter[str]()
     examples: dict[str, list[Chunk]] = {}  # by style
     for row in train:
@@ -267,7 +271,7 @@ def _report(
     ordered = sorted(marks.items(), key=lambda item: (-item[1], item[0]))
     return PrepareReport(
         config.output, len(train), n_words, len(splits["validation"]), tuple(corpora), dict(ordered),
-        tuple(chunk for chunks in examples.values() for chunk in chunks), tuple(warnings), tuple(notes),
+        tuple(chunk for chunks in examples.values() for chunk in chunks), tuple(warnings), (*notes, *notes_on_corpora),
     )  # fmt: skip
 
 

@@ -87,11 +87,11 @@ def add_noise(
     owes_capital = False
     owed_opening = ""
     for index, word in enumerate(words):
-        is_first = index == 0 or ends_sentence(words[index - 1].marks)
-        has_capital = owes_capital or (is_first and word.form != word.read)
-        is_only_one_left = not heard and index + 1 == len(words)
+        begins_sentence = index == 0 or ends_sentence(words[index - 1].marks)
+        has_capital = owes_capital or (begins_sentence and word.form != word.read)
+        must_stay = not heard and index + 1 == len(words)  # the last word, and all others were deleted
         chance = rng.random()
-        if chance < delete and not is_only_one_left:
+        if chance < delete and not must_stay:
             if heard:
                 last = heard[-1]
                 takes_marks = not last.marks or (ends_sentence(word.marks) and not ends_sentence(last.marks))
@@ -101,7 +101,7 @@ def add_noise(
             owes_capital = has_capital and not ends_sentence(word.marks)
             owed_opening = "" if ends_sentence(word.marks) else owed_opening or word.opening
             continue
-        is_substituted = chance < delete + substitute  # or the only one left, in place of being deleted
+        is_substituted = chance < delete + substitute  # or else deleted, but it must stay
         spoken = replace(draw(), marks=word.marks, pause=word.pause) if is_substituted else word
         spoken = replace(spoken, opening=owed_opening or word.opening)
         heard.append(replace(spoken, form=capitalise(spoken.form)) if has_capital else spoken)
@@ -137,47 +137,51 @@ def add_disfluencies(
     other_words: Sequence[ChunkWord] = (),
     sign: str = NO_MARKS,
 ) -> list[ChunkWord]:
-    """Return the words with disfluencies whose marks are `sign`.  other_words: of another chunk.
+    """Return the words with disfluencies, each word of which has the marks `sign`.  other_words: of another chunk.
 
-    Of words that are said twice, the second ones have the marks.  Fillers come behind words without marks.
+    A disfluency stands before a word: the same word, a phrase, a repair or a restart.  Or it is a filler behind a word
+    that neither marks nor a silence follow.
     """
     heard: list[ChunkWord] = []
     for index, word in enumerate(words):
-        is_first = index == 0 or ends_sentence(words[index - 1].marks)
-        # the first word of a sentence loses its capital when it is repeated, so it must be known to be no name
-        can_repeat = not is_first or word.read == "i" or (config.marked > 0 and word.read in FUNCTION_WORDS)
-        before = _disfluency_before(words[index:], is_first, config.rates, rng, other_words)
+        begins_sentence = index == 0 or ends_sentence(words[index - 1].marks)
+        before = _disfluency_before(words[index:], begins_sentence, config.rates, rng, other_words)
+        # the word would lose its capital to its repetition, so it must be known to be no name
+        loses_no_name = word.read == "i" or (config.marked > 0 and word.read in FUNCTION_WORDS)
+        can_repeat = not begins_sentence or loses_no_name
         if not before and can_repeat and rng.random() < config.rates["repeat"]:
             before = [word]
         heard += [replace(spoken, marks=sign, pause=0) for spoken in before]
-        if before and is_first and not is_first_person(word.read):  # it is inside a sentence now
-            word = replace(word, form=word.read)  # noqa: PLW2901
-        heard.append(word)
+        has_lost_capital = before and begins_sentence and not is_first_person(word.read)
+        heard.append(replace(word, form=word.read) if has_lost_capital else word)
         if not (word.marks or word.pause) and rng.random() < config.rates["filler"]:
             heard += [replace(sound, marks=sign) for sound in _as_written(rng.choice(FILLERS))]
     return heard
 
 
 def _disfluency_before(
-    words: Sequence[ChunkWord], is_first: bool, rates: Mapping[str, float], rng: random.Random,
+    words: Sequence[ChunkWord], begins_sentence: bool, rates: Mapping[str, float], rng: random.Random,
     other_words: Sequence[ChunkWord],
 ) -> list[ChunkWord]:  # fmt: skip
-    """Return a restart, a phrase or a repair before the first of some words; mostly nothing."""
+    """Return the words of a restart, a phrase or a repair before the first of some words; mostly none."""
     first = words[0]
     if first.read not in FUNCTION_WORDS:
         return []
-    if is_first:
+    if begins_sentence:
         has_capital = first.form != first.read  # if not, the chunk begins inside a sentence
         return _false_start(rng, other_words) if has_capital and _happens(rates["restart"], rng) else []
-    length = rng.randint(2, _LONGEST_PHRASE) if rates["phrase"] or rates["repair"] else 0
+    if not (rates["phrase"] or rates["repair"]):  # no random number is drawn, so that other draws stay the same
+        return []
+    length = rng.randint(2, _LONGEST_PHRASE)
     phrase = list(words[:length])
-    if not phrase or len(phrase) < length or any(word.marks or word.pause for word in phrase[:-1]):
+    if len(phrase) < length or any(word.marks or word.pause for word in phrase[:-1]):
         return []
     if _happens(rates["phrase"], rng):
         return phrase
-    contents = [word for word in other_words if word.read not in FUNCTION_WORDS and word.read != first.read]
-    if contents and _happens(rates["repair"], rng):
-        return [*phrase[:-1], rng.choice(contents), *_as_written(rng.choice(_TAKING_BACK))]
+    # words that may have been said by mistake in place of the phrase's last one
+    mistaken = [word for word in other_words if word.read not in FUNCTION_WORDS and word.read != first.read]
+    if mistaken and _happens(rates["repair"], rng):
+        return [*phrase[:-1], rng.choice(mistaken), *_as_written(rng.choice(_TAKING_BACK))]
     return []
 
 
@@ -208,8 +212,8 @@ _LINKS = frozenset(("and", "or", "by", "to"))  # on and on and on
 
 
 def sign_natural_disfluencies(words: Sequence[ChunkWord]) -> list[ChunkWord]:
-    """Return the words with the sign before the marks of those that are fillers, repetitions or markers."""
-    left_out = set[int]()
+    """Return the words; fillers, repetitions and markers among them have the sign before their marks."""
+    left_out = set[int]()  # the indices of those
     for index, word in enumerate(words):
         if word.read in SOUNDS:
             left_out.add(index)
@@ -224,12 +228,12 @@ def sign_natural_disfluencies(words: Sequence[ChunkWord]) -> list[ChunkWord]:
 
 def _is_said_twice(words: Sequence[ChunkWord], n_words: int) -> bool:
     """Return whether `2 * n_words` words are `n_words` words said twice by mistake; False if there are fewer."""
-    first = [word.read for word in words[:n_words]]
-    second = [word.read for word in words[n_words:]]
-    if first != second or any(ends_sentence(word.marks) for word in words[:n_words]):
+    spoken = [word.read for word in words[:n_words]]
+    spoken_again = [word.read for word in words[n_words:]]
+    if spoken != spoken_again or any(ends_sentence(word.marks) for word in words[:n_words]):
         return False
-    is_on_purpose = first[0] in SAID_TWICE_ON_PURPOSE if n_words == 1 else not _LINKS.isdisjoint(first)
-    return first[0] in FUNCTION_WORDS and not is_on_purpose
+    is_on_purpose = spoken[0] in SAID_TWICE_ON_PURPOSE if n_words == 1 else not _LINKS.isdisjoint(spoken)
+    return spoken[0] in FUNCTION_WORDS and not is_on_purpose
 
 
 def _count_marker_words(words: Sequence[ChunkWord], index: int) -> int:

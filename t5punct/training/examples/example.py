@@ -101,12 +101,16 @@ class ChunkExamples(Dataset[Example]):
         words, source = self._fitting(words, row["style"])
         if rng.random() < self.config.questions.share:
             return self._question(words, row["style"], rng)
+        return self._window(words, source, rng)
+
+    def _window(self, words: Sequence[ChunkWord], source: Source, rng: random.Random) -> Example:
+        """Return the example that asks for all marks and cases of a chunk; source: the encoder's input of its words."""
         task = self.tokenizer.task
+        mark_classes = task.mark_classes
         marks = [word.marks for word in words]
         openings = [word.opening for word in words]
         forms = [word.form if task.cased else word.form.lower() for word in words]
         teacher_codes = tuple(word.label.code_of(word.form, word.marks) if word.label else b"" for word in words)
-        mark_classes = task.mark_classes
         read_marks = marks  # the marks that the decoder reads; it is always asked for the text's
         if self.labels is not None and rng.random() < _DRAWN_HISTORIES:
             read_marks = draw_marks(marks, teacher_codes, mark_classes, rng)
@@ -146,18 +150,23 @@ class ChunkExamples(Dataset[Example]):
         return words
 
     def unmarked_odds(self) -> float:
-        """Return an estimate of the odds of no mark in the data, divided by its odds in questions about the data."""
-        n_slots = n_unmarked = n_asked = n_asked_unmarked = 0
+        """Return the odds of no mark in the data, divided by its odds in questions about them, as a sample has both.
+
+        It is 1 if the data are too few to tell.
+        """
+        n_unmarked = n_marked = 0  # slots of the sampled chunks
+        n_asked_unmarked = n_asked_marked = 0  # those that are asked about, one of each chunk
         for index in self.chunks[:: max(1, len(self) // _COUNTED_EXAMPLES)]:
             words = self._words(self.rows[index])
             question = self._question(words, self.rows[index]["style"], random.Random(f"odds {index}"))
-            n_asked += 1
-            n_slots += len(words)
             n_unmarked += sum(not word.marks for word in words)
-            n_asked_unmarked += question.targets == self.tokenizer.answer(NO_MARKS)
-        if not 0 < n_unmarked < n_slots or not 0 < n_asked_unmarked < n_asked:
-            return 1.0  # the data are too few to tell
-        return n_unmarked / (n_slots - n_unmarked) * (n_asked - n_asked_unmarked) / n_asked_unmarked
+            n_marked += sum(bool(word.marks) for word in words)
+            is_unmarked = question.targets == self.tokenizer.answer(NO_MARKS)
+            n_asked_unmarked += is_unmarked
+            n_asked_marked += not is_unmarked
+        if not (n_unmarked and n_marked and n_asked_unmarked and n_asked_marked):
+            return 1.0
+        return n_unmarked / n_marked * n_asked_marked / n_asked_unmarked
 
     def _words(self, row: Any, codes: Sequence[bytes] | None = None) -> list[ChunkWord]:
         """Return the words of a chunk, with the teacher's codes of each if there are any."""
@@ -191,7 +200,7 @@ class ChunkExamples(Dataset[Example]):
         lookahead = min(rng.randint(0, questions.l_max), len(words) - 1)
         slots = range(len(words) - lookahead)
         slot = rng.choice(slots)
-        marked = [index for index in slots if words[index].marks]
+        marked = [index for index in slots if words[index].marks]  # few: most slots have no marks
         if not words[slot].marks and marked and rng.random() >= _KEPT_UNMARKED:
             slot = rng.choice(marked)
         heard = [*words[: slot + lookahead + 1]]
@@ -343,12 +352,13 @@ def draw_marks(
 def _with_capitals_after(drawn: Sequence[str], marks_of_words: Sequence[str], forms: Sequence[str]) -> list[str]:
     """Return the words' forms with the case that suits the drawn marks."""
     changed = [*forms[:1]]
+    # each other word's form, and the marks of the text and the drawn ones behind the word before it
     for form, marks, drawn_marks in zip(forms[1:], marks_of_words, drawn, strict=False):
-        if ends_sentence(drawn_marks) == ends_sentence(marks):
-            changed.append(form)
-        elif ends_sentence(drawn_marks):
+        if ends_sentence(drawn_marks) and not ends_sentence(marks):  # the word begins a sentence now
             changed.append(capitalise(form))
-        else:
+        elif ends_sentence(marks) and not ends_sentence(drawn_marks):  # it begins none any more
             keeps_case = inline_case_of(form) is not Case.CAPITALISED or is_first_person(form)
             changed.append(form if keeps_case else form.lower())
+        else:
+            changed.append(form)
     return changed

@@ -18,7 +18,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
-from itertools import accumulate, count, islice, pairwise
+from itertools import accumulate, chain, count, pairwise
 from operator import getitem
 from typing import Any
 
@@ -48,6 +48,7 @@ _REPEATS = 1 / 3  # a group with a smaller share of the source's letters only qu
 _FIELD = re.compile(r'"([^"\\]{1,30})"\s*:')
 _ID = re.compile(r'"id"\s*:\s*(\d{1,18})\b')
 _MARK_KEYS = ("id", TYPE, GUESSES, "confidence", "speaker", "speaker_label")  # what a mark's item takes from its word's
+_NewItems = dict[Path, list[Any]]  # by the path of an item of a list: the items that replace it
 _SEARCHED_CHARS, _NAMED_FIELDS = 10_000, 6  # for the message on a json without words: a misspelt field is seen there
 
 
@@ -95,7 +96,7 @@ class RecogniserJson:
         source_words = [*words]
         documents = parse_json(self.text)
         values = [value for _, value in documents]  # changed below
-        new_items = dict[Path, list[Any]]()  # the path of an item -> the items that replace it
+        new_items: _NewItems = {}
         for group in self.groups:
             new: list[WrittenWord | None] = [None] * len(group.words)  # None: the source has no such word
             if group is self.source:
@@ -105,14 +106,17 @@ class RecogniserJson:
                     new[theirs] = source_words[ours]
             # if marks are items of their own, a word without a mark has no such item behind it
             types = {place.type for line in group.lines for place in line.places}
-            items_of_group = new_items if types & {WORD_TYPE, MARK_TYPE} else None
-            words_of_group = zip(new, group.letters, strict=True)
+            marks_are_items = WORD_TYPE in types or MARK_TYPE in types
+            begin = 0  # the number of the line's first word in the group
             for line in group.lines:
-                words_of_line = [*islice(words_of_group, len(line.words))]
-                are_known = [word is not None for word, letters in words_of_line if letters]
-                if sum(are_known) > len(are_known) / 2:  # else it says something else
-                    new_words = [word for word, _ in words_of_line]
-                    _write_line(line, new_words, values, items_of_group if line.places[0].type else None)
+                end = begin + len(line.words)
+                new_words = new[begin:end]
+                spoken = [word for word, letters in zip(new_words, group.letters[begin:end], strict=True) if letters]
+                n_known = sum(word is not None for word in spoken)
+                if n_known > len(spoken) / 2:  # else the line says something else
+                    has_type = line.places[0].type != ""
+                    _write_line(line, new_words, values, new_items, marks_are_items=marks_are_items and has_type)
+                begin = end
         _replace_items(new_items, values, self.text)
         for text, value in documents:
             yield written_json(text, value)
@@ -133,12 +137,13 @@ def _items(source: Group, timed: Group) -> Iterator[Item]:
     timed_words = {ours: timed.words[theirs] for ours, theirs in align(source, timed)}
     names = {line.cue.speaker for line in source.lines} - {""}
     knows_names = names <= {line.cue.speaker for line in timed.lines}  # else words may number speakers with names
-    channel = speaker = ""  # of the last word
+    channel = ""  # of the last word
+    speaker = ""  # of the last word
     last_of_channels = dict[str, tuple[str, int | None]]()  # the speaker of a channel's last word, and when that ended
     number = 0
     for line in source.lines:
         cue = replace(line.cue, stream=line.cue.stream or channel)
-        line_speaker = line.cue.speaker if names else speaker
+        new_speaker = line.cue.speaker if names else speaker
         for item in line.items:
             if isinstance(item, Kept):
                 yield Kept("", item.breaks, item.role, item.text, cue)
@@ -146,43 +151,44 @@ def _items(source: Group, timed: Group) -> Iterator[Item]:
             word = timed_words.get(number, item)
             number += 1
             word_cue = word.cue or line.cue
-            before = channel, speaker
-            channel = line.cue.stream or word_cue.stream or channel
+            new_channel = line.cue.stream or word_cue.stream or channel
             if knows_names and word is not item:
-                line_speaker = word_cue.speaker or line_speaker
-            speaker = line_speaker
-            cue = replace(cue, stream=channel)
-            if (channel, speaker) != before:
-                last_speaker, end_ms = last_of_channels.get(channel, ("", None))
-                breaks = speaker != last_speaker or not goes_on_beside(end_ms, word.start_ms)
-                yield speaker_label(speaker if speaker != before[1] else "", cue, breaks=breaks)
-            last_of_channels[channel] = speaker, word.end_ms
+                new_speaker = word_cue.speaker or new_speaker
+            cue = replace(cue, stream=new_channel)
+            if new_channel != channel or new_speaker != speaker:
+                last_speaker, end_ms = last_of_channels.get(new_channel, ("", None))
+                breaks = new_speaker != last_speaker or not goes_on_beside(end_ms, word.start_ms)
+                yield speaker_label(new_speaker if new_speaker != speaker else "", cue, breaks=breaks)
+            channel = new_channel
+            speaker = new_speaker
+            last_of_channels[channel] = (speaker, word.end_ms)
             yield replace(item, cue=cue, start_ms=word.start_ms, end_ms=word.end_ms)
 
 
 def _write_line(
-    line: Line, new: Sequence[WrittenWord | None], values: Sequence[Any], new_items: dict[Path, list[Any]] | None
+    line: Line, new: Sequence[WrittenWord | None], values: Sequence[Any], new_items: _NewItems, *, marks_are_items: bool
 ) -> None:
     """Change a line's strings in json values, so that its words are written anew.
 
-    new: for each word, how it is written; None: as before.  new_items: None where marks are no items of their own.
-    Where they are, as in AWS's list, `so` `.` `what` becomes `so` `what` `?`: the items that come in place of each
-    item are put into `new_items`, by its path, for `_replace_items`.
+    new: for each word, how it is written; None: as before.  marks_are_items: as in AWS's list, where `so` `.` `what`
+    becomes `so` `what` `?`.  There the items that come in place of each item are put into `new_items`, by its path,
+    for `_replace_items`.
     """
     first, *others = line.places
-    texts = line.texts
-    if new_items is not None and not others:
-        texts = [*texts, ""]  # what is new behind a single word is its marks
-    string, *pieces = _rewrite(line.items, new, texts)
+    if marks_are_items and not others:  # what is new behind a single word is its marks
+        string, marks = _rewrite(line.items, new, [*line.texts, ""])
+        _set_member(values, first.path, string)
+        if marks.strip():
+            item = _member(values, first.item)
+            new_items[first.item] = [item, _mark_item(item, first.path[-1], marks.strip())]
+        return
+    string, *pieces = _rewrite(line.items, new, line.texts)
     _set_member(values, first.path, string)
-    if new_items is not None and not others and pieces[0].strip():
-        item = _member(values, first.item)
-        new_items[first.item] = [item, _mark_item(item, first.path[-1], pieces[0].strip())]
-    for place, piece in zip(others, pieces, strict=False):  # a single word may have a mark, but has no other place
-        if new_items is not None and not piece.strip():
+    for place, piece in zip(others, pieces, strict=True):
+        if marks_are_items and not piece.strip():  # the mark is gone
             new_items[place.item] = []
         elif piece.split() != place.text.split():  # a piece that stays keeps its white space
-            _set_member(values, place.path, piece if new_items is None else piece.strip())
+            _set_member(values, place.path, piece.strip() if marks_are_items else piece)
 
 
 def _member(values: Sequence[Any], path: Path) -> Any:
@@ -201,16 +207,17 @@ def _rewrite(items: Sequence[Item], new: Sequence[WrittenWord | None], texts: Se
     behind the last piece.
     """
     written = list[WrittenItem]()
-    source_words = iter(new)
+    new_words = iter(new)
     for item in items:
-        source_word = None if isinstance(item, Kept) else next(source_words)
         if isinstance(item, Kept):
             written.append(item)
-        elif source_word is None:
+            continue
+        new_word = next(new_words)
+        if new_word is None:
             written.append(Kept(item.raw + item.after))
         else:
-            text = _spell_as(item.word, source_word)
-            written.append(WrittenWord(item, replace(source_word.annotated, text=text)))
+            text = _spell_as(item.word, new_word)
+            written.append(WrittenWord(item, replace(new_word.annotated, text=text)))
     text = "".join(iter_pieces(leave_out_removed(written)))
     if len(texts) == 1:
         return [text]
@@ -228,19 +235,19 @@ def _spell_as(word: Word, source_word: WrittenWord) -> str:
 
     Its quotes, brackets and outer apostrophes stay.
     """
-    read = source_word.spoken.word
-    annotated = source_word.annotated
-    if annotated.is_removed or (word.text == read.text and word.n_closers == read.n_closers):  # nearly always
+    old = source_word.spoken.word  # as the source has it
+    annotated = source_word.annotated  # as it is written now
+    is_same = word.text == old.text and word.n_closers == old.n_closers  # nearly always
+    if annotated.is_removed or is_same:
         return annotated.text
-    if not read.has_slot:
+    if not old.has_slot:
         return word.text
     text, opening = opening_apart(annotated.text)
-    old_text, old_opening = opening_apart(read.text)
-    read = replace(read, text=old_text)
-    closed = read.closing_as(text)
+    old_text, old_opening = opening_apart(old.text)
+    closed = replace(old, text=old_text).closing_as(text)
     if opening != old_opening:
         word = word.with_opening(opening)
-    if closed.n_closers > read.n_closers:
+    if closed.n_closers > old.n_closers:
         word = word.with_quotes_behind()
 
     # the source's word as it is written: opening quotes, letters, what is behind the core, marks and closing quotes
@@ -251,7 +258,8 @@ def _spell_as(word: Word, source_word: WrittenWord) -> str:
     marks = marks.replace(old_text[closed.n_stem :], "", 1)  # they stand before or behind closing quotes
 
     core = word.core
-    if annotated.case == Case.VERBATIM.value and letters == closed.core and not closed.spelled:
+    keeps_case = annotated.case == Case.VERBATIM.value and letters == closed.core and not closed.spelled
+    if keeps_case:
         letters = core
     letters = core.replace(core.strip(APOSTROPHES), letters.strip(APOSTROPHES), 1)
     if core.endswith(".") and not letters.endswith("."):  # the place has `U.S.` where the source has `U.S`
@@ -265,11 +273,13 @@ def _spell_as(word: Word, source_word: WrittenWord) -> str:
 def _mark_item(word: Mapping[str, Any], key: str, marks: str) -> dict[str, Any]:
     """Make an item for marks from the item of the word before them.  `key`: the member that is the word's text."""
     item = {name: value for name, value in word.items() if name in (*_MARK_KEYS, key)}
-    kind, confidence, guesses = item.get(TYPE), item.get("confidence"), item.get(GUESSES)
+    kind = item.get(TYPE)
     if isinstance(kind, str):
         item[TYPE] = "punct" if kind in ELEMENT_TYPES else MARK_TYPE  # rev.ai's, or AWS's
+    confidence = item.get("confidence")
     if confidence is not None:
         item["confidence"] = Number("0.0") if isinstance(confidence, Number) else "0.0"
+    guesses = item.get(GUESSES)
     if key in item:
         item[key] = marks
     elif isinstance(guesses, list):
@@ -277,7 +287,7 @@ def _mark_item(word: Mapping[str, Any], key: str, marks: str) -> dict[str, Any]:
     return item
 
 
-def _replace_items(new_items: dict[Path, list[Any]], values: Sequence[Any], source: str) -> None:
+def _replace_items(new_items: _NewItems, values: Sequence[Any], source: str) -> None:
     """Replace items in json values, and their ids in the lists of AWS's segments.
 
     An added item gets an id that `source`, the json, does not have yet.
@@ -294,7 +304,7 @@ def _replace_items(new_items: dict[Path, list[Any]], values: Sequence[Any], sour
         index = path[-1]
         _member(values, path[:-1])[index : index + 1] = replacements
     for ids in _lists_of_ids(values) if new_ids_of else ():
-        ids[:] = [new_id for old_id in ids for new_id in new_ids_of.get(old_id, [old_id])]
+        ids[:] = chain.from_iterable(new_ids_of.get(old_id, [old_id]) for old_id in ids)
 
 
 def _lists_of_ids(value: Any) -> Iterator[list[Number]]:

@@ -38,7 +38,7 @@ def parse_json(source: str, name: str = "the file") -> list[tuple[str, Any]]:
     line is None.  Raises InputError for text that is no json.
     """
     lines = [*StringIO(source, newline="\n")]  # other ends of lines may stand in strings
-    bodies = [body for line in lines if (body := _without_margins(line))]
+    bodies = [*filter(None, map(_without_margins, lines))]
     if len(bodies) > 1 and _is_object(bodies[0]):  # a later line may be damaged: `_parse` then names it
         return [
             (line, _parse(line, f"{name} line {number}") if _without_margins(line) else None)
@@ -83,6 +83,7 @@ def _parse(source: str, name: str) -> Any:
 
 
 def _object_of(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+    """Return the members of an object; a key that comes again has a `REPEATED` for each time that it came before."""
     members = dict(pairs)
     if len(members) == len(pairs):
         return members
@@ -91,8 +92,10 @@ def _object_of(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _is_deeper(value: Any, n_levels: int) -> bool:
-    members = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    return not n_levels or any(_is_deeper(member, n_levels - 1) for member in members)
+    if n_levels == 0:
+        return True
+    members = value.values() if isinstance(value, dict) else value
+    return isinstance(value, dict | list) and any(_is_deeper(member, n_levels - 1) for member in members)
 
 
 def written_json(source: str, value: Any) -> str:
