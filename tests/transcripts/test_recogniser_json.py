@@ -174,8 +174,8 @@ def test_a_recording_in_which_nothing_was_said_comes_out_as_it_is(text: str, cap
 
 
 def test_json_of_something_else_or_nested_deeper_than_any_recogniser_nests_is_refused() -> None:
-    for text in ("{}", "[]", '{"name": "so"}', "1"):
-        told = r"no words in the file(, whose fields are name)?; expected json of a recog"
+    for text in ("{}", "[]", '{"name": "so"}', '{"body": "so what"}', "1"):
+        told = r"no words in the file(, whose fields are (name|body))?; expected json of a recog"
         with pytest.raises(InputError, match=told):
             RecogniserJson.read(text)
     for value in ({"ids": ["x1", "x2"]}, {"langs": ["en", "en", "en"]}, ["2024-01-01", "x"], {"n": [1, 2]}):
@@ -212,6 +212,14 @@ def test_json_of_something_else_or_nested_deeper_than_any_recogniser_nests_is_re
      [("so", 100, 300), ("we", 300, 500)]),
     ('{"tokens": [{"text": "so", "start_ms": 600, "end_ms": 760}, {"text": " w", "start_ms": 800, "end_ms": 900},'
      ' {"text": "e", "start_ms": 900, "end_ms": 960}]}', [("so", 600, 760), ("we", 800, 960)]),
+    # Podcasting 2.0, recall.ai and Amazon Connect
+    ('{"version": "1.0.0", "segments": [{"startTime": 0.5, "endTime": 2, "body": "so we"}]}',
+     [("so", 500, None), ("we", None, 2000)]),
+    ('[{"words": [{"text": "so", "start_timestamp": {"relative": 0.1, "absolute": "2024-05-01T00:00:00Z"}, '
+     '"end_timestamp": {"relative": 0.3}}]}]', [("so", 100, 300)]),
+    ('{"Transcript": [{"Content": "so we", "BeginOffsetMillis": 100, "EndOffsetMillis": 900, "Items": [{"Content": '
+     '"so", "BeginOffsetMillis": 100, "EndOffsetMillis": 300}, {"Content": "we", "BeginOffsetMillis": 400}]}]}',
+     [("so", 100, 300), ("we", 400, None)]),
     # a word in pieces
     ('{"text": "so 1,000", "words": [{"word": " so", "start": 0, "end": 0.5}, {"word": " 1", "start": 1,'
      ' "end": 1.5}, {"word": ",000", "start": 1.5, "end": 2.5}]}', [("so", 0, 500), ("1,000", 1000, 2500)]),

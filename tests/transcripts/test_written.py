@@ -83,6 +83,13 @@ def test_who_speaks_is_written_where_it_changes(
                {"speaker": 1, "words": [{"word": "yes"}]}]},
     {"recognizedPhrases": [{"speaker": "A", "nBest": [{"lexical": "so what", "text": "so what."}]},
                            {"speaker": 1, "nBest": [{"lexical": "yes", "text": "yes"}]}]},
+    # recall.ai's speakers are objects; Podcasting 2.0; Amazon Connect
+    [{"participant": {"id": 1, "name": "Speaker A"}, "words": [{"text": "so"}, {"text": "what."}]},
+     {"participant": {"id": 2, "name": "Speaker 1"}, "words": [{"text": "yes"}]}],
+    {"segments": [{"speaker": "A", "startTime": 0.5, "endTime": 1, "body": "so what."},
+                  {"speaker": 1, "startTime": 1, "endTime": 2, "body": "yes"}]},
+    {"Transcript": [{"ParticipantRole": "Speaker A", "Content": "so what."},
+                    {"ParticipantRole": "Speaker 1", "Content": "yes"}]},
     # Google's last result repeats all words, with their speakers
     {"results": [
         {"alternatives": [{"transcript": "so what. yes", "words": [
@@ -94,7 +101,7 @@ def test_who_speaks_is_written_where_it_changes(
         ]}]},
     ]},
 ])  # fmt: skip
-def test_json_may_say_in_many_ways_who_speaks(source: dict[str, object]) -> None:
+def test_json_may_say_in_many_ways_who_speaks(source: object) -> None:
     text = json.dumps(source)
     assert converted(text, "json", WriterConfig("text")) == "Speaker A: so what.\nSpeaker 1: yes\n"
     assert converted(text, "json", WriterConfig()) == text

@@ -23,13 +23,15 @@ from .values import REPEATED
 
 _CAPTION = "utf8"  # the key of a caption in YouTube's json3
 _TEXT_KEYS = ("text", "transcript", _CAPTION)  # their strings may hold several words
-_WORD_KEYS = ("punctuated_word", "word", "content")  # their strings hold one word; an object's first one counts
-_START_KEYS = ("start", "start_time", "startTime", "startOffset", "ts")
-_END_KEYS = ("end", "end_time", "endTime", "endOffset", "end_ts")
+_TIMED_TEXT = "body"  # of Podcasting 2.0, which holds words if its object has times
+_WORD_KEYS = ("punctuated_word", "word", "content", "Content")  # mostly of one word; an object's first one counts
+_START_KEYS = ("start", "start_time", "startTime", "startOffset", "ts", "start_timestamp")
+_END_KEYS = ("end", "end_time", "endTime", "endOffset", "end_ts", "end_timestamp")
 _SPEAKER_KEYS = (  # a name before a number
     "speaker_name", "speakerName", "speaker", "speaker_label", "speakerLabel", "speaker_id", "speakerId", "speakerTag",
-    "speaker_tag",
+    "speaker_tag", "participant", "ParticipantRole",
 )  # fmt: skip
+_NESTED_KEYS = ("relative", "name")  # of recall.ai's times and speakers, which are objects
 _CHANNEL_KEYS = ("channel", "channel_label", "channelTag", "channel_tag")
 TYPE, MARK_TYPE, WORD_TYPE = "type", "punctuation", "pronunciation"  # of AWS's items
 # rev.ai's elements: the key of their text, and their types, in AWS's words; spaces are marks there, too
@@ -184,11 +186,13 @@ def _walk_object(members: Mapping[str, Any], context: _Context, *, any_key: bool
         path = (*context.path, name)
         group = intern(f"{context.group}.{name}")
         if type(member) is str:
-            if any_key or key in _TEXT_KEYS or key == word_key:
+            holds_words = any_key or key in _TEXT_KEYS or key == word_key
+            if holds_words or key == _TIMED_TEXT:
                 with_outer = {**context.outer, **members}
                 start_ms, end_ms = _times(with_outer)
                 kind = _type_of(with_outer) if context.item else ""  # only elements of lists have types
-                yield Place(path, member, group, replace(cue, start_ms=start_ms, end_ms=end_ms), context.item, kind)
+                if holds_words or start_ms is not None:  # a body without times may be that of an answer over HTTP
+                    yield Place(path, member, group, replace(cue, start_ms=start_ms, end_ms=end_ms), context.item, kind)
         elif key == GUESSES and isinstance(member, list):
             if member:  # only the best guess is read: to AWS it is a part of this object, which has the times
                 inside = replace(context, path=(*path, 0), group=f"{group}[]", outer=members, cue=cue)
@@ -216,9 +220,9 @@ def _times(members: Mapping[str, Any]) -> tuple[int | None, int | None]:
         offset_ms = _ms(members, ("tOffsetMs",), unit_ms=1) or 0
         duration_ms = _ms(members, ("dDurationMs", "durationMilliseconds"), unit_ms=1) or 0
         return event_ms + offset_ms, event_ms + duration_ms
-    start_ms = _ms(members, ("start_ms", "startMs"), unit_ms=1)
+    start_ms = _ms(members, ("start_ms", "startMs", "BeginOffsetMillis"), unit_ms=1)
     if start_ms is not None:
-        return start_ms, _ms(members, ("end_ms", "endMs"), unit_ms=1)
+        return start_ms, _ms(members, ("end_ms", "endMs", "EndOffsetMillis"), unit_ms=1)
     timestamp = members.get("timestamp")
     if isinstance(timestamp, list) and len(timestamp) == 2:  # of transformers' pipelines
         members = {"start": timestamp[0], "end": timestamp[1]}
@@ -238,6 +242,8 @@ def _ms(members: Mapping[str, Any], keys: Sequence[str], unit_ms: int = _SECOND_
 def _member_as_str(members: Mapping[str, Any], keys: Sequence[str]) -> str:
     """Return the member of the first of these keys that is there, as a str; empty without one, and for other types."""
     value = next((members[key] for key in keys if key in members), None)
+    if isinstance(value, dict):
+        return _member_as_str(value, _NESTED_KEYS)
     return str(value) if isinstance(value, str) else ""  # a number is a str, too: `Number`
 
 
