@@ -412,3 +412,15 @@ def test_of_an_unknown_shape_its_lists_of_words_are_read(value: object) -> None:
     assert " ".join(said(source)) == "so what yes"
     new = source.replace('"so"', '"So"').replace('"what"', '"what?"').replace('"yes"', '"Yes."')
     assert written(source, ["So", "what?", "Yes."]) == new
+
+
+def test_a_long_list_of_words_has_few_that_differ() -> None:
+    words = [word * n for n in range(1, 20) for word in ("so", "what", "yes")] * 9
+    assert said(json.dumps([{"t": word, "kind": "word"} for word in words])) == [" ".join(words)]
+
+
+def test_names_of_files_are_no_words_beside_what_nemo_heard() -> None:
+    manifest = "".join(f'{{"audio_filepath": "{name}.wav", "pred_text": "{name} so"}}\n' for name in "ab")
+    assert said(manifest) == ["a so", "b so"]
+    with pytest.raises(InputError, match="no words in"):
+        said(manifest.replace("pred_text", "prediction"))

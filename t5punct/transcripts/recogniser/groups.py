@@ -22,7 +22,8 @@ from ..speech import read_line, set_cue_times
 from .values import REPEATED
 
 _CAPTION = "utf8"  # the key of a caption in YouTube's json3
-_TEXT_KEYS = ("text", "transcript", _CAPTION)  # their strings may hold several words
+# their strings may hold several words; NeMo has what it heard beside the reference, and data sets have their own names
+_TEXT_KEYS = ("text", "transcript", "pred_text", "transcription", "sentence", _CAPTION)
 _TIMED_TEXT = "body"  # of Podcasting 2.0, which holds words if its object has times
 _WORD_KEYS = ("punctuated_word", "word", "content", "Content")  # mostly of one word; an object's first one counts
 _START_KEYS = ("start", "start_time", "startTime", "startOffset", "ts", "start_timestamp")
@@ -41,8 +42,9 @@ GUESSES = "alternatives"  # the first is the best
 _QUOTING_KEY = re.compile(  # of lists that repeat names and phrases of the recording
     r".*entit(?:y|ies)$|(?:.*_)?(?:terms|topics)$|.*highlight|key_?(?:phrase|word)", re.IGNORECASE
 )
-_WORD_OF_LETTERS = re.compile(r"[^\W\d_]+(?:['’.-][^\W\d_]+)*")
+_WORD_OF_LETTERS = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")  # unlike `a.wav`
 _LEAST_WORDS = 0.7  # share of a list's strings that must be words of letters, if it is a list of words
+_MOST_KINDS = 50  # different strings of a list that names kinds or speakers
 # keys whose value is empty if nothing was said
 _SPEECH_KEYS = ("text", "transcript", "segments", "words", "results", "transcription", "utterances", "channels")
 Path = tuple[Any, ...]  # keys and indices that lead to a value; the first is the number of the json text
@@ -117,10 +119,11 @@ def _find_in_lists(values: Sequence[Any]) -> list[list[Place]]:
 
 
 def _are_words(places: Sequence[Place]) -> bool:
-    """Return whether most strings are words of letters, unlike codes, and most differ, unlike names of kinds."""
+    """Return whether most strings are words of letters, unlike codes, and many differ, unlike names of kinds."""
     texts = [place.text.strip(ALL_MARKS.characters + " \n").lower() for place in places]
     n_words = sum(bool(_WORD_OF_LETTERS.fullmatch(text)) for text in texts)
-    return n_words > 1 and n_words >= _LEAST_WORDS * len(texts) and 2 * len({*texts}) > len(texts)
+    many_differ = len({*texts}) > min(len(texts) / 2, _MOST_KINDS)
+    return many_differ and n_words > 1 and n_words >= _LEAST_WORDS * len(texts)
 
 
 def _walk_all(values: Sequence[Any], *, any_key: bool = False) -> list[list[Place]]:
