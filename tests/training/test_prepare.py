@@ -238,6 +238,7 @@ PREPARE = {
     "holdout_percent=300": r"holdout_percent 300.0; expected 0 to 99; set holdout_percent",
     "corpora=[{path: a.txt, document: page}]": r"corpora.document 'page'; expected one of auto, .*; check corpora",
     "corpora=[{path: a, dataset: b}]": r"path a and dataset b; expected one of them; drop one",
+    "corpora=[{path: a, subset: b}]": r"subset b, revision None of path a; expected them with a data set of the hub",
     "pause_ms=-5": r"pause_ms -5 and long_pause_ms None; .*",
     "corpora=[{style: talk}]": r"a corpus without a path; expected corpora: \[{path: FILE}\]; name a file",
     "chunks.min_words=9 chunks.max_words=8": r"windows of 9 to 8 words; expected 1 <= min_words <= max_words; .*",

@@ -59,6 +59,9 @@ class CorpusConfig:
         check_range(self, "corpora.", 1, "join")
         mistake = f"path {self.path} and dataset {self.dataset}"
         check(not self.path or self.dataset is None, mistake, expected="one of them", fix="drop one")
+        is_of_hub = self.dataset is not None or (self.subset is None and self.revision is None)
+        mistake = f"subset {self.subset}, revision {self.revision} of path {self.path}"  # they would be ignored
+        check(is_of_hub, mistake, expected="them with a data set of the hub", fix="set corpora.dataset, or drop them")
 
     @property
     def title(self) -> str:
