@@ -44,7 +44,9 @@ _FIELD = re.compile(r"\S+")
 _CELL = re.compile(r"[^\t\r\n]+|(?<=\t)(?=\t)|^(?=\t)")
 _QUOTED = re.compile(r'\s*"(.*)"\s*', re.DOTALL)
 _SOUND = re.compile(r"\[[^\[\]\s]+\]|<\w+>")  # in the place of a word: [noise], <unk>, <eps>
-_SEGMENT_NAMES = ("text", "transcript", "transcription", "sentence", "utterance")  # of columns of segments
+_SEGMENT_NAMES = (  # of columns of segments
+    "text", "transcript", "transcription", "sentence", "utterance", "dialogue", "caption", "content",
+)  # fmt: skip
 # columns of words, the best first: `sentence` beside `word` is a number
 _TEXT_NAMES = ("text", "word", "token", *_SEGMENT_NAMES[1:])
 _OPENING_QUOTE = re.compile(r'(?:^|[,;])\s*"')
@@ -157,8 +159,9 @@ def read_table(lines: Iterable[str], alphabet: Alphabet | None = None) -> Iterat
 
     A header names a column of words (`word` or `token`), or of segments (`text`, `transcript`, `sentence` and so on);
     and maybe `start`, `end` and `speaker`.  Times are in seconds; those of segments are in ms, as Whisper's, if none
-    has a decimal point.  Without a header, one column has words or segments, and all others have numbers: times stand
-    behind words, and before segments, as in Audacity's labels.  Raises InputError if the column of words is not clear.
+    has a decimal point or comma.  Without a header, one column has words or segments, and all others have numbers:
+    times stand behind words, and before segments, as in Audacity's labels.  Raises InputError if the column of words
+    is not clear.
     """
     return _items_of_rows(_rows([(line, list(_CELL.finditer(line))) for line in lines]), alphabet)
 
@@ -246,7 +249,8 @@ def _find_columns(rows: Sequence[Sequence[str]]) -> _Columns:
     segments (`0.5 2.5 so what`).
     """
     word_rows = [row for row in rows if not any(map(_is_marks, row))]  # a row of a mark may have fewer cells
-    header = [name.lower() for name in rows[0]] if rows else []
+    # `Start Time`, `end_time` and `Speaker Name` are `start`, `end` and `speaker`
+    header = [re.sub(r"[ _](?:time|name)$", "", name.lower()) for name in rows[0]] if rows else []
     text_name = next((name for name in _TEXT_NAMES if name in header), None)
     if text_name is not None:
         # R writes a column of row names, for which its header has no name
@@ -257,7 +261,7 @@ def _find_columns(rows: Sequence[Sequence[str]]) -> _Columns:
         is_segment = text_name in _SEGMENT_NAMES
         start = index.get("start")
         end = index.get("end")
-        have_points = any("." in _cell_of(row, start) + _cell_of(row, end) for row in rows[1:])
+        have_points = any({".", ","} & {*_cell_of(row, start), *_cell_of(row, end)} for row in rows[1:])
         unit_ms = 1 if is_segment and not have_points else _SECOND_MS
         return _Columns(index[text_name], start, end, unit_ms, is_segment, True, index.get("speaker"))
     n_columns = max(map(len, word_rows), default=1)
@@ -389,7 +393,8 @@ def _is_marks(text: str, alphabet: Alphabet = ALL_MARKS) -> bool:
 
 
 def _parse_ms(text: str, unit_ms: int = _SECOND_MS) -> int | None:
-    """Parse a time: a number of units, or a clock's (`01:02.5`); None: it is neither."""
+    """Parse a time: a number of units, or a clock's (`01:02.5`); None: it is neither.  A comma may be the point."""
+    text = text.replace(",", ".")
     clock = _CLOCK.fullmatch(text)
     if clock:
         minutes = 60 * int(clock[1] or 0) + int(clock[2])

@@ -22,6 +22,7 @@ def words_of(text: str, name: str) -> list[SpokenWord]:
     pytest.param("so\n1953\n", [(None, None), (None, None)], id="one column"),
     pytest.param("0.1\t0.5\tso 1953\n\n2\t2\t\n", [(100, None), (None, 500)], id="Audacity's labels"),
     pytest.param("00:01\t0:00:05.5\tso 1953\n", [(1000, None), (None, 5500)], id="times of a clock"),
+    pytest.param("Start_Time\tEnd Time\tDialogue\n0,1\t0,5\tso 1953\n", [(100, None), (None, 500)], id="commas"),
     pytest.param("7\tso\n8\t1953\n", [(None, None), (None, None)], id="numbers of rows"),
     pytest.param('"start"\t"word"\n"1"\t0.1\t"so"\n"2"\t1\t"1953"\n', [(100, None), (1000, None)], id="R's"),
 ])  # fmt: skip
