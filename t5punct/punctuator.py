@@ -257,13 +257,10 @@ class Punctuator:
         window = WindowInput.of(cores, [word.takes_marks for word in words], pauses, kept)
         return window.fit_to_model(self.model.tokenizer, self.config.decoding.style)
 
-    def window_votes(self, views: Sequence[View[Word]], *, whole: bool = False) -> list[tuple[Vote, ...]]:
-        """Return the votes of each window on its slots.
-
-        `whole`: also of the masked slots at its right end, which are left out else, as that saves time.
-        """
+    def window_votes(self, views: Sequence[View[Word]]) -> list[tuple[Vote, ...]]:
+        """Return the votes of each window on its slots but the masked ones at its right end, which saves time."""
         windows = [self.window_input(view.words) for view in views]
-        n_slots = None if whole else [view.window.keep_stop - view.window.start for view in views]
+        n_slots = [view.window.keep_stop - view.window.start for view in views]
         return [
             tuple(self.apply_known(view, index, vote) for index, vote in enumerate(votes))
             for view, votes in zip(views, self._decoder.votes(windows, n_slots), strict=True)
@@ -325,21 +322,16 @@ class Punctuator:
         return self._decoder.alignment if isinstance(self._decoder, GeneratingDecoder) else None
 
     def decide_words(
-        self,
-        words: Iterable[Word],
-        votes_of_slots: Iterable[Sequence[Vote]],
-        sentence: SentencePosition,
-        combine: CombineConfig | None = None,
+        self, words: Iterable[Word], votes_of_slots: Iterable[Sequence[Vote]], sentence: SentencePosition
     ) -> tuple[list[Decision], SentencePosition]:
         """Decide words in order, the first one at `sentence`; return the decisions, and where the next word stands."""
-        combine = combine or self.config.combine
         render = self.config.render
         alphabet = self.model.task.alphabet
         decisions = list[Decision]()
         for word, votes in zip(words, votes_of_slots, strict=True):
             # marks and case
             positioned_votes = [apply_sentence_position(vote, word, sentence.begins) for vote in votes]
-            decision = decide(positioned_votes, combine, render.alternatives)
+            decision = decide(positioned_votes, self.config.combine, render.alternatives)
             if decision.alternatives:
                 rivals = tuple(rival for rival in decision.alternatives if DISFLUENT not in rival.marks)
                 decision = replace(decision, alternatives=rivals)
