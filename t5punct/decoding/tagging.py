@@ -121,7 +121,7 @@ class TagDecoder:
         likelier stays (`doubled_ends`), and opening marks fit the ends of their sentences (`pair_marks`); not so with a
         delay, since slots would wait for later ones.
         """
-        rows = [row for row, tokens in enumerate(places) for _ in tokens]
+        rows = [row for row, tokens in enumerate(places) for _ in tokens]  # each slot's window
         states = states[rows, [*chain.from_iterable(places)]]  # (n_slots, d_model)
         plain_marks, cases = self._tagger(states)
         plain_marks = plain_marks.float().cpu().masked_fill(self._unasked, float("-inf"))

@@ -204,13 +204,13 @@ class FrozenStates:
         lengths = attention_mask.sum(1).tolist()
         keys = [ids[:length].cpu().numpy().tobytes() for ids, length in zip(input_ids, lengths, strict=True)]
         states: list[Any] = [self._states_by_ids.get(key) for key in keys]
-        new = [index for index, kept in enumerate(states) if kept is None]
-        if new:
-            longest = max(lengths[index] for index in new)
+        unknown = [index for index, key in enumerate(keys) if key not in self._states_by_ids]
+        if unknown:
+            longest = max(lengths[index] for index in unknown)
+            ids, mask = input_ids[unknown, :longest], attention_mask[unknown, :longest]
             with torch.no_grad():
-                outputs = encoder(input_ids=input_ids[new, :longest], attention_mask=attention_mask[new, :longest])
-            computed = outputs.last_hidden_state.to("cpu", torch.float16)
-            for index, row in zip(new, computed, strict=True):
+                computed = encoder(input_ids=ids, attention_mask=mask).last_hidden_state.to("cpu", torch.float16)
+            for index, row in zip(unknown, computed, strict=True):
                 states[index] = row[: lengths[index]].clone()
                 if lengths[index] <= self._n_free:
                     self._n_free -= lengths[index]
