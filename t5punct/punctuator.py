@@ -235,7 +235,7 @@ class Punctuator:
         sentence = self.first_sentence
         words = list[Word]()  # decided, but not yielded yet
         decisions = list[Decision]()
-        for pool in iter_pools(views, self._pool_words, lambda pair: len(pair[1].words), is_growing=is_hurried):
+        for pool in iter_pools(views, self._pool_words, lambda item: len(item[1].words), is_growing=is_hurried):
             for (number, view), votes in zip(pool, self.window_votes([view for _, view in pool]), strict=True):
                 votes_of_slots = add_votes(waiting, view, votes)
                 settled = [view.words[slot - view.window.start] for slot in votes_of_slots]
@@ -252,9 +252,9 @@ class Punctuator:
     def window_input(self, words: Sequence[Word]) -> WindowInput:
         """Return words as the model reads them: long ones are shortened where it could not read so many tokens."""
         pauses = [word.pause for word in words] if self.model.task.pause_ms else []
-        kept = [word.given for word in words] if self.config.render.keep_marks else []
+        kept_marks = [word.given for word in words] if self.config.render.keep_marks else []
         cores = [readable(word.core) for word in words]
-        window = WindowInput.of(cores, [word.takes_marks for word in words], pauses, kept)
+        window = WindowInput.of(cores, [word.takes_marks for word in words], pauses, kept_marks)
         return window.fit_to_model(self.model.tokenizer, self.config.decoding.style)
 
     def window_votes(self, views: Sequence[View[Word]]) -> list[tuple[Vote, ...]]:

@@ -211,9 +211,9 @@ class VoteBuilder:
             slot = normalise(self._outcomes)
         else:  # nearly always: nothing is written in the slot
             slot = {NO_MARKS: sum(of_forms), **dict(zip(choice.marks, of_marks, strict=True))}
-        if self.place:
+        if self.place:  # nothing is decided of the slot before the first word
             self._slots.append(slot)
-        if path.option.case is not None:
+        if path.option.case is not None:  # a word, and not the end
             self._cases.append(_cases(choice, of_forms))
             openings = None  # the decoder writes no opening marks
             if len(choice.openings) > 1:

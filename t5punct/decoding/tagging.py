@@ -146,7 +146,7 @@ class TagDecoder:
     def _paired(
         self, pairs: Pairs, marks: torch.Tensor, openings: torch.Tensor, windows: Sequence[WindowInput]
     ) -> tuple[torch.Tensor, torch.Tensor]:
-        """Return both with the values exchanged in each row so that the marks that `pair_marks` chose have the highest.
+        """Return marks and openings with values exchanged in each row, so that what `pair_marks` chose has the highest.
 
         marks: logits (n_slots, n_mark_classes), openings: probabilities (n_slots, n_opening_classes), of one window
         after the other.
@@ -240,14 +240,14 @@ def doubled_ends(chances: Sequence[float], is_end: Sequence[bool], lengths: Sequ
     doubled = list[int]()
     begin = 0
     for length in lengths:
-        kept = list[int]()
+        staying = list[int]()
         ends = [index for index in range(begin, begin + length) if is_end[index]]
         for index in sorted(ends, key=lambda index: -chances[index]):
-            near = [rival for rival in kept if abs(rival - index) <= _NEAR_WORDS]
-            if any(chances[index] + chances[rival] <= _MOST_OF_ONE for rival in near):
+            near = [likelier for likelier in staying if abs(likelier - index) <= _NEAR_WORDS]
+            if any(chances[index] + chances[likelier] <= _MOST_OF_ONE for likelier in near):
                 doubled.append(index)
             else:
-                kept.append(index)
+                staying.append(index)
         begin += length
     return doubled
 

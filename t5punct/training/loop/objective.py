@@ -71,10 +71,9 @@ class Objective(nn.Module):
         self.output_scale = output_scale(model)
         self._frozen_states = FrozenStates(config.kept_states) if config.kept_states else None
         if not config.text_weight:  # then the decoder is not trained, nor the memory that it alone reads
-            for part in (self.network.decoder, getattr(self.network, "memory", None)):
-                for parameter in part.parameters() if part else ():
-                    if parameter is not self.network.shared.weight:
-                        parameter.requires_grad_(False)
+            for name, parameter in self.network.named_parameters():  # tied ones under their first name, `shared`
+                if name.startswith(("decoder.", "memory.")):
+                    parameter.requires_grad_(False)
         self.tagger = None
         if config.tagger_weight:
             self.tagger = model.tagger or Tagger(self.network.config.d_model, model.task.slot_marks, model.task.opening)
