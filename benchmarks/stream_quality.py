@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -108,12 +108,13 @@ class _Remembered(Punctuator):
         super().__init__(punctuator.model, punctuator.config)
         self._windows: dict[tuple[int, int, bool], tuple[Vote, ...]] = {}
 
-    def window_votes(self, views: Sequence[View[Word]], *, whole: bool = False) -> list[tuple[Vote, ...]]:
+    def window_votes(self, views: Sequence[View[Word]]) -> list[tuple[Vote, ...]]:
         remembered = list[tuple[Vote, ...]]()
         for view in views:
             key = (view.window.start, view.window.stop, view.is_last)
             if key not in self._windows:
-                (self._windows[key],) = super().window_votes([view], whole=True)
+                whole = replace(view, window=replace(view.window, keep_stop=view.window.stop))
+                (self._windows[key],) = super().window_votes([whole])
             remembered.append(self._windows[key])
         return remembered
 
@@ -123,7 +124,7 @@ class _Remembered(Punctuator):
         blank = Vote({"": 1.0}, {"verbatim": 1.0})
         shown: dict[int, str] = {}
         for view in views:
-            (votes,) = super().window_votes([view], whole=True)
+            (votes,) = super().window_votes([view])
             window = view.window
             kept = max(0, len(votes) - n_newest)
             self._windows[window.start, window.stop, False] = (blank,) * kept + votes[kept:]

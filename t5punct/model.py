@@ -387,7 +387,6 @@ def save(model: Model, folder: str | Path, *, dtype: torch.dtype | None = None, 
     folder = Path(folder)
     model = with_transformers(model)
     network: Any = model.network
-    own: Any = model.tokenizer.tokenizer
     with writing_folder(folder), quiet_transformers():
         folder.mkdir(parents=True, exist_ok=True)
         remove_weights(folder)
@@ -405,7 +404,7 @@ def save(model: Model, folder: str | Path, *, dtype: torch.dtype | None = None, 
             from safetensors.torch import save_file
 
             save_file(convert_weights(model.tagger.state_dict(), dtype), folder / TAGGER_FILE)
-        own.save_pretrained(str(folder))
+        model.tokenizer.tokenizer.save_pretrained(str(folder))
         settings.save(model.task, folder / TASK_FILE)
         write_table(model.spellings, folder)
         (folder / "t5punct-version.txt").write_text(__version__ + "\n", encoding="utf-8")

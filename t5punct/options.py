@@ -345,8 +345,8 @@ class StreamOptions(WordOptions):
         try:
             thresholds = [float(number) for number in self.threshold.split(",")]
         except ValueError as error:
-            mistake, expected = f"threshold {self.threshold!r}", "a number, or several with commas"
-            raise ConfigError(mistake, expected=expected, fix="use 0.5") from error
+            mistake = f"threshold {self.threshold!r}"
+            raise ConfigError(mistake, expected="a number, or several with commas", fix="use 0.5") from error
         return StreamConfig(**options_of(StreamConfig, self), thresholds=thresholds)
 
     def render(self) -> RenderConfig:
@@ -430,6 +430,7 @@ def check_needs(typed: Mapping[str, str], values: Values) -> None:
     """
     for names, needed, is_met in NEEDS:
         for name in names.split():
-            if name in typed and not is_met(values):
-                mistake, fix = f"{typed[name]}, which does nothing here", f"add that, or drop {typed[name]}"
-                raise ConfigError(mistake, expected=f"{needed} with it", fix=fix)
+            if name in typed:
+                mistake = f"{typed[name]}, which does nothing here"
+                fix = f"add that, or drop {typed[name]}"
+                check(is_met(values), mistake, expected=f"{needed} with it", fix=fix)

@@ -235,7 +235,7 @@ class Punctuator:
         sentence = self.first_sentence
         words = list[Word]()  # decided, but not yielded yet
         decisions = list[Decision]()
-        for pool in iter_pools(views, self._pool_words, lambda pair: len(pair[1].words), is_growing=is_hurried):
+        for pool in iter_pools(views, self._pool_words, lambda item: len(item[1].words), is_growing=is_hurried):
             for (number, view), votes in zip(pool, self.window_votes([view for _, view in pool]), strict=True):
                 votes_of_slots = add_votes(waiting, view, votes)
                 settled = [view.words[slot - view.window.start] for slot in votes_of_slots]
@@ -252,18 +252,15 @@ class Punctuator:
     def window_input(self, words: Sequence[Word]) -> WindowInput:
         """Return words as the model reads them: long ones are shortened where it could not read so many tokens."""
         pauses = [word.pause for word in words] if self.model.task.pause_ms else []
-        kept = [word.given for word in words] if self.config.render.keep_marks else []
+        kept_marks = [word.given for word in words] if self.config.render.keep_marks else []
         cores = [readable(word.core) for word in words]
-        window = WindowInput.of(cores, [word.takes_marks for word in words], pauses, kept)
+        window = WindowInput.of(cores, [word.takes_marks for word in words], pauses, kept_marks)
         return window.fit_to_model(self.model.tokenizer, self.config.decoding.style)
 
-    def window_votes(self, views: Sequence[View[Word]], *, whole: bool = False) -> list[tuple[Vote, ...]]:
-        """Return the votes of each window on its slots.
-
-        `whole`: also of the masked slots at its right end, which are left out else, as that saves time.
-        """
+    def window_votes(self, views: Sequence[View[Word]]) -> list[tuple[Vote, ...]]:
+        """Return the votes of each window on its slots but the masked ones at its right end, which saves time."""
         windows = [self.window_input(view.words) for view in views]
-        n_slots = None if whole else [view.window.keep_stop - view.window.start for view in views]
+        n_slots = [view.window.keep_stop - view.window.start for view in views]
         return [
             tuple(self.apply_known(view, index, vote) for index, vote in enumerate(votes))
             for view, votes in zip(views, self._decoder.votes(windows, n_slots), strict=True)
@@ -325,21 +322,16 @@ class Punctuator:
         return self._decoder.alignment if isinstance(self._decoder, GeneratingDecoder) else None
 
     def decide_words(
-        self,
-        words: Iterable[Word],
-        votes_of_slots: Iterable[Sequence[Vote]],
-        sentence: SentencePosition,
-        combine: CombineConfig | None = None,
+        self, words: Iterable[Word], votes_of_slots: Iterable[Sequence[Vote]], sentence: SentencePosition
     ) -> tuple[list[Decision], SentencePosition]:
         """Decide words in order, the first one at `sentence`; return the decisions, and where the next word stands."""
-        combine = combine or self.config.combine
         render = self.config.render
         alphabet = self.model.task.alphabet
         decisions = list[Decision]()
         for word, votes in zip(words, votes_of_slots, strict=True):
             # marks and case
             positioned_votes = [apply_sentence_position(vote, word, sentence.begins) for vote in votes]
-            decision = decide(positioned_votes, combine, render.alternatives)
+            decision = decide(positioned_votes, self.config.combine, render.alternatives)
             if decision.alternatives:
                 rivals = tuple(rival for rival in decision.alternatives if DISFLUENT not in rival.marks)
                 decision = replace(decision, alternatives=rivals)

@@ -92,7 +92,7 @@ class PunctuatorByChance(Punctuator):
         self._pool_words = 4096
         self.first_sentence = SentencePosition(None if config.fragment else True)
 
-    def window_votes(self, views: Sequence[View[Word]], *, whole: bool = False) -> list[tuple[Vote, ...]]:
+    def window_votes(self, views: Sequence[View[Word]]) -> list[tuple[Vote, ...]]:
         votes = [[self.vote_on(view.window.start + index) for index in range(len(view.words))] for view in views]
         return [
             tuple(self.apply_known(view, index, vote) for index, vote in enumerate(own))

@@ -43,6 +43,8 @@ class SlotWriter:
     def __init__(self, window: WindowInput, candidates: Candidates) -> None:
         self._window, self._candidates = window, candidates
         self._builder = VoteBuilder(len(window.words))
+        self._n_forms = 0  # that are written: words, then the end
+        self._n_marks = 0  # that are written behind the last word
         self._rows: list[Sequence[float]] = []
         self._node: TrieNode
         if not self.done:
@@ -50,7 +52,7 @@ class SlotWriter:
 
     @property
     def done(self) -> bool:
-        return self._builder.done
+        return not self._window.words or self._n_forms > len(self._window.words)
 
     @property
     def allowed(self) -> tuple[int, ...]:
@@ -72,6 +74,11 @@ class SlotWriter:
             return
         path = self._choice.paths[following]
         self._builder.add(path, path.option_probabilities(self._rows))
+        if path.option.mark is None:
+            self._n_forms += 1
+            self._n_marks = 0
+        else:
+            self._n_marks += 1
         if not self.done:
             self._offer()
 
@@ -80,7 +87,7 @@ class SlotWriter:
         return self._builder.votes()
 
     def _offer(self) -> None:
-        self._choice = self._candidates.choice(self._window, self._builder.place, self._builder.n_marks)
+        self._choice = self._candidates.choice(self._window, self._n_forms, self._n_marks)
         self._node, self._rows = self._choice.root, []
 
 

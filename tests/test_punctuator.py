@@ -140,16 +140,13 @@ def test_generation_reports_what_it_did_to_the_words_of_one_text_or_many(
     assert together.alignment == alone.alignment
 
 
-def test_masked_slots_on_the_right_are_not_written_unless_asked_for(lively_model: Model) -> None:
+def test_masked_slots_on_the_right_are_not_written(lively_model: Model) -> None:
     plan = WindowConfig(8, mask_left=2, mask_right=3)
     punctuator = Punctuator(lively_model, PunctuatorConfig(plan))
     views = views_of([Word(f"w{number}") for number in range(20)], plan)
-    for view, part, whole in zip(
-        views, punctuator.window_votes(views), punctuator.window_votes(views, whole=True), strict=True
-    ):
-        assert len(whole) == len(view.words)
-        assert len(part) == view.window.keep_stop - view.window.start
-        assert len(part) == len(view.words) - (0 if view.is_last else 3)
+    for view, votes in zip(views, punctuator.window_votes(views), strict=True):
+        assert len(votes) == view.window.keep_stop - view.window.start
+        assert len(votes) == len(view.words) - (0 if view.is_last else 3)
 
 
 @pytest.mark.parametrize(("precision", "dtype"), [("bf16", torch.bfloat16), ("fp32", torch.float32)])

@@ -87,8 +87,7 @@ class BatchPunctuator:
 
     def frames(self, frames: Iterable[_Batch]) -> Iterator[_Batch]:
         """Yield pandas frames one after the other, as Spark's `mapInPandas` wants them."""
-        for frame in frames:
-            yield self(frame)
+        yield from map(self, frames)
 
 
 def _is_missing(value: object) -> bool:

@@ -136,17 +136,17 @@ def _check_output(output: Path, source: Path, task: Path | None, *, is_pushed: b
         is_apart = read is None or os.path.realpath(read) != os.path.realpath(written)
         mistake = f"output {written} is {name} as well"
         check(is_apart, mistake, expected="another folder", fix="choose another")
+    is_file = output.exists() and not output.is_dir()
     names = {path.name for path in output.iterdir()} if output.is_dir() else set()
     others = [name for name in names if name != CARD and not name.startswith(".")]
-    may_be_replaced = output.is_dir() or not output.exists()
     if is_pushed:
-        may_be_replaced = may_be_replaced and not names
+        may_be_replaced = not names
         expected = "a new or empty folder, as all of it is sent"
     else:
-        may_be_replaced = may_be_replaced and (TASK_FILE in names or not others)
+        may_be_replaced = TASK_FILE in names or not others
         expected = "a new or empty folder, or an earlier export"
     mistake = f"output {output}, which holds something else"
-    check(may_be_replaced, mistake, expected=expected, fix="choose another output")
+    check(may_be_replaced and not is_file, mistake, expected=expected, fix="choose another output")
 
 
 def _write_card(

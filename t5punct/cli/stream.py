@@ -150,16 +150,14 @@ def _remote_stream(server: str, options: StreamOptions, printer: _Printer, provi
     from ..serve.client import RemoteStream, stream_address
     from ..serve.requests import FLUSH, words_message
 
-    changed = {
-        name: getattr(options, name)
-        for name, default in names_of(StreamOptions).items()
-        if getattr(options, name) != default
-    }
-    of_service = sorted(changed.keys() & names_of(ModelOptions))  # a language, then the model that it has chosen
+    defaults = names_of(StreamOptions)
+    fields = {name: value for name, value in vars(options).items() if value != defaults[name]}
+    of_service = sorted(fields.keys() & names_of(ModelOptions))  # a language, then the model that it has chosen
     if of_service:
         fix = f"give --{of_service[0]} to t5punct serve"
         raise ConfigError(f"--{of_service[0]} with --server", expected="the service's own", fix=fix)
-    fields = {**changed, **({"provisional": True} if provisional else {})}
+    if provisional:
+        fields["provisional"] = True
     token = os.environ.get("T5PUNCT_TOKEN")
     with RemoteStream(stream_address(server, fields), printer.put, token) as remote:
 

@@ -213,10 +213,7 @@ def _single_pairs(words: range, generated: range, *, exact: bool = False) -> lis
 
 
 def _find_gap_pairs(words: Sequence[str], normals: Sequence[str], sources: range, targets: range) -> list[Pair]:
-    """Return the cheapest pairs of input words `sources` and generated words `targets`, which differ.
-
-    This is dynamic programming over `_MOVES`, from the cell in which none of them is aligned to that in which all are.
-    """
+    """Return the cheapest pairs of input words `sources` and generated words `targets` (dynamic programming)."""
     if len(sources) * len(targets) > _MAX_CELLS:
         return _single_pairs(sources, targets)
     costs: dict[Cell, float] = {(sources.start, targets.start): 0.0}  # of the cheapest way to each cell
@@ -242,10 +239,7 @@ def _find_gap_pairs(words: Sequence[str], normals: Sequence[str], sources: range
 
 
 def _price(words: Sequence[str], generated: Sequence[str]) -> float:
-    """Return the cost of a move.
-
-    Pairing words costs less than dropping and inserting them, and the less the more alike their letters are.
-    """
+    """Return a move's cost: pairing costs less than dropping and inserting, and less the more alike the words are."""
     if not words or not generated:  # one is inserted or dropped
         return 1.0
     is_joined = len(words) > 1 or len(generated) > 1  # several words merge, or one is split

@@ -178,10 +178,12 @@ class Candidates:
         word = None
         if index < len(window.words):
             word = (window.spellings if self._tokenizer.task.cased else window.words)[index]
-        kept_marks = window.given[index - 1] if window.given and index else NO_MARKS
-        takes_mark = not kept_marks and index > 0 and window.has_slot[index - 1] and n_marks < self._alphabet.max_marks
+        opens_text = index == 0
+        kept_marks = NO_MARKS if opens_text or not window.given else window.given[index - 1]
+        is_free_slot = not opens_text and window.has_slot[index - 1] and not kept_marks
+        takes_mark = is_free_slot and n_marks < self._alphabet.max_marks
         may_open = word is not None and window.has_slot[index]
-        key = (word, index == 0, takes_mark, self._first_marks_differ and n_marks == 0, kept_marks, may_open)
+        key = (word, opens_text, takes_mark, self._first_marks_differ and n_marks == 0, kept_marks, may_open)
         choice = self._choices.get(key)
         if choice is not None:
             return choice

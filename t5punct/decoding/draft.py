@@ -178,20 +178,6 @@ class VoteBuilder:
         self._outcomes: dict[str, float] = {}  # of all marks that the slot may hold; empty while none is written
         self._next_case_inside: Distribution | None = None  # the next word's case if this slot were empty
 
-    @property
-    def place(self) -> int:
-        """How many words have been written."""
-        return len(self._cases)
-
-    @property
-    def n_marks(self) -> int:
-        """How many marks the slot has so far."""
-        return len(self._marks)
-
-    @property
-    def done(self) -> bool:
-        return len(self._slots) == self._n_words
-
     def add(self, path: Path, probabilities: Sequence[float]) -> None:
         """Add the path that was taken; probabilities: of all options of its choice."""
         choice = path.choice
@@ -211,9 +197,9 @@ class VoteBuilder:
             slot = normalise(self._outcomes)
         else:  # nearly always: nothing is written in the slot
             slot = {NO_MARKS: sum(of_forms), **dict(zip(choice.marks, of_marks, strict=True))}
-        if self.place:
+        if self._cases:  # nothing is decided of the slot before the first word
             self._slots.append(slot)
-        if path.option.case is not None:
+        if path.option.case is not None:  # a word, and not the end
             self._cases.append(_cases(choice, of_forms))
             openings = None  # the decoder writes no opening marks
             if len(choice.openings) > 1:

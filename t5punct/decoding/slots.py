@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 
 import numpy as np
 import torch
@@ -119,25 +120,17 @@ class SlotDecoder:
             for request, whole in zip(requests, is_whole, strict=True)
         ]
         tagged = self._tagger.tag(encoded, places, [request.window for request in requests])
-        marks = tagged.marks.argmax(-1).tolist()
-        cases = tagged.cases.argmax(-1).tolist()
-        openings = [0] * len(marks) if tagged.openings is None else tagged.openings.argmax(-1).tolist()
-        opening_classes = (NO_MARKS, *self._model.task.opening)
-        guesses = list[list[Guess]]()
-        begin = 0
-        for request, read_at in zip(requests, places, strict=True):
-            guesses.append(
-                [
-                    Guess(
-                        self._tagger.mark_classes[marks[row]],
-                        TAGGED_CASES[cases[row]],
-                        opening_classes[openings[row]],
-                    )
-                    for row in range(begin, begin + len(request.guessed_at))
-                ]
-            )
-            begin += len(read_at)
-        return guesses
+        marks = [self._tagger.mark_classes[number] for number in tagged.marks.argmax(-1).tolist()]
+        cases = [TAGGED_CASES[number] for number in tagged.cases.argmax(-1).tolist()]
+        openings = [NO_MARKS] * len(marks)
+        if tagged.openings is not None:
+            opening_classes = (NO_MARKS, *self._model.task.opening)
+            openings = [opening_classes[number] for number in tagged.openings.argmax(-1).tolist()]
+        read = map(Guess, marks, cases, openings)  # of all places, one window after the other
+        guesses_of_windows = [list(islice(read, len(tokens))) for tokens in places]
+        return [
+            guesses[: len(request.guessed_at)] for guesses, request in zip(guesses_of_windows, requests, strict=True)
+        ]
 
     def _run_pass(self, passes: CachedDecoder, drafts: Sequence[Draft]) -> None:
         """Run one decoder pass over the open part of all drafts, and rewrite them as it says."""

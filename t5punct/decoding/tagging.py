@@ -121,7 +121,7 @@ class TagDecoder:
         likelier stays (`doubled_ends`), and opening marks fit the ends of their sentences (`pair_marks`); not so with a
         delay, since slots would wait for later ones.
         """
-        rows = [row for row, tokens in enumerate(places) for _ in tokens]
+        rows = [row for row, tokens in enumerate(places) for _ in tokens]  # each slot's window
         states = states[rows, [*chain.from_iterable(places)]]  # (n_slots, d_model)
         plain_marks, cases = self._tagger(states)
         plain_marks = plain_marks.float().cpu().masked_fill(self._unasked, float("-inf"))
@@ -146,7 +146,7 @@ class TagDecoder:
     def _paired(
         self, pairs: Pairs, marks: torch.Tensor, openings: torch.Tensor, windows: Sequence[WindowInput]
     ) -> tuple[torch.Tensor, torch.Tensor]:
-        """Return both with the values exchanged in each row so that the marks that `pair_marks` chose have the highest.
+        """Return marks and openings with values exchanged in each row, so that what `pair_marks` chose has the highest.
 
         marks: logits (n_slots, n_mark_classes), openings: probabilities (n_slots, n_opening_classes), of one window
         after the other.
@@ -240,14 +240,14 @@ def doubled_ends(chances: Sequence[float], is_end: Sequence[bool], lengths: Sequ
     doubled = list[int]()
     begin = 0
     for length in lengths:
-        kept = list[int]()
+        staying = list[int]()
         ends = [index for index in range(begin, begin + length) if is_end[index]]
         for index in sorted(ends, key=lambda index: -chances[index]):
-            near = [rival for rival in kept if abs(rival - index) <= _NEAR_WORDS]
-            if any(chances[index] + chances[rival] <= _MOST_OF_ONE for rival in near):
+            near = [likelier for likelier in staying if abs(likelier - index) <= _NEAR_WORDS]
+            if any(chances[index] + chances[likelier] <= _MOST_OF_ONE for likelier in near):
                 doubled.append(index)
             else:
-                kept.append(index)
+                staying.append(index)
         begin += length
     return doubled
 

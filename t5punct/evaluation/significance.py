@@ -67,9 +67,9 @@ def paired_test(
     n_as_large = 0
     for _ in range(n_samples):
         is_swapped = rng.random(len(our_rows))[:, None] < 0.5  # (n_documents, 1)
-        first = np.where(is_swapped, their_rows, our_rows)
-        second = np.where(is_swapped, our_rows, their_rows)
-        n_as_large += abs(_score(first, statistic) - _score(second, statistic)) >= abs(gain)
+        mixed = np.where(is_swapped, their_rows, our_rows)
+        mixed_others = np.where(is_swapped, our_rows, their_rows)
+        n_as_large += abs(_score(mixed, statistic) - _score(mixed_others, statistic)) >= abs(gain)
     return (n_as_large + 1) / (n_samples + 1)
 
 

@@ -12,7 +12,6 @@ from __future__ import annotations
 import asyncio
 import queue
 import threading
-from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager, suppress
@@ -82,8 +81,8 @@ class Engine:
         self.model = punctuator.model
         self._n_threads = torch.get_num_threads()
         self._calls: queue.SimpleQueue[_StreamCall | _TextCall | None] = queue.SimpleQueue()
-        self._punctuators: OrderedDict[str, Punctuator] = OrderedDict()
-        self._streams: OrderedDict[str, Streams] = OrderedDict()
+        self._punctuators = dict[str, Punctuator]()
+        self._streams = dict[str, Streams]()
         self._thread = threading.Thread(target=self._run, name="t5punct-model", daemon=True)
         self._lock = threading.Lock()
         self._open_calls = set[_TextCall]()  # somebody waits for their words
@@ -244,11 +243,10 @@ def _by_kind(calls: Iterable[Value], kind: Callable[[Value], Any]) -> Iterator[l
         yield list(alike)
 
 
-def _cached(values: OrderedDict[str, Value], key: str, make: Callable[[], Value]) -> Value:
+def _cached(values: dict[str, Value], key: str, make: Callable[[], Value]) -> Value:
     """Return the value of a key, made if it is not there.  The least recently used one is dropped if they are many."""
-    if key not in values:
-        values[key] = make()
-        if len(values) > _MOST_SETTINGS:
-            values.popitem(last=False)
-    values.move_to_end(key)
-    return values[key]
+    value = values.pop(key) if key in values else make()
+    values[key] = value  # the most recently used one is the last
+    if len(values) > _MOST_SETTINGS:
+        del values[next(iter(values))]
+    return value

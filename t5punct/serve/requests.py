@@ -136,13 +136,13 @@ def stream_request(values: Mapping[str, Any], service: ModelOptions) -> tuple[St
 def _read_options(kind: type[Options], values: Mapping[str, Any], service: ModelOptions) -> Options:
     """Return options with the fields of a request, which are checked, and the model's options of the service."""
     known = [name for name in names_of(kind) if name not in names_of(ModelOptions)]
-    unknown = [name for name in values if name not in known]
-    if unknown and unknown[0] in names_of(ModelOptions):
-        fix = f"give it to t5punct serve: {unknown[0]} holds for all its clients"
-        raise FieldError(f"a field {unknown[0]}", expected="what a client can choose", fix=fix)
-    if unknown:
-        expected = f"one like {', '.join(nearest_keys(unknown[0], known))}"
-        raise FieldError(f"an unknown field {unknown[0]}", expected=expected, fix="see /docs for all")
+    unknown = next((name for name in values if name not in known), None)
+    if unknown in names_of(ModelOptions):
+        fix = f"give it to t5punct serve: {unknown} holds for all its clients"
+        raise FieldError(f"a field {unknown}", expected="what a client can choose", fix=fix)
+    if unknown is not None:
+        expected = f"one like {', '.join(nearest_keys(unknown, known))}"
+        raise FieldError(f"an unknown field {unknown}", expected=expected, fix="see /docs for all")
     try:
         fields = _READERS[kind].validate_python(dict(values))
     except ValidationError as error:

@@ -178,8 +178,8 @@ class Streams:
         if not state.words:
             return None
         last = state.words[-1]
-        [reread, *rest] = words_of(f"{last.raw} {piece}", self._punctuator.model.task.alphabet, opens_line=False)
-        if rest:
+        [reread, *more_words] = words_of(f"{last.raw} {piece}", self._punctuator.model.task.alphabet, opens_line=False)
+        if more_words:  # the piece is a word of its own
             return None
         if not self._punctuator.config.render.keep_marks:  # the model decides every slot, whatever marks it had
             return state

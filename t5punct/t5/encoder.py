@@ -43,28 +43,34 @@ class EncoderLayer:
     """One layer; all maps take and give (.., n_channels) and work on each token alone."""
 
     def __init__(self, block: Any, config: Any) -> None:
-        self.has_norm_first = not hasattr(block, "attention")
+        # the two sublayers, each with its norm and dropout: attention, and the feed-forward's parts
+        self.has_norm_first = not hasattr(block, "attention")  # as in T5
         if self.has_norm_first:
             self._attending, self._feeding = block.layer[0], block.layer[-1]
-            own = self._attending.SelfAttention
-            self.queries, self.keys, self.values, self._out = own.q, own.k, own.v, own.o
+            attention = self._attending.SelfAttention
+            maps = attention.q, attention.k, attention.v, attention.o
             self._norm, self._feed_norm = self._attending.layer_norm, self._feeding.layer_norm
             self._feeds = [self._feeding.DenseReluDense]
-            self.n_heads, self.scale, dropout = own.n_heads, 1.0, own.dropout if block.training else 0.0
+            self.n_heads = attention.n_heads
+            self.scale = 1.0
+            dropout = attention.dropout if block.training else 0.0
         else:
-            attention, wide, self._feeding = block.attention, block.intermediate, block.output
             if config.model_type == "mpnet":
-                self._attending, own = attention, attention.attn
-                self.queries, self.keys, self.values, self._out = own.q, own.k, own.v, own.o
+                self._attending = block.attention
+                attention = block.attention.attn
+                maps = attention.q, attention.k, attention.v, attention.o
             else:
-                self._attending, own = attention.output, attention.self
-                self.queries, self.keys, self.values, self._out = own.query, own.key, own.value, attention.output.dense
+                self._attending = block.attention.output
+                attention = block.attention.self
+                maps = attention.query, attention.key, attention.value, self._attending.dense
+            self._feeding = block.output
             self._norm, self._feed_norm = self._attending.LayerNorm, self._feeding.LayerNorm
-            self._feeds = [wide.dense, wide.intermediate_act_fn, self._feeding.dense]
+            self._feeds = [block.intermediate.dense, block.intermediate.intermediate_act_fn, self._feeding.dense]
             self.n_heads = config.num_attention_heads
             self.scale = (config.hidden_size // self.n_heads) ** -0.5
             dropout = config.attention_probs_dropout_prob if block.training else 0.0
-        self.attention_dropout: float = dropout  # of attention's weights, in training
+        self.queries, self.keys, self.values, self._out = maps
+        self.attention_dropout: float = dropout  # of attention's weights
 
     def read(self, hidden: torch.Tensor) -> Any:
         """Return the inputs of queries, keys and values; rounded once for all three, if they multiply in int8."""

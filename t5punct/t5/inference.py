@@ -195,9 +195,10 @@ def _bert(config: Any, words: nn.Embedding) -> nn.Module:
         between = Parts({"dense": wide, "intermediate_act_fn": ACTIVATIONS[config.hidden_act]()})
         output = Parts({"dense": narrow, "LayerNorm": make_norm(), "dropout": nn.Identity()})
         layers.append(Parts({"attention": attention, "intermediate": between, "output": output}))
-    # RoBERTa and MPNet count places from behind that of padding
-    first = {"mpnet": 1, "bert": None, "electra": None}.get(config.model_type, getattr(config, "pad_token_id", None))
-    positions = _table(config.max_position_embeddings, n_channels, first)
+    # the place of padding, from behind which RoBERTa and MPNet count the others
+    known_places = {"mpnet": 1, "bert": None, "electra": None}
+    padding_idx = known_places.get(config.model_type, getattr(config, "pad_token_id", None))
+    positions = _table(config.max_position_embeddings, n_channels, padding_idx)
     embeddings = Parts({"word_embeddings": words, "position_embeddings": positions})
     if not is_mpnet:
         embeddings["token_type_embeddings"] = _table(config.type_vocab_size, n_channels)

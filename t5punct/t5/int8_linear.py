@@ -101,10 +101,11 @@ def linear_layers(network: Any) -> dict[str, nn.Linear]:
 
 def in_int8(network: Any) -> Any:
     """Return a copy of a network that multiplies in int8; all other weights are the network's own."""
-    kept = {id(parameter): parameter for parameter in network.parameters()}
+    # what `deepcopy` takes in place of a copy, by the id of the original
+    shared = {id(parameter): parameter for parameter in network.parameters()}
     layers = linear_layers(network).values()
     rounded = {id(layer): Int8Linear(layer.weight.detach(), layer.bias) for layer in layers}
-    return copy.deepcopy(network, kept | rounded)
+    return copy.deepcopy(network, shared | rounded)
 
 
 def rounded_for(layer: nn.Module, inputs: torch.Tensor) -> torch.Tensor | RoundedRows:

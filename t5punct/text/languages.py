@@ -57,12 +57,12 @@ _ANY_SCRIPT = re.compile(f"[{''.join(f'{first}-{last}' for first, last, _ in _SC
 
 def guess_language(words: Iterable[str]) -> str | None:
     """Return the language of a text's first words, or their alphabet if it is not Latin; None if it is not clear."""
-    first = [word.lower().strip(".,?!:;\"'()[]") for word in islice(words, _WORDS)]
-    letters = Counter(char for word in first for char in word if char.isalpha())
+    first_words = [word.lower().strip(".,?!:;\"'()[]") for word in islice(words, _WORDS)]
+    letters = Counter(filter(str.isalpha, "".join(first_words)))
     alphabets = Counter[str]()  # how many letters of the text are of each
-    for char, n_chars in letters.items():
-        alphabet = unicodedata.name(char, "").partition(" ")[0].capitalize()  # of `LATIN SMALL LETTER A`, `Latin`
-        alphabets[alphabet] += n_chars
+    for letter, n_times in letters.items():
+        alphabet = unicodedata.name(letter, "").partition(" ")[0].capitalize()  # of `LATIN SMALL LETTER A`, `Latin`
+        alphabets[alphabet] += n_times
     del alphabets[""]  # letters without a name
     if not alphabets:
         return None
@@ -71,10 +71,10 @@ def guess_language(words: Iterable[str]) -> str | None:
         return "Chinese characters" if alphabet == "Cjk" else f"{alphabet} letters"
     counts = Counter[str]()  # of each language, its small words, and words with letters that only it has
     for language, small_words in SMALL_WORDS.items():
-        only_its = _OWN_LETTERS.get(language, "")
-        counts[language] = sum(word in small_words or any(letter in word for letter in only_its) for word in first)
-    [(language, most), (_, second)] = counts.most_common(2)
-    is_clear = most > second and most >= _FEWEST and most >= _LEAST_SHARE * len(first)
+        letters_of_its_own = {*_OWN_LETTERS.get(language, "")}
+        counts[language] = sum(word in small_words or not letters_of_its_own.isdisjoint(word) for word in first_words)
+    [(language, most), (_, second_most)] = counts.most_common(2)
+    is_clear = most > second_most and most >= max(_FEWEST, _LEAST_SHARE * len(first_words))
     return language if is_clear else None
 
 

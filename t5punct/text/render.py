@@ -199,16 +199,15 @@ def _written(
     """Return the word as it is written, and its marks and case there."""
     if decision.disfluent and config.disfluencies == REMOVE:
         return "", NO_MARKS, Case.VERBATIM
-    if decision.opening is not None and not config.marks:
-        decision = replace(decision, opening=NO_MARKS)
-    if decision.opening is not None and word.takes_marks and not (config.keep_marks and word.opening):
-        opened = word.with_opening(decision.opening)
+    keeps_opening = config.keep_marks and word.opening
+    if decision.opening is not None and word.takes_marks and not keeps_opening:
+        opened = word.with_opening(decision.opening if config.marks else NO_MARKS)
         word = replace(opened, raw=opened.text[: opened.n_stem] + word.raw[word.n_stem :])  # marks that it keeps stay
+    core = word.core
     is_phrase = word.is_abbreviated and word.dotted  # `z. B.`
-    is_kept = keeps_letters(word.core) or is_phrase or word.spelled or (config.keep_case and word.core != word.normal)
+    keeps_capitals = config.keep_case and core != word.normal
     case = Case.VERBATIM
-    if config.case and not is_kept:
-        core = word.core
+    if config.case and not (keeps_letters(core) or is_phrase or word.spelled or keeps_capitals):
         case = decision.case
         is_mixed = case_of(core) is Case.VERBATIM and core[1:] != core[1:].lower()
         if spellings.forms and not is_mixed:  # mixed case of the input stays; `O'neil` has a capital at its begin
@@ -220,9 +219,9 @@ def _written(
                 case = case_of(form)
     if config.keep_marks and word.given:
         stem = word.stem(case)
-        tail = word.raw[word.n_stem :]
-        # what a user spells is the whole word, with a mark of its own
-        if word.spelled and tail and (word.dotted or stem.endswith(tail[0])):
+        tail = word.raw[word.n_stem :]  # marks and closing quotes
+        has_mark_twice = word.spelled and tail and (word.dotted or stem.endswith(tail[0]))
+        if has_mark_twice:  # what a user spells is the whole word, with a mark of its own
             tail = tail[1:]
         return stem + tail, word.given, case
     sign = DISFLUENT if decision.disfluent and config.disfluencies == MARK else ""
@@ -231,11 +230,12 @@ def _written(
         marks = NO_MARKS
     if decision.ends_quote:
         word = word.with_quotes_behind()
+    without_marks = word.with_marks(NO_MARKS, case)
     if not marks:
-        return word.with_marks(NO_MARKS, case), NO_MARKS, case
+        return without_marks, NO_MARKS, case
     text = word.with_marks(marks, case, alphabet.signed if sign else alphabet)
     # marks that cannot be written leave the word as it is; but the first full stop may be the word's own
-    is_shown = text != word.with_marks(NO_MARKS, case) or (word.dotted and marks.startswith("."))
+    is_shown = text != without_marks or (word.dotted and marks.startswith("."))
     return text, marks.removeprefix(sign) if is_shown else NO_MARKS, case
 
 

@@ -60,7 +60,7 @@ class SpellingTable:
         for part in _PART.finditer(letters):
             if whole and part.end() <= len(whole):
                 form: str | None = whole[part.start() : part.end()]
-            else:  # also for the `s` behind a listed word
+            else:  # a part of a word that is not listed, or the `s` behind one that is
                 form = forms.get(part[0])
             if form and not form.islower():
                 spelled = spelled[: part.start()] + form + spelled[part.end() :]

@@ -81,16 +81,16 @@ def with_disfluencies(model: Model) -> Model:
 
 
 def with_marks_of(model: Model, task: TaskConfig) -> Model:
-    """Return the model with a task, and with tokens and classes of the tagger for marks that it does not know.
+    """Return the model with another task, and with tokens and classes of the tagger for its new marks.
 
-    A T5 that writes marks as text, and has no tokens for them, only gets one for the sign of disfluent words.
+    A T5 that writes marks as text, and has no tokens for them, gets one for the sign of disfluent words alone.
     """
+    new_marks = [mark for mark in task.slot_marks if mark not in model.task.slot_marks]
     vocabulary = model.tokenizer.tokenizer.get_vocab()
-    has_tokens = all(task_token(mark) in vocabulary for mark in model.task.marks)
-    unknown = [mark for mark in task.slot_marks if mark not in model.task.slot_marks]
-    marks = unknown if has_tokens else [mark for mark in unknown if mark == DISFLUENT]
-    tagger = None if model.tagger is None else _with_classes(model.tagger, task)
-    return replace(with_mark_tokens(model, task, marks), tagger=tagger)
+    if not all(task_token(mark) in vocabulary for mark in model.task.marks):
+        new_marks = [mark for mark in new_marks if mark == DISFLUENT]
+    tagger = None if model.tagger is None else _tagger_for(task, model.tagger)
+    return replace(with_mark_tokens(model, task, new_marks), tagger=tagger)
 
 
 def with_mark_tokens(model: Model, task: TaskConfig, marks: Sequence[str]) -> Model:
@@ -109,21 +109,20 @@ def with_mark_tokens(model: Model, task: TaskConfig, marks: Sequence[str]) -> Mo
     return with_tokenizer(model, tokenizer, fill) if marks else replace(model, tokenizer=tokenizer)
 
 
-def _with_classes(tagger: Tagger, task: TaskConfig) -> Tagger:
-    """Return the tagger with the classes of another task."""
+def _tagger_for(task: TaskConfig, tagger: Tagger) -> Tagger:
+    """Return a tagger with the classes of a task, whose weights are those of the tagger's classes."""
     if tagger.mark_classes == task.mark_classes and tagger.opening_classes == (NO_MARKS, *task.opening):
         return tagger  # so that no random numbers are drawn for another one
-    wider = Tagger(tagger.marks.in_features, task.slot_marks, task.opening)
+    changed = Tagger(tagger.marks.in_features, task.slot_marks, task.opening)
     with torch.no_grad():
-        wider.cases.load_state_dict(tagger.cases.state_dict())
-        if wider.openings is not None and tagger.opening_classes == wider.opening_classes:
-            wider.openings.load_state_dict(tagger.openings.state_dict())  # type: ignore[union-attr]
-        for new, old in ((wider.marks.weight, tagger.marks.weight), (wider.marks.bias, tagger.marks.bias)):
-            for index, mark in enumerate(wider.mark_classes):
-                is_known = mark in tagger.mark_classes
-                # the class 0, no mark, is not in the mean
-                new[index] = old[tagger.mark_classes.index(mark)] if is_known else old[1:].mean(0)
-    return wider.to(tagger.marks.weight.device).requires_grad_(False)
+        changed.cases.load_state_dict(tagger.cases.state_dict())
+        if changed.openings is not None and tagger.opening_classes == changed.opening_classes:
+            changed.openings.load_state_dict(tagger.openings.state_dict())  # type: ignore[union-attr]
+        for name, weight in tagger.marks.named_parameters():  # a row for each class
+            mean = weight[1:].mean(0)  # of all marks; the class 0 is no mark
+            rows = dict(zip(tagger.mark_classes, weight, strict=True))
+            changed.marks.get_parameter(name).copy_(torch.stack([rows.get(mark, mean) for mark in task.mark_classes]))
+    return changed.to(tagger.marks.weight.device).requires_grad_(False)
 
 
 def with_tokenizer(model: Model, tokenizer: TaskTokenizer, fill: Callable[[torch.Tensor], None]) -> Model:

@@ -42,8 +42,8 @@ def collect_tensors(objective: nn.Module, optimiser: Any, accelerator: Any) -> d
     if accelerator.is_main_process or is_sharded(accelerator):
         moments = optimiser.optimizer.state  # by parameter, and by name
         for name, parameter in objective.named_parameters():
-            for slot, value in moments.get(parameter, {}).items():
-                tensors[f"optimiser.{name}/{slot}"] = _whole(value).contiguous().cpu()
+            for moment, tensor in moments.get(parameter, {}).items():
+                tensors[f"optimiser.{name}/{moment}"] = _whole(tensor).contiguous().cpu()
             if _is_adapter(name):
                 tensors[f"adapter.{name}"] = _whole(parameter.detach()).contiguous().cpu()
     suffix = _suffix(accelerator.process_index)
@@ -61,15 +61,15 @@ def restore_tensors(
     """Restore moments, adapters and the random state of this process.  The other weights are loaded as a model."""
     parameters = dict(objective.named_parameters())
     moments = optimiser.optimizer.state
-    for key, value in tensors.items():
-        kind, _, rest = key.partition(".")
+    for key, tensor in tensors.items():
+        kind, _, name = key.partition(".")
         if kind == "adapter":
             with torch.no_grad():
-                parameters[rest].copy_(_place_like(parameters[rest], value))
+                parameters[name].copy_(_place_like(parameters[name], tensor))
         elif kind == "optimiser":
-            name, _, slot = rest.rpartition("/")
+            name, _, moment = name.rpartition("/")
             if name in parameters and parameters[name].requires_grad:  # a resumed run may train other losses
-                moments[parameters[name]][slot] = _place_like(parameters[name], value)
+                moments[parameters[name]][moment] = _place_like(parameters[name], tensor)
     suffix = _suffix(accelerator.process_index)
     torch.set_rng_state(tensors[f"rng{suffix}"])
     if f"rng.cuda{suffix}" in tensors and torch.cuda.is_available():
@@ -123,14 +123,15 @@ def _is_adapter(name: str) -> bool:
 def merge_adapters(state: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
     """Return the state dict that a network has without adapters; where one was, the weight is W + 2 B A."""
     merged_state: dict[str, torch.Tensor] = {}
-    for name, value in state.items():
+    for name, weight in state.items():
         if _is_adapter(name):
             continue
+        plain_name = name.replace(_BASE, ".")
+        merged_state[plain_name] = weight
         if _BASE in name and name.replace(_BASE, _DOWN) in state:
             down = state[name.replace(_BASE, _DOWN)]  # (rank, n_in)
             up = state[name.replace(_BASE, _UP)]  # (n_out, rank)
-            value = value + _SCALE * (up @ down)  # noqa: PLW2901
-        merged_state[name.replace(_BASE, ".")] = value
+            merged_state[plain_name] = weight + _SCALE * (up @ down)
     return merged_state
 
 

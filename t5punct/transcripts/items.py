@@ -110,12 +110,12 @@ class SpokenWord:
         return (without_spaces(text) if self.source else text) + self.after
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Echo(Kept):
     """A word that a file shows once more, as rolling captions do; it is written as it was the first time."""
 
-    spoken: SpokenWord | None = None
-    place: int = 0  # the number of the first word among the file's words
+    spoken: SpokenWord
+    place: int  # the number of the first word among the file's words
 
 
 Item = Kept | SpokenWord
@@ -195,14 +195,14 @@ WrittenItem = Kept | WrittenWord
 
 def written_items(items: Iterable[Item], words: Iterable[AnnotatedWord]) -> Iterator[WrittenItem]:
     """Yield the items of a transcript with its words as they are written now, which are in file order."""
-    unused = iter(words)
-    used = list[AnnotatedWord]()  # an echo has the index of its word here
+    new_words = iter(words)
+    written = list[AnnotatedWord]()  # the words so far; the place of an echo is the index of its word
     for item in items:
         if isinstance(item, SpokenWord):
-            used.append(next(unused))
-            yield WrittenWord(item, used[-1])
-        elif isinstance(item, Echo) and item.spoken:
-            yield Kept(item.spoken.with_text(used[item.place].text))
+            written.append(next(new_words))
+            yield WrittenWord(item, written[-1])
+        elif isinstance(item, Echo):
+            yield Kept(item.spoken.with_text(written[item.place].text))
         else:
             yield item
 

@@ -85,8 +85,8 @@ def sentence_cues(written: Iterable[WrittenItem], config: ResegmentConfig) -> li
     for sentence in _sentences(_with_times(_tokens(written)), config):
         for part in _parts(sentence, config):
             before = cues[-1] if cues else []
-            is_short = min(len(_join(before)), len(_join(part))) < config.min_chars
-            if is_short and _goes_on(before, part[0], config) and _fits(before + part, config):
+            one_is_short = min(len(_join(before)), len(_join(part))) < config.min_chars
+            if one_is_short and _goes_on(before, part[0], config) and _fits(before + part, config):
                 cues[-1] = before + part
             else:
                 cues.append(part)

@@ -99,17 +99,18 @@ def _paragraphs(written: Iterable[WrittenItem]) -> Iterator[str]:
 def _span(item: WrittenWord) -> str:
     """Return a word's span.  `wordOf` in `page.js` reads the attributes, and knows a default for each."""
     annotated = item.annotated
-    word = item.spoken.word.closing_as(annotated.text)
+    text = annotated.text
+    word = item.spoken.word.closing_as(text)
     if not word.takes_marks:
-        return _escaped(annotated.text)
-    _, opening = opening_apart(annotated.text)
+        return _escaped(text)
+    _, opening = opening_apart(text)
     _, old_opening = opening_apart(word.text)
     if opening != old_opening:
         word = word.with_opening(opening)
     stem = _stem(word, Case(annotated.case))
-    if annotated.text[: len(stem)].lower() == stem.lower():  # mixed case that the model knows: `iPhone`
-        stem = annotated.text[: len(stem)]
-    sign = DISFLUENT if annotated.disfluent and annotated.text.startswith(stem + DISFLUENT) else ""
+    if text[: len(stem)].lower() == stem.lower():  # mixed case that the model knows: `iPhone`
+        stem = text[: len(stem)]
+    sign = DISFLUENT if annotated.disfluent and text.startswith(stem + DISFLUENT) else ""
     # in lower case, at a sentence's begin, and in capitals; a word that keeps its letters has one form
     at_begin = Case.CAPITALISED if takes_capital(word.core) else Case.LOWER
     cases = [Case.VERBATIM] if keeps_letters(word.core) else [Case.LOWER, at_begin, Case.UPPER]
@@ -122,14 +123,14 @@ def _span(item: WrittenWord) -> str:
         "p": str(percent) if percent < _CERTAIN_PERCENT else "",  # how sure the marks are
         "k": str(case_percent) if case_percent < _CERTAIN_PERCENT else "",  # how sure the case is
         "l": annotated.marks,
-        "s": stem + sign if stem + sign != annotated.text else "",
+        "s": stem + sign if stem + sign != text else "",
         "f": " ".join(forms) if len({*forms}) > 1 else "",
         "c": word.text[word.n_stem :],  # closing quotes
         "a": " ".join(f"{marks}{chance}" for marks, chance in alternatives if chance),  # other marks, with percent
         "t": "" if start_ms is None else str(start_ms / 1000),  # seconds
     }
     data = "".join(f' data-{name}="{_escaped(value)}"' for name, value in attributes.items() if value)
-    return f"<span{data}>{_escaped(annotated.text)}</span>"
+    return f"<span{data}>{_escaped(text)}</span>"
 
 
 def _stem(word: Word, case: Case) -> str:

@@ -115,7 +115,6 @@ def _read_cues(lines: Iterable[str], alphabet: Alphabet | None = None, *, is_vtt
     """
     lines = [*lines]
     labels = labels_of(remove_tags(line[:OPENING_CHARS], TAGS).text for line in lines)
-    read = partial(read_line, alphabet=alphabet, markup=TAGS, dashes=True, known_labels=labels)
     is_teams = any(map(_TEAMS_TIME.match, lines))  # below the times, a line says who speaks
     cue: Cue | None = None  # None: before the first one, and between those of WebVTT
     held = list[list[Item]]()  # the lines of the cue so far, or since the cue before; each line as its items
@@ -156,7 +155,8 @@ def _read_cues(lines: Iterable[str], alphabet: Alphabet | None = None, *, is_vtt
                     speaker = voice
                     cue = replace(cue, speaker=speaker)
                     held.append([speaker_label(speaker, cue)])
-                held.append([*read(piece, cue=cue)])
+                items = read_line(piece, alphabet=alphabet, cue=cue, markup=TAGS, dashes=True, known_labels=labels)
+                held.append([*items])
     yield from _items_of_cue(held, cue, rolling)
 
 

@@ -132,13 +132,9 @@ def read_ctm(lines: Iterable[str], alphabet: Alphabet | None = None) -> Iterator
 def are_ctm(lines: Iterable[str]) -> bool:
     """Return whether all lines are rows of CTM: file, channel, two times, a word, and maybe a confidence."""
     rows = [line.split() for line in lines if not line.isspace() and not line.startswith(";;")]
-    for row in rows:
-        if len(row) not in (_CTM_FIELDS, _CTM_FIELDS + 1):
-            return False
-        numbers = row[2:4] + row[_CTM_FIELDS:]
-        if any(_parse_ms(number) is None for number in numbers):
-            return False
-    return len(rows) >= _FEWEST_ROWS
+    have_all_fields = all(len(row) in (_CTM_FIELDS, _CTM_FIELDS + 1) for row in rows)
+    numbers = chain.from_iterable(row[2:4] + row[_CTM_FIELDS:] for row in rows)  # times and confidences
+    return len(rows) >= _FEWEST_ROWS and have_all_fields and all(_parse_ms(number) is not None for number in numbers)
 
 
 def _ctm_row(line: str) -> TableRow | str:

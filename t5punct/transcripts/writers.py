@@ -56,31 +56,31 @@ def written_pieces(
 
     name: of the input.  Raises InputError if the format needs times that the transcript does not have.
     """
+    format = config.format  # None: only words change
     is_subtitle = bool(FORMATS[transcript.format].cue_writer)
-    if is_subtitle and config.format == transcript.format and not config.resegment:
-        config = replace(config, format=None)  # so tags, positions and labels stay
-    if config.format is None and config.paragraphs and not transcript.is_plain:  # an empty line would end a cue
+    if is_subtitle and format == transcript.format and not config.resegment:
+        format = None  # so tags, positions and labels stay
+    if format is None and config.paragraphs and not transcript.is_plain:  # an empty line would end a cue
         raise ConfigError("paragraphs in a file of another format", expected="text", fix="add --to text")
-    stays_json = config.format is None and transcript.json is not None
-    if config.format != "json" and not stays_json:  # json lists words that are removed
+    stays_json = format is None and transcript.json is not None
+    if format != "json" and not stays_json:  # json lists words that are removed
         written = leave_out_removed(written)
-    if config.format in (None, "text", "html"):
-        if config.format and not transcript.is_plain:  # plain text keeps its white space
-            written = running_text(texts_together(written))
-        if config.paragraphs:
-            written = add_paragraphs(written, config.paragraphs, transcript.line_end if transcript.is_plain else "\n")
-    if config.format is None:
+    if format in ("text", "html") and not transcript.is_plain:  # plain text keeps its white space
+        written = running_text(texts_together(written))
+    if format in (None, "text", "html") and config.paragraphs:
+        written = add_paragraphs(written, config.paragraphs, transcript.line_end if transcript.is_plain else "\n")
+    if format is None:
         pieces: Iterable[str] = transcript.pieces(written)
-    elif writer := FORMATS[config.format].writer:
+    elif writer := FORMATS[format].writer:
         pieces = writer(written, name)
     else:
         resegment = config.resegment or (ResegmentConfig() if _needs_new_cues(transcript) else None)
         cues = sentence_cues(texts_together(written), resegment) if resegment else own_cues(written, name)
-        cue_writer = FORMATS[config.format].cue_writer
+        cue_writer = FORMATS[format].cue_writer
         pieces = [cue_writer(cues)] if cue_writer else []
     # plain text has its own line ends as white space; but in the items of an old Mac's they are `\n`
     has_line_ends = transcript.is_plain and transcript.line_end != OLD_LINE_END
-    if config.format in ("text", transcript.format) and not has_line_ends:
+    if format in ("text", transcript.format) and not has_line_ends:
         return (piece.replace("\n", transcript.line_end) for piece in pieces)
     return pieces
 

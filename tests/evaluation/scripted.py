@@ -19,7 +19,7 @@ class Scripted(Punctuator):
         self.heard: list[str] = []
 
     def decide_words(
-        self, words: Iterable[Word], votes_of_slots: object, sentence: SentencePosition, combine: object = None
+        self, words: Iterable[Word], votes_of_slots: object, sentence: SentencePosition
     ) -> tuple[list[Decision], SentencePosition]:
         decisions = []
         for word in words:

@@ -156,9 +156,9 @@ def test_a_slow_model_scores_fewer_words_and_the_page_says_so(
     monkeypatch.setattr(time, "perf_counter", lambda: now[0])
 
     class Slow(Punctuator):
-        def window_votes(self, views, **whole):  # type: ignore[no-untyped-def]
+        def window_votes(self, views):  # type: ignore[no-untyped-def]
             now[0] += 0.05  # for each line of four words
-            return super().window_votes(views, **whole)
+            return super().window_votes(views)
 
     monkeypatch.setattr(page, "Punctuator", Slow)
     for seconds, n_words in ((600, 80), (1, 40)):  # 1 / (2 * 0.05 / 4)

@@ -54,8 +54,7 @@ def lines_of_file(path: str | Path) -> Iterator[str]:
     """Yield the lines without their ends.  Raises InputError for a pipe, as callers read twice, and as `decode`."""
     if _is_special(Path(path)):
         raise InputError(f"{path} is a pipe", expected="a file, which can be read again", fix="save it to one first")
-    for line in source_lines_with_ends(path):
-        yield line.removesuffix("\n")
+    yield from source_lines(path)
 
 
 def source_lines(source: str | Path) -> Iterator[str]:
@@ -207,11 +206,9 @@ def check_replaceable(path: Path) -> None:
 def writing(path: str | Path) -> Iterator[TextIO]:
     """Open a file for writing.  It appears at `path` only if the block ends without an error."""
     path = writable(path)
-    if _is_special(path):  # /dev/null or a pipe cannot be replaced by a file
-        with path.open("w", encoding="utf-8", newline="") as handle:
-            yield handle
-        return
-    with whole_file(path) as partial, partial.open("w", encoding="utf-8", newline="") as handle:
+    # /dev/null or a pipe cannot be replaced by a file
+    place = nullcontext(path) if _is_special(path) else whole_file(path)
+    with place as opened, opened.open("w", encoding="utf-8", newline="") as handle:
         yield handle
 
 

@@ -71,8 +71,8 @@ def learn_table(texts: Iterable[str], lower_words: Collection[str] = ()) -> Spel
             small.append(form)
     ordered = sorted(frequent, key=lambda form: (-frequent[form], form))
     # a word of several parts is needed only if its parts do not give it
-    parts = SpellingTable(tuple(form for form in frequent if not _JOIN.search(form)))
-    needed = [form for form in ordered if not _JOIN.search(form) or parts.spell(form.lower()) != form]
+    of_parts = SpellingTable(tuple(form for form in frequent if not _JOIN.search(form)))
+    needed = [form for form in ordered if not _JOIN.search(form) or of_parts.spell(form.lower()) != form]
     capitalised = [form for form in needed if form == form.capitalize()]
     names = [form for form in capitalised if in_compounds[form] >= _LEAST_COMPOUNDS][:_MOST_FORMS]
     if lower_words:

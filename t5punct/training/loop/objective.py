@@ -71,10 +71,9 @@ class Objective(nn.Module):
         self.output_scale = output_scale(model)
         self._frozen_states = FrozenStates(config.kept_states) if config.kept_states else None
         if not config.text_weight:  # then the decoder is not trained, nor the memory that it alone reads
-            for part in (self.network.decoder, getattr(self.network, "memory", None)):
-                for parameter in part.parameters() if part else ():
-                    if parameter is not self.network.shared.weight:
-                        parameter.requires_grad_(False)
+            for name, parameter in self.network.named_parameters():  # tied ones under their first name, `shared`
+                if name.startswith(("decoder.", "memory.")):
+                    parameter.requires_grad_(False)
         self.tagger = None
         if config.tagger_weight:
             self.tagger = model.tagger or Tagger(self.network.config.d_model, model.task.slot_marks, model.task.opening)
@@ -204,13 +203,13 @@ class FrozenStates:
         lengths = attention_mask.sum(1).tolist()
         keys = [ids[:length].cpu().numpy().tobytes() for ids, length in zip(input_ids, lengths, strict=True)]
         states: list[Any] = [self._states_by_ids.get(key) for key in keys]
-        new = [index for index, kept in enumerate(states) if kept is None]
-        if new:
-            longest = max(lengths[index] for index in new)
+        unknown = [index for index, key in enumerate(keys) if key not in self._states_by_ids]
+        if unknown:
+            longest = max(lengths[index] for index in unknown)
+            ids, mask = input_ids[unknown, :longest], attention_mask[unknown, :longest]
             with torch.no_grad():
-                outputs = encoder(input_ids=input_ids[new, :longest], attention_mask=attention_mask[new, :longest])
-            computed = outputs.last_hidden_state.to("cpu", torch.float16)
-            for index, row in zip(new, computed, strict=True):
+                computed = encoder(input_ids=ids, attention_mask=mask).last_hidden_state.to("cpu", torch.float16)
+            for index, row in zip(unknown, computed, strict=True):
                 states[index] = row[: lengths[index]].clone()
                 if lengths[index] <= self._n_free:
                     self._n_free -= lengths[index]

@@ -213,16 +213,16 @@ def build_optimiser(objective: nn.Module, config: OptimConfig) -> torch.optim.Ad
 
     Raises ConfigError if nothing is trained, and for a part in `factors` that no parameter has in its name.
     """
-    parameters = {name: value for name, value in objective.named_parameters() if value.requires_grad}
+    parameters = {name: parameter for name, parameter in objective.named_parameters() if parameter.requires_grad}
     check(parameters, "nothing to train", expected="parameters that are not frozen", fix="check optim.frozen")
     for part in config.factors:
         is_known = any(part in name for name in parameters)
         check(is_known, f"factors of {part!r}", expected="part of a parameter's name", fix="check optim.factors")
     parameters_by_rate = defaultdict[float, list[nn.Parameter]](list)
-    for name, value in parameters.items():
+    for name, parameter in parameters.items():
         factor = next((factor for part, factor in config.factors.items() if part in name), 1.0)
-        parameters_by_rate[factor * config.lr].append(value)
-    groups = [{"params": values, "lr": lr} for lr, values in parameters_by_rate.items()]
+        parameters_by_rate[factor * config.lr].append(parameter)
+    groups = [{"params": of_rate, "lr": lr} for lr, of_rate in parameters_by_rate.items()]
     return torch.optim.AdamW(groups, lr=config.lr, betas=_BETAS, weight_decay=0.0, fused=True)
 
 

@@ -77,9 +77,9 @@ class Validator:
                 decoding = DecodingConfig(self.config.loss.decoder)
                 punctuator = Punctuator(model, PunctuatorConfig(decoding=decoding))
                 scores = evaluate_file(file, punctuator, max_words=_MAX_WORDS).scores
-                class_f1 = {f"{name.lower()}_f1": values.f1 for name, values in scores.per_class.items()}
-                values = {"micro_f1": scores.micro.f1, "macro_f1": scores.macro_f1, **class_f1}
-                line |= {name: round(value or 0.0, 2) for name, value in values.items()}
+                f1s = {"micro_f1": scores.micro.f1, "macro_f1": scores.macro_f1}
+                f1s |= {f"{name.lower()}_f1": of_class.f1 for name, of_class in scores.per_class.items()}
+                line |= {name: round(f1 or 0.0, 2) for name, f1 in f1s.items()}
         model.network.train()
         return line
 

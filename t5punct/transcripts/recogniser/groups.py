@@ -397,11 +397,10 @@ def align(source: Group, group: Group) -> list[tuple[int, int]]:
     """
     best = list[tuple[int, int]]()  # the most pairs so far
     for fields in _ORDERS:
-        ours, theirs = _in_order(source, fields), _in_order(group, fields)
-        our_letters, their_letters = (
-            [source.letters[index] for index in ours],
-            [group.letters[index] for index in theirs],
-        )
+        ours = _in_order(source, fields)
+        theirs = _in_order(group, fields)
+        our_letters = [source.letters[index] for index in ours]
+        their_letters = [group.letters[index] for index in theirs]
         pairs = list[tuple[int, int]]()
         for block in Levenshtein.opcodes(our_letters, their_letters).as_matching_blocks():
             pairs += zip(ours[block.a :][: block.size], theirs[block.b :][: block.size], strict=True)
