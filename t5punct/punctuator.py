@@ -311,10 +311,11 @@ class Punctuator:
         if letters in _TIMES_OF_DAY:
             return range(begin, stop)
         if letters.startswith("a"):  # the article: `a d v d`
+            if index == begin:  # it is the word itself
+                return range(0)
             begin += 1
             letters = letters[1:]
-        is_abbreviation = begin <= index and is_spelled_out(letters)  # the word itself may be that article
-        return range(begin, stop) if is_abbreviation else range(0)
+        return range(begin, stop) if is_spelled_out(letters) else range(0)
 
     @property
     def alignment(self) -> AlignmentCounts | None:
@@ -427,7 +428,8 @@ class Punctuator:
         text = checked_text(text)
         if is_unspaced(text):  # a file is refused; one of many texts stops no others
             _log.warning("%s", unspaced_error(f"{text[:20]!r}"))
-        if mistake := opening_mistake(text.splitlines(keepends=True), f"{text[:20]!r}"):
+        mistake = opening_mistake(text.splitlines(keepends=True), f"{text[:20]!r}")  # it begins as a subtitle file does
+        if mistake:
             _log.warning("%s; its times and names become words: use punctuate_file", mistake.found)
         return Transcript([*read_plain(io.StringIO(text, newline="\n"), self.model.task.alphabet)])
 

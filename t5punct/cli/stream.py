@@ -122,7 +122,8 @@ def _local_stream(options: StreamOptions, printer: _Printer, provisional: bool) 
         started = time.perf_counter()
         words = commit()
         spent_ms = round(1000 * (time.perf_counter() - started), 1)
-        for event in committed_events(words, printer.n_chars, spent_ms)[0]:
+        events, _ = committed_events(words, printer.n_chars, spent_ms)  # the printer counts characters itself
+        for event in events:
             printer.put(event)
 
     def say(words: Sequence[TimedWord]) -> None:

@@ -195,9 +195,10 @@ class Candidates:
     def _options(
         self, word: str | None, opens_text: bool, takes_mark: bool, begins_slot: bool, kept_marks: str, may_open: bool
     ) -> list[Option]:
-        """Return the options, forms of the word first; None: the text ends.  begins_slot: whether a mark would.
+        """Return the options, forms of the word first; None: the text ends.
 
-        Only a mark that begins its slot has odds, or is the sign of disfluent words.
+        begins_slot: whether a mark here would be the slot's first.  Only the first has odds, or is the sign of
+        disfluent words.  kept_marks: of the input, which all options begin with.
         """
         tokenizer = self._tokenizer
         options = [Option((tokenizer.eos_id,))] if word is None else self._forms(word, opens_text)

@@ -134,9 +134,9 @@ class Draft:
 
         What comes behind that token is a guess, which the next pass checks.
         """
-        paths = self._places[site.place]
-        option_index = site.branch.node.first_options[child]
-        chosen = paths[site.step].choice.paths[option_index]
+        paths = self._places[site.place]  # of the place's marks, one by one, and then of the next word
+        choice = paths[site.step].choice
+        chosen = choice.paths[site.branch.node.first_options[child]]
         new_paths = [*paths[: site.step], chosen]
         mark = chosen.option.mark
         if mark is not None:  # behind the mark the next word is guessed in the case that it had

@@ -162,9 +162,10 @@ class TagDecoder:
             if any(word.may_open for word in words):
                 for row, choice in enumerate(pair_marks(words, pairs), start=begin):
                     _put_first(openings[row], choice.opening)
-                    # first the chosen end above other ends, as the text may end here; then the chosen mark above all
+                    # `end` is the mark if a sentence ends here, `mark` whether it does or not: first the chosen end
+                    # above other ends, as the text may end here; then the chosen mark above all
                     if choice.end is not None:
-                        _put_first(marks[row], choice.end, pairs.ends)
+                        _put_first(marks[row], choice.end, among=pairs.ends)
                     _put_first(marks[row], choice.mark)
             begin = stop
         return marks, openings

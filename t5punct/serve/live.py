@@ -167,12 +167,13 @@ class LiveStream:
         if message.order == "clear":
             await self._send({"clear": True})
             return
+        action = message.order or "push"  # an order, such as to flush, comes without words
         # a word of a message may hold several, which all have its times
         words = [replace(word, word=text) for word in message.words for text in word.word.split()]
-        for start in range(0, max(1, len(words)), _STEP_WORDS):  # one step at least: an order comes without words
+        for start in range(0, max(1, len(words)), _STEP_WORDS):  # one step at least
             step_words = words[start : start + _STEP_WORDS]
             warning = self._language.hear(" ".join(word.word for word in step_words))
-            await self._step(message.order or "push", step_words, warning)
+            await self._step(action, step_words, warning)
         if self.fields.provisional:
             tail = await self.engine.step(self.settings, "provisional", self._state)
             await self._send(provisional_event(tail))

@@ -183,8 +183,9 @@ class Streams:
             return None
         if not self._punctuator.config.render.keep_marks:  # the model decides every slot, whatever marks it had
             return state
-        has_all_marks = len(reread.marks) == len(last.marks)  # as many as a slot may have
-        if not state.n_waiting or has_all_marks:
+        is_slot_full = len(reread.marks) == len(last.marks)  # so the piece has added none
+        is_committed = not state.n_waiting  # the last word and its marks are out
+        if is_committed or is_slot_full:
             return None
         marked = replace(last, marks=reread.marks, raw=reread.raw, dotted=reread.dotted)
         return replace(state, words=(*state.words[:-1], marked))

@@ -101,7 +101,7 @@ class InferenceT5(nn.Module):
         else:
             self.encoder = _t5_stack(encoder_config, self.shared, encoder_config.num_layers)
         self.decoder = _t5_stack(config, self.shared, config.num_decoder_layers, is_decoder=True)
-        self.memory = memory_of(config)
+        self.memory = memory_of(config)  # what the decoder reads beside the encoder's states
         self.lm_head = nn.Linear(config.d_model, config.vocab_size, bias=False)
 
 

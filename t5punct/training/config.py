@@ -220,7 +220,8 @@ class _WithTask:
 def change_task(task: TaskConfig, changes: Mapping[str, Any] | None) -> TaskConfig:
     """Return a task with some settings changed.  Mappings are merged as `config.load` does, with its errors."""
     values = asdict(task)
-    if changes and "marks" in changes:  # marks that go take their odds along
-        values["mark_odds"] = {mark: odds for mark, odds in task.mark_odds.items() if mark in str(changes["marks"])}
+    if changes and "marks" in changes:  # the odds of dropped marks are dropped
+        new_marks = str(changes["marks"])  # a mistake if it is no str, which `load` reports
+        values["mark_odds"] = {mark: odds for mark, odds in task.mark_odds.items() if mark in new_marks}
     overrides = [f"task={json.dumps(changes)}"] if changes else []
     return settings.load(_WithTask, overrides=overrides, current={"task": values}).task

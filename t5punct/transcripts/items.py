@@ -155,13 +155,16 @@ def numbered_texts(items: Iterable[Item]) -> list[list[tuple[int, SpokenWord]]]:
 
 
 def in_file_order(items: Sequence[Item], words: Iterable[AnnotatedWord]) -> Iterator[AnnotatedWord]:
-    """Return words in the order of the file.  `words` are in the order of `numbered_texts`: text after text."""
+    """Return words in the order of the file.  `words` are in the order of `numbered_texts`: text after text.
+
+    The two orders differ where texts of several streams, such as the channels of a call, stand mixed in the file.
+    """
     streams = {item.cue.stream for item in items if isinstance(item, SpokenWord) and item.cue}
     if len(streams) < 2:  # one text ends where the next one begins
         return iter(words)
-    numbers = [number for text in numbered_texts(items) for number, _ in text]
-    word_of_number = dict(zip(numbers, words, strict=True))
-    return (word_of_number[number] for number in range(len(numbers)))
+    places = [place for text in numbered_texts(items) for place, _ in text]  # of each word, its number in the file
+    word_at = dict(zip(places, words, strict=True))
+    return (word_at[place] for place in range(len(places)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -187,7 +187,7 @@ read_vtt = partial(_read_cues, is_vtt=True)
 
 
 def _cue_of_times(line: str, number: int, speaker: str) -> Cue | None:
-    """Return the cue that begins with a line with `-->` or another arrow; None: the line states no times.
+    """Return the cue that begins with a line that has an arrow (`_has_arrow`); None: the line states no times.
 
     Damaged times, such as `00:00:0l,000 -->`, begin a cue without times.
     """
@@ -198,7 +198,7 @@ def _cue_of_times(line: str, number: int, speaker: str) -> Cue | None:
     without_spaces = "".join(line.split())  # some write `00: 00: 02,000`
     timing = TIMING.match(line) or TIMING.match(without_spaces) or _OTHER_ARROW.fullmatch(line)
     if timing is None:
-        return Cue(number, speaker=speaker)
+        return Cue(number, speaker=speaker)  # damaged
     return Cue(number, _ms(*timing.groups()[_START]), _ms(*timing.groups()[_END]), speaker)
 
 

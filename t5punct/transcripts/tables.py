@@ -164,7 +164,10 @@ def read_table(lines: Iterable[str], alphabet: Alphabet | None = None) -> Iterat
 
 @dataclass(frozen=True, slots=True)
 class CellEdge(Kept):
-    """The begin or the end of a cell without quotes in a csv.  If the cell gets a comma, `write_cells` adds quotes."""
+    """The begin or the end of a cell without quotes in a csv.  If the cell gets a comma, `write_cells` adds quotes.
+
+    text: white space that stands outside of the quotes, of words that were removed at this edge.
+    """
 
     delimiter: str = ","
 
@@ -188,7 +191,7 @@ def write_cells(written: Iterable[WrittenItem]) -> Iterator[str]:
                 yield item.in_file
             else:
                 cell.append(item.in_file)
-        elif cell is None:  # the begin of a cell; its text is the white space of words that were removed before it
+        elif cell is None:  # the begin of a cell
             yield item.text
             cell = []
         else:  # the end

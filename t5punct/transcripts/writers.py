@@ -27,9 +27,10 @@ def format_named_by(output: Path | None) -> str | None:
     """
     suffix = "" if output is None else output.suffix.lower()
     named = next((format.name for format in FORMATS.values() if suffix in format.suffixes), None)
-    if named is None and OTHER_SUFFIXES.get(suffix, "data") != "data":
+    other = OTHER_SUFFIXES.get(suffix, "data")
+    if named is None and other != "data":  # an unknown suffix, or `.yaml`, shows no format of transcripts
         raise InputError(
-            f"output {output}, whose name says that it is {OTHER_SUFFIXES[suffix]} ({suffix})",
+            f"output {output}, whose name says that it is {other} ({suffix})",
             expected=f"one of {', '.join(OUTPUTS)}",
             fix="name it by the format that it is to have, such as .txt",
         )

@@ -64,7 +64,8 @@ def cut_into_chunks(
     ConfigError for a single word with more.
     """
     words = words_with_silences(document)
-    start = rng.randrange(max(1, min(config.max_words, len(words) - config.max_words)))
+    latest_start = min(config.max_words, len(words) - config.max_words)  # a whole window follows it, if there is one
+    start = rng.randrange(max(1, latest_start))
     while len(words) - start >= config.min_words:
         length = rng.randint(config.min_words, config.max_words)
         chunk = chunk_of(words[start : start + length], style=style, cased=cased)

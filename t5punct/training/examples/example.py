@@ -209,10 +209,11 @@ class ChunkExamples(Dataset[Example]):
             heard[-1] = replace(heard[-1], pause=0)
         source = self._source(heard, style, slot)
         ignored = (IGNORED,) * len(source.word_ends)
-        answer = self.tokenizer.answer(words[slot].marks)
+        answer = self.tokenizer.answer(words[slot].marks)  # a sentinel, the marks and the end
         return Example(
             input_ids=source.ids,
             targets=answer,
+            # what might stand in a mark's place if there were none: the end; nothing stands in the sentinel's
             next_word_ids=(IGNORED, *(self.tokenizer.eos_id,) * (len(answer) - 1)),
             word_ends=source.word_ends,
             marks=ignored,

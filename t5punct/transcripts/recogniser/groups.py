@@ -352,8 +352,9 @@ def _is_same_line(first: Place, place: Place, alphabet: Alphabet, *, are_tokens:
         return False
     if place.type == WORD_TYPE:  # a word, even if it looks like a mark
         return False
-    if place.type == MARK_TYPE:  # AWS gives this type to `¿` and `%`, too, which are no marks of ours
-        return bool(text.strip(CLOSERS + " ")) and not _has_words(text)
+    if place.type == MARK_TYPE:  # AWS gives this type to `%`, too, which is a word of ours, and to quotes alone
+        has_mark = bool(text.strip(CLOSERS + " "))
+        return has_mark and not _has_words(text)
     if are_tokens and not text[:1].isspace():  # without a space a token goes on with the word
         return not _CONTROL_TOKEN.fullmatch(text)
     is_mark = bool(text.strip()) and not text.strip(alphabet.characters + " ")

@@ -271,7 +271,10 @@ def _spell_as(word: Word, source_word: WrittenWord) -> str:
 
 
 def _mark_item(word: Mapping[str, Any], key: str, marks: str) -> dict[str, Any]:
-    """Make an item for marks from the item of the word before them.  `key`: the member that is the word's text."""
+    """Make an item for marks from the item of the word before them.  `key`: the member that is the word's text.
+
+    Of AWS's `{"type": "pronunciation", "alternatives": [{"content": "so"}]}`: `punctuation`, and the marks as content.
+    """
     item = {name: value for name, value in word.items() if name in (*_MARK_KEYS, key)}
     kind = item.get(TYPE)
     if isinstance(kind, str):
