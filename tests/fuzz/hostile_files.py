@@ -72,8 +72,16 @@ _tsv = (
     joined(("start\tend\ttext\n", "start\tend\tTEXT\n", ""), _segment_rows),
     _word_rows,
 )
+_quoted_cell = changed(_line, lambda line: '"' + line.replace('"', '""') + '"')
+_bare_cell = changed(_line, lambda line: line.translate({ord(char): " " for char in ',;"'}))
+_csv = joined(
+    ("start,end,text\n", "start,end,Text\n", "id,Start Time,transcript\n"),
+    repeated(joined(("0,1200,", "1.5,2.5,", ",,"), (_quoted_cell, _bare_cell), "\n"), 5),
+)
 _text = repeated(joined((_line, _line, ("", "", "0:12", "# so", "-->")), _END), 8)
-_READERS = {"text": _text, "lines": _text, "srt": _srt, "vtt": _vtt, "ass": _ass, "ctm": _ctm, "tsv": _tsv}
+_READERS = {
+    "text": _text, "lines": _text, "srt": _srt, "vtt": _vtt, "ass": _ass, "ctm": _ctm, "tsv": _tsv, "csv": _csv,
+}  # fmt: skip
 
 
 _HANDS: tuple[Callable[[str], str], ...] = (  # a file as what wrote it last leaves it
