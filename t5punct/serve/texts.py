@@ -75,10 +75,9 @@ def with_json_texts(body: Body, field_names: Collection[str]) -> tuple[Body, dic
         return (replace(body, texts=(text,), is_one=True), values) if is_one else (body, {})
     check("text" not in values, "text and texts", expected="one of them", fix="drop the other", kind=FieldError)
     texts = values.pop("texts")
-    is_list = isinstance(texts, list) and all(isinstance(text, str) for text in texts)
-    mistake = "texts that are no list of strings"
-    expected = '{"texts": ["how are you", "so"]}'
-    check(is_list, mistake, expected=expected, fix="send it so", kind=FieldError)
+    if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
+        expected = '{"texts": ["how are you", "so"]}'
+        raise FieldError("texts that are no list of strings", expected=expected, fix="send it so")
     return replace(body, texts=tuple(texts)), values
 
 

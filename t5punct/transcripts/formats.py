@@ -14,7 +14,7 @@ from io import StringIO
 from pathlib import Path
 
 from ..errors import ConfigError, InputError
-from ..text.io.files import BOM, SAVE_TEXT, STANDARD, source_lines_with_ends, unpacked_name
+from ..text.io.files import BOM, SAVE_TEXT, STANDARD, source_lines_with_ends, take_each, unpacked_name
 from ..text.marks import Alphabet
 from ..text.render import AnnotatedWord
 from ..text.words import Word
@@ -203,18 +203,19 @@ def transcript_of(
         transcript = Transcript([*join_same_speakers(json.items)], format, json)
         has_content = True
     else:
-        first_line = lines[0] if lines else ""
-        line_end = "\r\n" if first_line.endswith("\r\n") else "\n"
-        if OLD_LINE_END in first_line and not first_line.endswith("\n"):  # on an old Mac it is the whole file
+        line_end = "\n"
+        if lines and lines[0].endswith("\r\n"):
+            line_end = "\r\n"
+        elif lines and OLD_LINE_END in lines[0] and not lines[0].endswith("\n"):  # on an old Mac it is the whole file
             line_end = OLD_LINE_END
-            lines[:1] = StringIO(first_line, newline=None)  # None: its lines end in `\n`
+            lines[:1] = StringIO(lines[0], newline=None)  # None: its lines end in `\n`
         if is_guess and format == "text":
             format = _format_of_text(lines, name)
         items = list[Item]()
         if lines and lines[0].startswith(BOM):
             items.append(Kept(BOM))
             lines[0] = lines[0].removeprefix(BOM)
-        items += join_same_speakers(_LINE_READERS[format](lines, alphabet))
+        items += join_same_speakers(_LINE_READERS[format](take_each(lines), alphabet))
         transcript = Transcript(items, format, line_end=line_end)
         has_content = any(isinstance(item, Kept) and item.text != BOM and not item.text.isspace() for item in items)
     has_words = any(isinstance(item, SpokenWord) for item in transcript.items)

@@ -19,6 +19,7 @@ from itertools import chain
 
 from rapidfuzz.distance import Indel
 
+from ..text.io.files import take_each
 from ..text.marks import Alphabet
 from ..text.words import ALL_MARKS, lead_of, words_of
 from .heads import BARE_TURN, BRACKETED, OPENING_CHARS, Heads, label_of, speaker_of
@@ -57,7 +58,7 @@ def read_plain(lines: Iterable[str], alphabet: Alphabet | None = None, *, are_ap
     heads = Heads.of([line for number, line in enumerate(lines) if number not in layout] if layout else lines)
     group = ""  # the last speaker or recording that a head named
     items = list[Item]()
-    for number, line in enumerate(lines):
+    for number, line in enumerate(take_each(lines)):
         if number in layout:
             items.append(Kept(line, breaks=True))
             continue

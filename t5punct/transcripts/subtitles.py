@@ -113,18 +113,20 @@ def _read_cues(lines: Iterable[str], alphabet: Alphabet | None = None, *, is_vtt
     the next line of times, one of WebVTT at an empty line; its notes, styles, regions and settings are kept.  All lines
     are read first: labels such as `maria:` are known from the whole file.
     """
-    lines = [*lines]
-    labels = labels_of(remove_tags(line[:OPENING_CHARS], TAGS).text for line in lines)
-    is_teams = any(map(_TEAMS_TIME.match, lines))  # below the times, a line says who speaks
+    unread = [*lines]
+    labels = labels_of(remove_tags(line[:OPENING_CHARS], TAGS).text for line in unread)
+    is_teams = any(map(_TEAMS_TIME.match, unread))  # below the times, a line says who speaks
+    unread.reverse()  # lines are taken off the end, so that no line is held twice
+    line_before = ""
     cue: Cue | None = None  # None: before the first one, and between those of WebVTT
     held = list[list[Item]]()  # the lines of the cue so far, or since the cue before; each line as its items
     rolling = Rolling()
     n_cues = 0
     speaker = ""
     voices = list[str]()  # whose tags are open in the cue, the outer before the inner
-    for index, line in enumerate(lines):
-        line_before = lines[index - 1] if index else ""
-        following = lines[index + 1] if index + 1 < len(lines) else ""
+    while unread:
+        line = unread.pop()
+        following = unread[-1] if unread else ""
         if _has_arrow(line):
             new_cue = _cue_of_times(line, n_cues, speaker)
             if new_cue:
@@ -141,7 +143,7 @@ def _read_cues(lines: Iterable[str], alphabet: Alphabet | None = None, *, is_vtt
                 yield from _items_of_cue(held, cue, rolling)
                 held = []
                 cue = None
-        elif cue is None or _is_id(lines, index, is_vtt=is_vtt):
+        elif cue is None or _is_id(line, line_before, unread, is_vtt=is_vtt):
             held.append([Kept(line)])
         elif is_teams and _has_arrow(line_before) and following.strip():  # who speaks; the next line is what is said
             if line.strip() != speaker:
@@ -157,6 +159,7 @@ def _read_cues(lines: Iterable[str], alphabet: Alphabet | None = None, *, is_vtt
                     held.append([speaker_label(speaker, cue)])
                 items = read_line(piece, alphabet=alphabet, cue=cue, markup=TAGS, dashes=True, known_labels=labels)
                 held.append([*items])
+        line_before = line
     yield from _items_of_cue(held, cue, rolling)
 
 
@@ -234,22 +237,21 @@ def _has_arrow(line: str) -> bool:
     return not start.strip(_TIME_CHARS) or _CLOCK.search(line) is not None
 
 
-def _is_id(lines: Sequence[str], index: int, *, is_vtt: bool) -> bool:
-    """Return whether the line at an index is the name or the number of the cue whose times follow.
+def _is_id(line: str, before: str, unread: Sequence[str], *, is_vtt: bool) -> bool:
+    """Return whether a line is the name or the number of the cue whose times follow.
 
-    Damaged files of SubRip have a number twice, or empty lines behind it.  A number that follows times is speech.
+    unread: the lines behind it, the next one last.  Damaged files of SubRip have a number twice, or empty lines behind
+    it.  A number that follows times is speech.
     """
-    line = lines[index].strip()
-    before = lines[index - 1] if index else ""
-    following = lines[index + 1] if index + 1 < len(lines) else ""
-    is_number = line.isdecimal()
+    is_number = line.strip().isdecimal()
     opens_cue = not before.strip()
+    following = unread[-1] if unread else ""
     if _has_arrow(following):
         return is_number or opens_cue
     if is_vtt or not is_number:
         return False
-    is_twice = opens_cue and line == following.strip()
-    next_filled = next((lines[later] for later in range(index + 1, len(lines)) if lines[later].strip()), "")
+    is_twice = opens_cue and line.strip() == following.strip()
+    next_filled = next((line for line in reversed(unread) if line.strip()), "")
     return is_twice or (_has_arrow(next_filled) and not _has_arrow(before))
 
 

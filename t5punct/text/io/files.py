@@ -76,6 +76,13 @@ def source_lines_with_ends(source: str | Path, *, keep_bom: bool = False) -> Ite
         yield from decode(handle, str(source), keep_bom=keep_bom)
 
 
+def take_each(lines: list[str]) -> Iterator[str]:
+    """Yield the lines of a list, and take them off it, so that a large file is not held twice while it is read."""
+    lines.reverse()
+    while lines:
+        yield lines.pop()
+
+
 def check_source(source: str | Path) -> None:
     """Raise InputError if a file does not exist.  Commands call this before they load a model."""
     path = Path(source)

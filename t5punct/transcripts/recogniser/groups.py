@@ -80,7 +80,7 @@ class Place:
 def find_places(values: Sequence[Any]) -> list[list[Place]]:
     """Find the strings that hold words, by their keys, or else in lists.  Return a list of places for each path."""
     groups = _walk_all(values)
-    if not groups and not says_nothing(values):
+    if not groups and not is_silent(values):
         return _find_in_lists(values)
     for places in groups:
         for index, (place, after) in enumerate(pairwise(places)):
@@ -91,14 +91,14 @@ def find_places(values: Sequence[Any]) -> list[list[Place]]:
     return groups
 
 
-def says_nothing(value: object) -> bool:
+def is_silent(value: object) -> bool:
     """Return whether json is what a recogniser writes for a recording without speech."""
     if isinstance(value, list):
-        return any(map(says_nothing, value))
+        return any(map(is_silent, value))
     if not isinstance(value, dict):
         return False
     has_empty = any(key in value and value[key] in ([], None) for key in _SPEECH_KEYS)
-    return has_empty or any(map(says_nothing, value.values()))
+    return has_empty or any(map(is_silent, value.values()))
 
 
 def _find_in_lists(values: Sequence[Any]) -> list[list[Place]]:

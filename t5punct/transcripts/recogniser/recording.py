@@ -28,19 +28,7 @@ from ...errors import InputError
 from ...text.marks import DASH_APART, Alphabet, Case
 from ...text.words import APOSTROPHES, Word, opening_apart
 from ..items import Item, Kept, WrittenItem, WrittenWord, goes_on_beside, iter_pieces, leave_out_removed, speaker_label
-from .groups import (
-    ELEMENT_TYPES,
-    GUESSES,
-    MARK_TYPE,
-    TYPE,
-    WORD_TYPE,
-    Group,
-    Line,
-    Path,
-    align,
-    find_places,
-    says_nothing,
-)
+from .groups import ELEMENT_TYPES, GUESSES, MARK_TYPE, TYPE, WORD_TYPE, Group, Line, Path, align, find_places, is_silent
 from .values import Number, parse_json, written_json
 
 _COMPLETE = 0.99  # a complete group has this share of the letters of the longest group
@@ -74,7 +62,7 @@ class RecogniserJson:
         values = [value for _, value in parse_json(text, name)]
         groups = [Group.of(places, alphabet) for places in find_places(values)]
         groups = [group for group in groups if group.lines]
-        if not groups and says_nothing(values):
+        if not groups and is_silent(values):
             return cls(text)
         if not groups:
             fields = [*dict.fromkeys(_FIELD.findall(text, 0, _SEARCHED_CHARS))][:_NAMED_FIELDS]
