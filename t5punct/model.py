@@ -251,7 +251,8 @@ def load(
     tagger = load_tagger(folder / TAGGER_FILE, network.config.d_model, task.slot_marks, task.opening)
     name = f"{name}@{revision}" if revision else name
     is_tuned = (folder / TASK_FILE).is_file()
-    model = Model(network, tokenizer, name, tagger, loaded_precision, is_tuned, folder, read_table(folder))
+    spellings = read_table(folder)
+    model = Model(network, tokenizer, name, tagger, loaded_precision, is_tuned, folder, spellings)
     if (target.type, wanted) == ("cpu", loaded_precision):
         return model
     return with_precision(on_device(model, target), wanted)

@@ -67,9 +67,10 @@ class ModelOptions:
         usual = type(self).model
         if self.model == usual:
             return replace(self, model=usual if best == BUNDLED else best)
-        knows = self.model not in MODEL_LANGUAGES or best != "multi" or self.model == best
+        is_english = best != "multi"
+        knows_english_alone = self.model in MODEL_LANGUAGES and self.model != "multi"  # of others nothing is known
         mistake = f"--language {self.language} with --model {self.model}, which knows English alone"
-        check(knows, mistake, expected=f"--model {best}", fix="drop --model")
+        check(is_english or not knows_english_alone, mistake, expected=f"--model {best}", fix="drop --model")
         return self
 
     def config(self) -> PunctuatorConfig:

@@ -342,7 +342,7 @@ class Punctuator:
             decision = agree_with_unsure(decision, sentence.unsure_case)
             kept_marks = word.given if render.keep_marks else NO_MARKS
             next_begins = begins_next(sentence.begins, word, kept_marks or decision.marks, alphabet)
-            ends_here = next_begins is True  # not None: that the next word will show
+            ends_here = next_begins is True  # None: whether the next word begins a sentence, that word will show
 
             # the opening mark: the one that is decided, or that of the input
             if decision.opening and not is_spoken(word.text):  # an emoji opens no sentence

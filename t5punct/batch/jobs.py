@@ -218,7 +218,8 @@ def _targets(jobs: Sequence[Job], places: Sequence[Path], output: OutputConfig) 
 def _rename(below: Path, output_format: str | None) -> Path:
     """Return the path of an output: without .gz and .xz, and with the suffix of its format.
 
-    `talk.vtt.gz` as srt is `talk.srt`; as json `talk.vtt.json`, also of `talk.json`, as json is of many kinds.
+    `talk.vtt.gz` as srt is `talk.srt`, and as json `talk.vtt.json`; `talk.json` as json is `talk.json.json`, as json
+    is of many kinds.
     """
     plain = below.with_name(unpacked_name(below))
     if output_format is None:

@@ -100,8 +100,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
         option = getattr(error, "option_name", "")
         setting = option.removeprefix("--").replace("-", "_")
         options_class = error.ctx.command.context_settings.get("obj") if error.ctx else None
-        if message.startswith("No such option") and options_class and setting in names_of(options_class):
-            value = "true" if names_of(options_class)[setting] is False else "VALUE"
+        defaults = names_of(options_class) if options_class else {}
+        if message.startswith("No such option") and setting in defaults:
+            value = "true" if defaults[setting] is False else "VALUE"
             message = f"{option}, which is a setting; write {setting}={value}"
         ending = "" if message.endswith("?") else "."
         _fail(f"{message}{ending} See {error.ctx.command_path if error.ctx else 't5punct'} --help.")

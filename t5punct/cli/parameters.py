@@ -107,6 +107,7 @@ def typed_options(context: typer.Context) -> dict[str, str]:
 def read_options(kind: type[Options], context: typer.Context, settings: Sequence[str] | None = None) -> Options:
     """Read the options of a command that were typed as `--key value` (`context`) and as `key=value` (`settings`).
 
+    A language that is named chooses the model, if none is.
     Raises ConfigError for an unknown setting, for one that is typed twice, and for one that does nothing.
     """
     wait_asleep()  # before anything loads torch

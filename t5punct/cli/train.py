@@ -128,7 +128,7 @@ def train(config: Config = None, overrides: Overrides = None, quiet: Quiet = Fal
             typer.echo(write_with_bar(folder, settings))
         except (T5PunctError, OSError) as error:  # the model itself is written
             note(f"warning: no report of {folder}: {' '.join(str(error).split())}")
-    if was_in_group:
+    if was_in_group:  # what torch has left of the group may abort at an ordinary end
         end_at_once()
 
 

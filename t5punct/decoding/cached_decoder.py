@@ -104,16 +104,16 @@ class CachedDecoder:
         self._decoder = network.decoder
         self._start_id = model.start_id
         self.encoded = model.encode(input_ids, attention_mask)  # (n_batch, n_source, d_model)
-        memory = model.remember(self.encoded, input_ids)
+        remembered = model.remember(self.encoded, input_ids)
         attentions = [block.layer[1].EncDecAttention for block in self._decoder.block]
-        rounded = rounded_for(attentions[0].k, memory)
+        rounded = rounded_for(attentions[0].k, remembered)
         self._sources = [KeysValues(attention.k(rounded), attention.v(rounded)) for attention in attentions]
         zeros = torch.zeros_like(attention_mask, dtype=self.encoded.dtype)
         self._source_mask = zeros.masked_fill(attention_mask == 0, float("-inf"))[:, None, None]
         empty = self._sources[0].keys[:, :0]
         self._targets = [KeysValues(empty, empty) for _ in attentions]
         self._biases: list[torch.Tensor] = []  # of each layer, (n_places, n_heads, n_places)
-        self._memory = getattr(network, "memory", None)
+        self._memory = getattr(network, "memory", None)  # the module `WordMemory` of a network that copies
         self._embeddings = network.shared
         # how many words' tokens stand before each place of the target, for a decoder that copies
         self._n_words = torch.zeros(len(self.encoded), 1, dtype=torch.long, device=self.encoded.device)

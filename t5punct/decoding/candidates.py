@@ -168,7 +168,8 @@ class Candidates:
         self._tokenizer = tokenizer
         self._alphabet = alphabet or tokenizer.task.alphabet
         self._mark_odds = mark_odds or {}
-        self._first_marks_differ = bool(self._mark_odds) or DISFLUENT in self._alphabet.marks
+        # a slot's first mark alone has odds, or is the sign of disfluent words
+        self._first_mark_differs = bool(self._mark_odds) or DISFLUENT in self._alphabet.marks
         # an opening mark is written only where its closing one may be
         self._openings = tuple(mark for mark in tokenizer.opening_ids if OPENING[mark] in self._alphabet.marks)
         self._choices: dict[tuple[str | None, bool, bool, bool, str, bool], Choice] = {}
@@ -183,7 +184,7 @@ class Candidates:
         is_free_slot = not opens_text and window.has_slot[index - 1] and not kept_marks
         takes_mark = is_free_slot and n_marks < self._alphabet.max_marks
         may_open = word is not None and window.has_slot[index]
-        key = (word, opens_text, takes_mark, self._first_marks_differ and n_marks == 0, kept_marks, may_open)
+        key = (word, opens_text, takes_mark, self._first_mark_differs and n_marks == 0, kept_marks, may_open)
         choice = self._choices.get(key)
         if choice is not None:
             return choice

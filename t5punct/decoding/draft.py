@@ -101,7 +101,7 @@ class Draft:
         """
         sites = self.open_sites
         disagreements = [index for index, site in enumerate(sites) if best[index] != site.branch.taken]
-        if not disagreements:
+        if not disagreements:  # all that the pass has read is settled
             self.n_settled = min(self._pass_stop, len(self._tokens))
             self._rows += rows
             return
@@ -229,7 +229,8 @@ class VoteBuilder:
 def _cases(choice: Choice, probabilities: Sequence[float]) -> Distribution:
     """Return the distribution over the next word's cases; probabilities: of its forms.
 
-    They do not add up to 1, as marks may stand there too.  All are 0 where the network is sure of a mark.
+    They do not add up to 1, as marks may stand there too.  All are 0 where the network is sure of a mark: then the
+    cases get equal shares.
     """
     weights = dict.fromkeys(choice.cases, 0.0)
     for (case, _), probability in zip(choice.forms, probabilities, strict=True):

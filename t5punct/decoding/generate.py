@@ -55,7 +55,7 @@ def generate_texts(model: Model, windows: Sequence[WindowInput], config: Decodin
     tokenizer = model.tokenizer
     mark_ids = [tokenizer.mark_ids[mark] for mark in model.task.marks]
     processors = list[MarkCap]()
-    if all(len(ids) == 1 for ids in mark_ids):
+    if all(len(ids) == 1 for ids in mark_ids):  # marks can be counted by their tokens
         case_ids = [number for ids in tokenizer.case_ids.values() for number in ids] if model.task.inline_case else []
         processors = [MarkCap([ids[0] for ids in mark_ids], config.alphabet(model.task).max_marks, case_ids)]
     sources = [window.source(tokenizer, config.style) for window in windows]
@@ -76,7 +76,7 @@ def generate_texts(model: Model, windows: Sequence[WindowInput], config: Decodin
         )
         # each row has its own limit, so that an endless greedy text does not depend on its neighbours in the batch
         for index, row, limit in zip(batch, written.tolist(), limits, strict=True):
-            texts[index] = tokenizer.decode(row[: limit + 1])
+            texts[index] = tokenizer.decode(row[: limit + 1])  # the decoder's start token comes first
     return [texts[index] for index in range(len(windows))]
 
 

@@ -162,8 +162,8 @@ class TagDecoder:
             if any(word.may_open for word in words):
                 for row, choice in enumerate(pair_marks(words, pairs), start=begin):
                     _put_first(openings[row], choice.opening)
-                    # `end` is the mark if a sentence ends here, `mark` whether it does or not: first the chosen end
-                    # above other ends, as the text may end here; then the chosen mark above all
+                    # `end` is the best mark if the text ends here, and is put above other ends; then `mark`, the
+                    # chosen one, is put above all
                     if choice.end is not None:
                         _put_first(marks[row], choice.end, among=pairs.ends)
                     _put_first(marks[row], choice.mark)

@@ -126,7 +126,7 @@ def difference_cells(difference: Difference) -> tuple[str, str, str, str, str]:
     interval = difference.interval
     limits = "-" if interval is None else f"{interval.low:+.1f} to {interval.high:+.1f}"
     p_text = "-"
-    if difference.p_value is not None:  # 1000 samples give no p below 0.001, and p is never 0
+    if difference.p_value is not None:  # 1000 samples cannot tell p of 0.001, the least that they give, from less
         p_text = "< 0.002" if difference.p_value < 0.002 else f"{difference.p_value:.3f}"
     return score_text(difference.first), score_text(difference.second), gain, limits, p_text
 

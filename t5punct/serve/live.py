@@ -142,7 +142,7 @@ class LiveStream:
         """Answer the messages one by one; return the code and the reason with which the stream ends."""
         while True:
             text = await asyncio.wait_for(inbox.next(), self.idle_s)
-            if text is None:
+            if text is None:  # the service is ending
                 break
             self._n_messages += 1
             message = message_of(text)

@@ -124,7 +124,8 @@ def answer_of(body: Body, request: TextRequest, engine: Engine, max_words: int) 
     is_short = n_words <= max_words
     check(is_short, f"{n_words} words", expected=f"at most {max_words}", fix="send it in parts", kind=TooLongError)
     words = engine.annotate(texts, request.config)  # of all texts, one after the other
-    warnings = _warnings(punctuator.model.name, transcripts, () if request.format else body.texts or ())
+    unnamed_texts = () if request.format else body.texts or ()  # they may be of a format that the request does not name
+    warnings = _warnings(punctuator.model.name, transcripts, unnamed_texts)
     if body.texts is None:
         [(name, transcript)] = transcripts
         pieces = iter(punctuator.file_pieces(transcript, words, request.writer, name))

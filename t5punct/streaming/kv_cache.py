@@ -106,13 +106,12 @@ class StreamEncoder:
         n_layers = len(self._stack.layers)
         self._look_aheads = delay.look_aheads(n_layers)  # of each layer, in words
         self._words_waited = list(accumulate(self._look_aheads))  # how many words each layer's output lags behind
-        # How many of a stream's last words a memory can be computed from again: the word whose slot is decided next and
-        # those that it waits for, the word before it, on whose slot its capital depends, all that the states of these
-        # depend on, as each layer reaches on from what the one below saw, and one more, which says whether a silence
-        # precedes the first of them
-        n_deciding = 1 + delay.words
-        n_reached = delay.left_words * n_layers
-        self.n_remembered_words = n_deciding + 1 + n_reached + 1
+        # How many of a stream's last words a memory can be computed from again
+        n_deciding = 1 + delay.words  # the word whose slot is decided next, and those that it waits for
+        n_before = 1  # on its slot the capital of that word depends
+        n_reached = delay.left_words * n_layers  # their states depend on them: each layer reaches on from the one below
+        n_of_silence = 1  # it says whether a silence precedes the first of them
+        self.n_remembered_words = n_deciding + n_before + n_reached + n_of_silence
         source = model.tokenizer.source([], style)
         prefix = source.ids[: source.n_prefix]  # the tokens of the style, which stand before all words
         self.n_prefix = len(prefix)
@@ -238,9 +237,9 @@ class StreamEncoder:
         # One call has words of as many tokens and keys, and no key that a word does not see.  So a word's sums do not
         # depend on what is read with it: masked keys would change their order, and int8 amplifies a last digit.
         for _, alike in groupby(sorted(sights, key=_Sight.shape), key=_Sight.shape):
-            words = list(alike)
-            rows_of_words = torch.tensor([word.rows for word in words], device=queries.device)
-            attended[rows_of_words] = self._attend(index, queries[rows_of_words], words)
+            sights_alike = list(alike)
+            rows_of_words = torch.tensor([sight.rows for sight in sights_alike], device=queries.device)
+            attended[rows_of_words] = self._attend(index, queries[rows_of_words], sights_alike)
         states = layer.finish(hidden, attended).split_with_sizes([len(tokens) for tokens in ready])
         return [tokens.with_rows(part) for tokens, part in zip(ready, states, strict=True)]
 

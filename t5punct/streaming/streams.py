@@ -204,7 +204,9 @@ class Streams:
         for state, commits_all in zip(states, due.values(), strict=True):
             start = min(self._policy.window_start(state), state.n_committed)
             n_candidates = state.n_waiting if commits_all else self._policy.n_candidates(state)
-            window = Window(start, state.n_seen, state.n_committed, state.n_committed + n_candidates)
+            window = Window(
+                start, stop=state.n_seen, keep_start=state.n_committed, keep_stop=state.n_committed + n_candidates
+            )
             view = View(
                 window, state.words[start - state.start :],
                 is_last=commits_all and ends_sentence, n_settled=state.n_committed,

@@ -196,7 +196,8 @@ class TaskTokenizer:
         if self.task.disfluencies:
             sign = self.mark_ids[DISFLUENT]
             ids = [number for number in ids if number not in sign]
-        if self._row(task_token(self.task.marks[0])) is None:
+        has_mark_tokens = self._row(task_token(self.task.marks[0])) is not None  # for all marks, or for none
+        if not has_mark_tokens:
             return str(self.tokenizer.decode(ids, skip_special_tokens=True, clean_up_tokenization_spaces=False))
         return self._spell(ids)
 
@@ -209,7 +210,7 @@ class TaskTokenizer:
         words = list[_SpelledWord]()
         case = Case.LOWER
         opening = NO_MARKS
-        before = ""  # the last piece of the current word; empty if that is its first
+        before = ""  # the last piece of the current word; empty if the word has one piece
         second_word = self._behind_carrier(f"{_CARRIER} {_CARRIER}")  # its pieces, behind another word
         space = str(self.tokenizer.convert_ids_to_tokens(second_word[:1])[0])[0]
         begins_words = space in _SPACES  # else WordPiece marks the other pieces of a word: `##`
@@ -234,7 +235,7 @@ class TaskTokenizer:
                 words.append(_SpelledWord([number], case, opening))
                 case = Case.LOWER
                 opening = NO_MARKS
-                before = ""
+                before = ""  # nothing is glued behind a word's first piece
         written = list[str]()
         for word in words:
             if begins_words:

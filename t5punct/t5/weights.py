@@ -62,7 +62,7 @@ def load_network(folder: Path) -> Any:
     except Exception as error:  # a damaged file raises errors without a common base class
         mistake = f"{folder} cannot be loaded ({first_line(error)})"
         raise ModelError(mistake, expected=_EXPECTED, fix="check the name") from error
-    _undo_scale(network, folder)
+    _undo_output_scale(network, folder)
     wrong = [*info["missing_keys"], *(name for name, *_ in info["mismatched_keys"])]
     wrong += [name for name in info["unexpected_keys"] if ".layer." in name]  # the config has fewer layers
     if wrong:
@@ -99,7 +99,7 @@ def broken_weights(network: nn.Module) -> list[str]:
     return [name for name, weight in network.named_parameters() if not weight.detach().float().sum().isfinite()]
 
 
-def _undo_scale(network: Any, folder: Path) -> None:
+def _undo_output_scale(network: Any, folder: Path) -> None:
     """Multiply the output layer of a umT5 by the inverse of a scale that transformers 5 wrongly applies to its result.
 
     Published umT5s are not tied, as their config.json says, but transformers 5 reads them as tied.

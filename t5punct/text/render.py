@@ -249,7 +249,7 @@ def move_marks_of_removed_words(decisions: Iterable[Decision]) -> list[Decision]
     for decision in decisions:
         if not decision.disfluent:
             last = len(moved)
-        elif last is not None and _strength(decision.marks) > _strength(moved[last].marks):
+        elif last is not None and _strength(decision.marks) > _strength(moved[last].marks):  # not a comma
             moved[last] = replace(moved[last], marks=decision.marks, confidence=decision.confidence)
         moved.append(decision)
     return moved

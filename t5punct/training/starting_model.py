@@ -50,7 +50,7 @@ def make_starting_model(config: TrainConfig) -> Model:
         model = saved
     if config.data.disfluencies.marked:
         model = with_disfluencies(model)
-    if saved is not None:
+    if saved is not None:  # beside the network of `init_from` with adapters, what the run has saved
         model = replace(model, tokenizer=saved.tokenizer, tagger=saved.tagger)
     if config.data.delays.is_used:
         layers = config.data.delays.layers
@@ -122,7 +122,7 @@ def _tagger_for(task: TaskConfig, tagger: Tagger) -> Tagger:
             mean = weight[1:].mean(0)  # of all marks; the class 0 is no mark
             rows = dict(zip(tagger.mark_classes, weight, strict=True))
             changed.marks.get_parameter(name).copy_(torch.stack([rows.get(mark, mean) for mark in task.mark_classes]))
-    return changed.to(tagger.marks.weight.device).requires_grad_(False)
+    return changed.to(tagger.marks.weight.device).requires_grad_(False)  # as one that is loaded
 
 
 def with_tokenizer(model: Model, tokenizer: TaskTokenizer, fill: Callable[[torch.Tensor], None]) -> Model:

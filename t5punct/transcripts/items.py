@@ -224,7 +224,7 @@ def texts_together(written: Iterable[WrittenItem]) -> Iterator[WrittenItem]:
         if begins_text or stream not in open_texts:
             open_texts[stream] = [Kept("", breaks=True)] if texts else []
             texts.append(open_texts[stream])
-        elif is_label:  # inside a text
+        elif is_label:  # it breaks nothing, so it is that of a speaker who goes on
             continue
         open_texts[stream].append(item)
     return chain.from_iterable(texts)

@@ -123,7 +123,7 @@ def _borrow_time(cues: list[WrittenCue], index: int, config: ResegmentConfig) ->
         lent_ms = min(missing_ms, free_ms + spare_ms)
         cue = replace(cue, start_ms=cue.start_ms - lent_ms)
         missing_ms -= lent_ms
-        cues[index - 1] = replace(before, end_ms=min(before.end_ms, cue.start_ms))
+        cues[index - 1] = replace(before, end_ms=min(before.end_ms, cue.start_ms))  # one that overlaps is cut
     if index + 1 < len(cues) and cue.end_ms <= cues[index + 1].start_ms:
         after = cues[index + 1]
         lent_ms = min(missing_ms, max(0, after.end_ms - cue.end_ms - least_ms))
@@ -134,7 +134,7 @@ def _borrow_time(cues: list[WrittenCue], index: int, config: ResegmentConfig) ->
 
 def _tokens(written: Iterable[WrittenItem]) -> Iterator[_Token]:
     """Yield words with the labels and stage directions beside them, and directions that have their own cues."""
-    words: list[WrittenWord | None] = [None]
+    words: list[WrittenWord | None] = [None]  # before the first word stands a gap, too
     gaps = [list[Kept]()]  # what stands behind each word; the first one: before all words
     for item in written:
         if isinstance(item, Kept):
@@ -154,7 +154,8 @@ def _tokens(written: Iterable[WrittenItem]) -> Iterator[_Token]:
             if not kept.shown:
                 continue
             is_cue_free = kept.cue is not None and kept.cue.has_times and kept.cue not in (cue, next_cue)
-            if not has_words or (kept.role is Role.DIRECTION and kept.breaks and is_cue_free):
+            stands_apart = kept.role is Role.DIRECTION and kept.breaks and is_cue_free
+            if stands_apart or not has_words:  # without words there is nothing to stand beside
                 apart.append(kept)
             else:
                 beside.append(kept)

@@ -100,7 +100,7 @@ def _span(item: WrittenWord) -> str:
     """Return a word's span.  `wordOf` in `page.js` reads the attributes, and knows a default for each."""
     annotated = item.annotated
     text = annotated.text
-    word = item.spoken.word.closing_as(text)
+    word = item.spoken.word.closing_as(text)  # its closing quotes stand where the new text has them
     if not word.takes_marks:
         return _escaped(text)
     _, opening = opening_apart(text)

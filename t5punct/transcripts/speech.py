@@ -133,8 +133,9 @@ def read_line(
     # label, or if they alone are in capitals, as in `(DOOR SLAMS) who is it`
     opening = _IN_BRACKETS.match(text, n_label)
     if opening and not label:
-        is_loud = opening[0].isupper() and len(opening[0].split()) > 1 and not text[opening.end() :].isupper()
-        opening = opening if is_loud else None
+        has_several_words = len(opening[0].split()) > 1  # one, `(NATO)`, may be an abbreviation
+        is_loud = opening[0].isupper() and not text[opening.end() :].isupper()
+        opening = opening if is_loud and has_several_words else None
     others = _DIRECTION.finditer(text, opening.end() if opening else n_label)
     has_turns = BARE_TURN in known_labels or text.lstrip().startswith(BARE_TURN)  # else `>>` may be code
     begin = bare.starts[n_label] if label else 0  # of what is not yielded yet
@@ -154,7 +155,7 @@ def read_line(
         breaks = role is not Role.LAYOUT and _IS_UNHEARD.match(shown) is None
         yield Kept(line[start:stop], breaks, role, shown, cue)
         begin = stop
-        opens_line = opens_line and role is Role.LAYOUT and not line[:start].strip()
+        opens_line = opens_line and role is Role.LAYOUT and not line[:start].strip()  # it does behind a time
     yield from read_words(line[begin:], opens_line=opens_line)
 
 
@@ -261,6 +262,7 @@ def remove_tags(raw: str, pattern: re.Pattern[str] | None) -> BareText:
 
     pattern: has the groups `tag` and `entity`; None: there are none.
     """
+    # of each character of the text, where it begins and ends in `raw`; of the text's end, where it is
     if pattern is None or not pattern.search(raw):
         return BareText(raw, raw, range(len(raw) + 1), range(1, len(raw) + 1))
     pieces = list[str]()

@@ -345,9 +345,10 @@ def own_cues(written: Iterable[WrittenItem], name: str) -> list[WrittenCue]:
         if isinstance(item, Kept) and item.role is Role.SPEAKER and pieces:  # each voice of a cue has a line
             cue_before, text_before = pieces[-1]
             pieces[-1] = cue_before, text_before[:-1] + "\n"
-        behind = [item.spoken.after] if isinstance(item, WrittenWord) else [item.text or item.bare]
-        behind += [kept.text or kept.bare for kept in hidden]  # a label of json has only its bare text
-        ends_line = any("\n" in text or "\\N" in text for text in behind)
+        # what stands up to the next item that is shown; a label of json has only its bare text
+        texts_behind = [item.spoken.after] if isinstance(item, WrittenWord) else [item.text or item.bare]
+        texts_behind += [kept.text or kept.bare for kept in hidden]
+        ends_line = any("\n" in text or "\\N" in text for text in texts_behind)
         pieces.append((cue and replace(cue, speaker=""), item.shown + ("\n" if ends_line else " ")))
     cues = list[WrittenCue]()
     for cue, group in groupby(pieces, key=lambda piece: piece[0]):

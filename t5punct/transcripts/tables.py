@@ -103,7 +103,7 @@ class MarkRows:
 
     def rewrite(self, text: str) -> str:
         """Return the rows of the word, written as `text`: itself in its cell, its marks in their first row."""
-        word = self.word.closing_as(text)
+        word = self.word.closing_as(text)  # its closing quotes stand where `text` has them
         # `¿` may come or go, so both are compared without it
         new, new_opening = opening_apart(text)
         old, old_opening = opening_apart(self.cell)
@@ -260,8 +260,8 @@ def _find_columns(rows: Sequence[Sequence[str]]) -> _Columns:
         is_segment = text_name in _SEGMENT_NAMES
         start = index.get("start")
         end = index.get("end")
-        have_points = any({".", ","} & {*_cell_of(row, start), *_cell_of(row, end)} for row in rows[1:])
-        unit_ms = 1 if is_segment and not have_points else _SECOND_MS
+        have_fractions = any({".", ","} & {*_cell_of(row, start), *_cell_of(row, end)} for row in rows[1:])
+        unit_ms = 1 if is_segment and not have_fractions else _SECOND_MS  # Whisper's whole numbers are ms
         return _Columns(index[text_name], start, end, unit_ms, is_segment, True, index.get("speaker"))
     n_columns = max(map(len, word_rows), default=1)
     with_text = list[int]()  # the columns that hold more than numbers
@@ -347,7 +347,7 @@ def _items_of_rows(rows: Iterable[TableRow | str], alphabet: Alphabet | None) ->
 def _row_items(row: TableRow, alphabet: Alphabet | None) -> Iterator[Item]:
     """Yield the items of a row: the words of a segment, or one word, or a sound such as `[noise]` in its place."""
     if row.is_segment:
-        edge = [CellEdge("", delimiter=row.delimiter)] if row.delimiter else []
+        edge = [CellEdge("", delimiter=row.delimiter)] if row.delimiter else []  # where a csv may need quotes
         speech = read_line(row.text, alphabet=alphabet, cue=row.cue, markup=row.markup)
         yield Kept(row.line[: row.begin])
         yield from chain(edge, set_cue_times(speech, row.cue), edge)

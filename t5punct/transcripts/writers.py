@@ -81,7 +81,8 @@ def written_pieces(
         pieces = [cue_writer(cues)] if cue_writer else []
     # plain text has its own line ends as white space; but in the items of an old Mac's they are `\n`
     has_line_ends = transcript.is_plain and transcript.line_end != OLD_LINE_END
-    if format in ("text", transcript.format) and not has_line_ends:
+    is_like_input = format in ("text", transcript.format)  # not None: then the items have the line ends
+    if is_like_input and not has_line_ends:
         return (piece.replace("\n", transcript.line_end) for piece in pieces)
     return pieces
 

@@ -83,7 +83,8 @@ def decide(votes: Sequence[Vote], config: CombineConfig, n_alternatives: int = 0
         return decision
     shares = mean(marks_of_votes, weights)
     share_of_others = 1.0 - shares.get(marks, 0.0)
-    # marks are chosen one by one, so the confidence is not their share; the rivals are scaled to what it leaves
+    # `choose_marks` takes those of `?!` one after the other, so the confidence is not their share; the rivals are
+    # scaled to what it leaves
     scale = (1.0 - confidence) / share_of_others if share_of_others > 0.0 else 0.0
     rivals = [Alternative(rival, scale * p) for rival, p in shares.items() if rival != marks and scale * p > 0.0]
     rivals.sort(key=lambda rival: -rival.probability)

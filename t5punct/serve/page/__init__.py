@@ -36,7 +36,9 @@ def page() -> HTMLResponse:
     text = texts["html"].replace("{{css}}", texts["css"]).replace("{{js}}", texts["js"])
     text = text.replace("{{suffixes}}", ",".join(SUFFIXES))  # of the files that it offers to open
     # a page for review is shown in a frame, which is held to this policy, too
-    styles, scripts = zip((texts["css"], texts["js"]), review_texts(), strict=True)
+    review_style, review_script = review_texts()
+    styles = (texts["css"], review_style)
+    scripts = (texts["js"], review_script)
     more = f"script-src {_hashes(scripts)}; connect-src 'self'; frame-src blob:; form-action 'none'; "
     return _closed_page(text, styles, more)
 

@@ -337,12 +337,12 @@ def check_targets(targets: Iterable[Path], sources: Iterable[str], *, make: bool
     for target in targets:
         if target.suffix in PACKED:
             raise InputError(f"output {target}", expected="one that is not packed", fix=f"drop {target.suffix}")
-        path = writable(target, make=make)
+        real_target = writable(target, make=make)
         if not make:
-            check_replaceable(path)
-        if path in real_sources:
+            check_replaceable(real_target)
+        if real_target in real_sources:
             raise InputError(f"{target} is an input", expected="another place to write to", fix="name another")
-        for folder in path.parents:
+        for folder in real_target.parents:
             if folder in real_sources:
                 mistake = f"{target} is in {real_sources[folder]}, which is read"
                 raise InputError(mistake, expected="another folder", fix="name another")

@@ -24,7 +24,8 @@ from .files import BOM
 
 _READ_BYTES = 65536
 _SPACE = re.compile(r"\s")
-# Vosk prints an object over several lines: each bracket on its own line, and indented lines between
+# Vosk prints an object over several lines: each bracket on its own line, and indented lines between.  This is one
+# at the end of a text, whose closing bracket has not come
 _OPEN_OBJECT = re.compile(r"^\{[ \t\r]*\n(?:[ \t][^\n]*\n)*\Z", re.MULTILINE)
 _EVENT = re.compile(r"^\{[ \t\r]*\n(?:[ \t][^\n]*\n)*\}[^\n]*|^[^\n]+", re.MULTILINE)  # else an event is a line
 
@@ -133,7 +134,7 @@ def _parse(text: str, timed: bool) -> Iterator[Arrival]:
 def _cut_complete(text: str, *, timed: bool, n_searched: int) -> tuple[str, str]:
     """Return the complete words, or if timed the complete lines and objects of several lines; and what follows them.
 
-    n_searched: the first characters that hold no end of a word or line; a word may come in many small pieces.
+    n_searched: how many first characters hold no end of a word or line; a word may come in many small pieces.
     """
     if timed:
         cut = text.rfind("\n", n_searched) + 1

@@ -216,7 +216,7 @@ def plan_pieces(documents: Documents, split: str, seed: int) -> Iterator[Piece]:
     """
     corpus = documents.corpus
     percent = documents.holdout_percent
-    lengths = documents.lengths
+    lengths = documents.lengths  # words by row
     rows = list(lengths)
     budget = _budget(corpus, split, percent)
     name = corpus.dataset or Path(corpus.path).name  # without its folder: a corpus that is moved draws the same

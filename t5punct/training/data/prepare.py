@@ -260,7 +260,7 @@ def _report(
     n_short, n_empty = totals["too short"], totals["empty"]
     if n_short or n_empty:
         notes.append(f"dropped: {n_short:,} documents with too few words for a window, {n_empty:,} empty rows")
-    marks = Counter[str]()
+    marks = Counter[str]()  # of each word; empty for one without marks, so that their total is one of words
     examples: dict[str, list[Chunk]] = {}  # by style
     for row in train:
         marks.update(word.marks for word in split(row["target"]).words)

@@ -101,7 +101,7 @@ def add_noise(
             owes_capital = has_capital and not ends_sentence(word.marks)
             owed_opening = "" if ends_sentence(word.marks) else owed_opening or word.opening
             continue
-        is_substituted = chance < delete + substitute  # or else deleted, but it must stay
+        is_substituted = chance < delete + substitute  # also a word that must stay where it would be deleted
         spoken = replace(draw(), marks=word.marks, pause=word.pause) if is_substituted else word
         spoken = replace(spoken, opening=owed_opening or word.opening)
         heard.append(replace(spoken, form=capitalise(spoken.form)) if has_capital else spoken)
@@ -186,7 +186,10 @@ def _disfluency_before(
 
 
 def _false_start(rng: random.Random, other_words: Sequence[ChunkWord]) -> list[ChunkWord]:
-    """Return a filler or the beginning of another sentence, up to its first mark, with a capital."""
+    """Return a filler, or the beginning of another sentence before its first word with marks, with a capital.
+
+    A sentence's first word is taken even if it has marks.
+    """
     spoken = _as_written(rng.choice(FILLERS))  # drawn even if it is not used, as the order of draws must not change
     starts = [index for index in range(1, len(other_words)) if ends_sentence(other_words[index - 1].marks)]
     if starts and rng.random() < 0.5:

@@ -248,7 +248,7 @@ def take_steps(run: Run, progress: RunLog) -> bool:
             run.sampler.set_position(run.state.epoch, run.state.batch * accelerator.num_processes)
             for batch in run.loader:
                 losses = take_step(run, batch)
-                if losses is None:
+                if losses is None:  # the optimiser's step has more batches
                     continue
                 _finish_step(run, losses.on_cpu(), progress)
                 # processes must end after the same step, so each asks whether any of them was interrupted
@@ -321,7 +321,7 @@ def validate(run: Run, progress: RunLog) -> bool:
     from accelerate.utils import broadcast_object_list
 
     assert run.validator is not None  # noqa: S101  (made where steps are validated)
-    model = run.plain(run.model, run.objective, to_use=True)
+    model = run.plain(run.model, run.objective, to_use=True)  # with whole weights, also of FSDP and adapters
     scores = run.validator.measure(model, run.state.step) if run.accelerator.is_main_process else None
     (scores,) = broadcast_object_list([scores])
     line = {"step": run.state.step, "words": run.state.words, **scores}

@@ -129,9 +129,11 @@ def _are_words(places: Sequence[Place]) -> bool:
 def _walk_all(values: Sequence[Any], *, any_key: bool = False) -> list[list[Place]]:
     """Return the places in json texts by their paths; each of several texts has streams of its own."""
     groups = dict[str, list[Place]]()
+    are_several = len(values) > 1
     for number, value in enumerate(values):
-        for place in _walk(value, _Context((number,), "" if len(values) == 1 else "[]", Cue(0)), any_key=any_key):
-            stream = place.cue.stream if len(values) == 1 else f"{number}:{place.cue.stream}"
+        context = _Context((number,), "[]" if are_several else "", Cue(0))
+        for place in _walk(value, context, any_key=any_key):
+            stream = f"{number}:{place.cue.stream}" if are_several else place.cue.stream
             groups.setdefault(place.group, []).append(replace(place, cue=replace(place.cue, stream=stream)))
     return [*groups.values()]
 
@@ -344,7 +346,7 @@ def _lists_of_tokens(places: Sequence[Place]) -> set[Path]:
 
 
 def _is_same_line(first: Place, place: Place, alphabet: Alphabet, *, are_tokens: bool) -> bool:
-    """Return whether `place` is a mark or another piece of the word of the line that `first` begins."""
+    """Return whether `place` goes on with the line that begins with `first`: as a mark or a piece of its word."""
     text = place.text
     word = first.text.strip()
     are_in_one_list = bool(place.item) and place.item[:-1] == first.item[:-1]
@@ -358,7 +360,7 @@ def _is_same_line(first: Place, place: Place, alphabet: Alphabet, *, are_tokens:
     if are_tokens and not text[:1].isspace():  # without a space a token goes on with the word
         return not _CONTROL_TOKEN.fullmatch(text)
     is_mark = bool(text.strip()) and not text.strip(alphabet.characters + " ")
-    is_behind_one_word = len(word.split()) == 1
+    is_behind_one_word = len(word.split()) == 1  # a whole text has its own marks
     return is_mark and is_behind_one_word
 
 

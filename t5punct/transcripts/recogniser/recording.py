@@ -164,7 +164,7 @@ def _write_line(
     """
     first, *others = line.places
     if marks_are_items and not others:  # what is new behind a single word is its marks
-        string, marks = _rewrite(line.items, new, [*line.texts, ""])
+        string, marks = _rewrite(line.items, new, [*line.texts, ""])  # the empty piece takes what is behind the word
         _set_member(values, first.path, string)
         if marks.strip():
             item = _member(values, first.item)
@@ -209,12 +209,13 @@ def _rewrite(items: Sequence[Item], new: Sequence[WrittenWord | None], texts: Se
     text = "".join(iter_pieces(leave_out_removed(written)))
     if len(texts) == 1:
         return [text]
-    # a piece begins where it began in the old text, before what is inserted there
+    # a piece begins where it began in the old text, before what is inserted there; inside a part that became shorter,
+    # at the part's end at the latest
     steps = Levenshtein.opcodes([char.lower() for char in "".join(texts)], [char.lower() for char in text])
     new_starts = [0]
     for start in accumulate(map(len, texts[:-1])):
         step = next(step for step in steps if start <= step.src_end)
-        new_starts.append(min(step.dest_start + start - step.src_start, step.dest_end))  # the new part may be shorter
+        new_starts.append(min(step.dest_start + start - step.src_start, step.dest_end))
     return [text[begin:end] for begin, end in pairwise([*new_starts, len(text)])]
 
 
@@ -232,7 +233,7 @@ def _spell_as(word: Word, source_word: WrittenWord) -> str:
         return word.text
     text, opening = opening_apart(annotated.text)
     old_text, old_opening = opening_apart(old.text)
-    closed = replace(old, text=old_text).closing_as(text)
+    closed = replace(old, text=old_text).closing_as(text)  # its closing quotes stand where the new text has them
     if opening != old_opening:
         word = word.with_opening(opening)
     if closed.n_closers > old.n_closers:
@@ -274,6 +275,7 @@ def _mark_item(word: Mapping[str, Any], key: str, marks: str) -> dict[str, Any]:
     if key in item:
         item[key] = marks
     elif isinstance(guesses, list):
+        # the best guess alone, with all its members, but of a mark
         item[GUESSES] = [{**guess, **_mark_item(guess, key, marks)} for guess in guesses[:1] if isinstance(guess, dict)]
     return item
 
