@@ -208,9 +208,9 @@ class TaskTokenizer:
         cases = {row[0]: case for case, row in self.case_ids.items() if row} if self.task.inline_case else {}
         special = set(self.tokenizer.all_special_ids)
         words = list[_SpelledWord]()
-        case = Case.LOWER
-        opening = NO_MARKS
-        before = ""  # the last piece of the current word; empty if the word has one piece
+        next_case = Case.LOWER  # of the next word
+        next_opening = NO_MARKS  # before it
+        last_piece = ""  # of the current word; empty if the word has one piece
         second_word = self._behind_carrier(f"{_CARRIER} {_CARRIER}")  # its pieces, behind another word
         space = str(self.tokenizer.convert_ids_to_tokens(second_word[:1])[0])[0]
         begins_words = space in _SPACES  # else WordPiece marks the other pieces of a word: `##`
@@ -218,24 +218,24 @@ class TaskTokenizer:
             if begins_words:
                 goes_on = not piece.startswith(space)
             else:
-                goes_on = before in _GLUE_PIECES or piece.startswith(_CONTINUES) or piece in _GLUE_PIECES
+                goes_on = last_piece in _GLUE_PIECES or piece.startswith(_CONTINUES) or piece in _GLUE_PIECES
             if number in special:
                 continue
             if number in marks:
                 if words:
                     words[-1].marks += marks[number]
             elif number in openings:
-                opening = openings[number]
+                next_opening = openings[number]
             elif number in cases:
-                case = cases[number]
-            elif words and not (words[-1].marks or opening) and goes_on:
+                next_case = cases[number]
+            elif goes_on and words and not (words[-1].marks or next_opening):  # behind marks there is a new word
                 words[-1].ids.append(number)
-                before = piece
+                last_piece = piece
             else:
-                words.append(_SpelledWord([number], case, opening))
-                case = Case.LOWER
-                opening = NO_MARKS
-                before = ""  # nothing is glued behind a word's first piece
+                words.append(_SpelledWord([number], next_case, next_opening))
+                next_case = Case.LOWER
+                next_opening = NO_MARKS
+                last_piece = ""  # nothing is glued behind a word's first piece
         written = list[str]()
         for word in words:
             if begins_words:

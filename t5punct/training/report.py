@@ -98,15 +98,15 @@ def write_report(run: Path, config: TrainConfig, on_progress: OnWords = lambda n
         lines += [f"No picture: matplotlib is missing ({way_to_install('report')}).", ""]
     if report is not None:
         lines += _lines_of_scores(report, comparison, config.report.against)
-    versions = [f"{name} {metadata.version(name)}" for name in _PACKAGES if find_spec(name) is not None]
-    versions = [f"Python {platform.python_version()}", f"t5punct {__version__}", *versions]
+    versions = [f"Python {platform.python_version()}", f"t5punct {__version__}"]
+    versions += [f"{name} {metadata.version(name)}" for name in _PACKAGES if find_spec(name) is not None]
     devices = [torch.cuda.get_device_name(number) for number in range(torch.cuda.device_count())]
     machine = f"{platform.system()} on {platform.machine()}, {os.cpu_count()} processors"
     machine += f", accelerators: {', '.join(devices) or 'none'} (where this page was written)"
     lines += ["## Environment", "", f"- {', '.join(versions)}", f"- {machine}", ""]
     lines += ["## Settings", "", "```yaml", settings.as_yaml(config).rstrip("\n"), "```"]
-    values = {"scores": report and as_json(report), "comparison": comparison and comparison_json(comparison)}
-    for name, text in ((VALUES, json.dumps(values, ensure_ascii=False, indent=2)), (PAGE, "\n".join(lines))):
+    scores = {"scores": report and as_json(report), "comparison": comparison and comparison_json(comparison)}
+    for name, text in ((VALUES, json.dumps(scores, ensure_ascii=False, indent=2)), (PAGE, "\n".join(lines))):
         with writing(run / name) as handle:
             handle.write(text + "\n")
     return run / PAGE

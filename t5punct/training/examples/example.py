@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import os
 import random
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -154,19 +155,16 @@ class ChunkExamples(Dataset[Example]):
 
         It is 1 if the data are too few to tell.
         """
-        n_unmarked = n_marked = 0  # slots of the sampled chunks
-        n_asked_unmarked = n_asked_marked = 0  # those that are asked about, one of each chunk
+        slots = Counter[bool]()  # of the sampled chunks, by whether they have marks
+        asked = Counter[bool]()  # those that are asked about, one of each chunk
         for index in self.chunks[:: max(1, len(self) // _COUNTED_EXAMPLES)]:
             words = self._words(self.rows[index])
+            slots.update(bool(word.marks) for word in words)
             question = self._question(words, self.rows[index]["style"], random.Random(f"odds {index}"))
-            n_unmarked += sum(not word.marks for word in words)
-            n_marked += sum(bool(word.marks) for word in words)
-            is_unmarked = question.targets == self.tokenizer.answer(NO_MARKS)
-            n_asked_unmarked += is_unmarked
-            n_asked_marked += not is_unmarked
-        if not (n_unmarked and n_marked and n_asked_unmarked and n_asked_marked):
+            asked[question.targets != self.tokenizer.answer(NO_MARKS)] += 1
+        if 0 in (slots[True], slots[False], asked[True], asked[False]):
             return 1.0
-        return n_unmarked / n_marked * n_asked_marked / n_asked_unmarked
+        return slots[False] / slots[True] * asked[True] / asked[False]
 
     def _words(self, row: Any, codes: Sequence[bytes] | None = None) -> list[ChunkWord]:
         """Return the words of a chunk, with the teacher's codes of each if there are any."""
