@@ -150,25 +150,25 @@ def _tokens(written: Iterable[WrittenItem]) -> Iterator[_Token]:
         next_cue = next_word.spoken.cue if next_word else None
         apart = list[Kept]()  # directions in whose cue no word is
         beside = list[Kept]()  # labels and other directions
-        for kept in gap:
-            if not kept.shown:
+        for item in gap:
+            if not item.shown:
                 continue
-            is_cue_free = kept.cue is not None and kept.cue.has_times and kept.cue not in (cue, next_cue)
-            stands_apart = kept.role is Role.DIRECTION and kept.breaks and is_cue_free
+            has_own_cue = item.cue is not None and item.cue.has_times and item.cue not in (cue, next_cue)
+            stands_apart = item.role is Role.DIRECTION and item.breaks and has_own_cue
             if stands_apart or not has_words:  # without words there is nothing to stand beside
-                apart.append(kept)
+                apart.append(item)
             else:
-                beside.append(kept)
+                beside.append(item)
         n_behind = 0
         if word:
             n_behind = _n_behind(beside, cue, next_cue) if next_word else len(beside)
-            text = " ".join([*lead, word.annotated.text, *(kept.shown for kept in beside[:n_behind])])
+            text = " ".join([*lead, word.annotated.text, *(item.shown for item in beside[:n_behind])])
             yield _Token(text, word.separator, begins_turn, word.spoken)
-            begins_turn = any(kept.breaks for kept in gap)
-        lead = [kept.shown for kept in beside[n_behind:]]
-        for own_cue, group in groupby(apart, key=lambda kept: kept.cue):
+            begins_turn = any(item.breaks for item in gap)
+        lead = [item.shown for item in beside[n_behind:]]
+        for own_cue, group in groupby(apart, key=lambda item: item.cue):
             if own_cue and own_cue.has_times:  # without times it is left out
-                text = " ".join(kept.shown for kept in group)
+                text = " ".join(item.shown for item in group)
                 spoken = SpokenWord(Word(text), cue=own_cue, start_ms=own_cue.start_ms, end_ms=own_cue.end_ms)
                 yield _Token(text, NO_MARKS, True, spoken)
 
