@@ -95,8 +95,7 @@ class Model:
 
     @property
     def device(self) -> torch.device:
-        device: torch.device = self.network.shared.weight.device
-        return device
+        return self.network.shared.weight.device
 
     def encode(self, input_ids: torch.Tensor, attention_mask: torch.Tensor) -> torch.Tensor:
         """Return the encoder's states (n_batch, n_source, d_model) of ids and mask, int64 (n_batch, n_source)."""
@@ -105,8 +104,7 @@ class Model:
         encoder = self.network.encoder
         # in training, and where our layers cannot run an encoder, its own forward does
         if self.network.training or blocks_of(encoder) is None:
-            states: torch.Tensor = encoder(input_ids=input_ids, attention_mask=attention_mask).last_hidden_state
-            return states
+            return encoder(input_ids=input_ids, attention_mask=attention_mask).last_hidden_state
         # a CPU gains by computing no padding; a GPU computes it faster than it moves the tokens
         on_cpu = input_ids.device.type == "cpu"
         return Encoder(encoder).states(input_ids, attention_mask, packed=on_cpu)
@@ -117,8 +115,7 @@ class Model:
         memory = getattr(network, "memory", None)
         if memory is None:
             return states
-        remembered: torch.Tensor = memory(states, input_ids, network.shared)
-        return remembered
+        return memory(states, input_ids, network.shared)
 
     @property
     def start_id(self) -> int:

@@ -80,7 +80,7 @@ class BatchPunctuator:
         written = self.punctuator.iter_punctuate(text for text in texts if not _is_missing(text))
         punctuated: Any = [text if _is_missing(text) else next(written) for text in texts]
         if is_frame:
-            return columns.assign(**{self.output_column: punctuated})  # type: ignore[no-any-return]
+            return columns.assign(**{self.output_column: punctuated})
         if not isinstance(texts, list):  # Ray Data has columns of numpy
             punctuated = np.array(punctuated, dtype=object)
         return {**columns, self.output_column: punctuated}  # type: ignore[return-value]

@@ -91,8 +91,7 @@ class KeysValues:
         attended = scaled_dot_product_attention(queries, keys, values, attn_mask=bias, scale=1.0)
         joined = attended.transpose(1, 2).flatten(2)  # (n_batch, n_longest, n_heads * d_kv)
         end_to_end = joined.flatten(0, 1)[tokens.places]  # (n_tokens, n_heads * d_kv)
-        result: torch.Tensor = attention.o(end_to_end)
-        return result
+        return attention.o(end_to_end)
 
 
 class CachedDecoder:
@@ -159,8 +158,7 @@ class CachedDecoder:
             source = self._sources[index]
             hidden = hidden + source.attend(cross_layer.EncDecAttention, normed, queried, self._source_mask)
             hidden = hidden + feed_layer.DenseReluDense(feed_layer.layer_norm(hidden))
-        states: torch.Tensor = self._decoder.final_layer_norm(hidden)
-        return states
+        return self._decoder.final_layer_norm(hidden)
 
     def keep(self, rows: Sequence[int]) -> None:
         """Drop all windows but these."""
@@ -173,16 +171,14 @@ class CachedDecoder:
     def _embed(self, ids: torch.Tensor, tokens: Ragged) -> torch.Tensor:
         """Return the decoder's input (n_tokens, d_model) of ids, int64 (n_tokens,)."""
         if self._memory is None:
-            embedded: torch.Tensor = self._embeddings(ids)
-            return embedded
+            return self._embeddings(ids)
         is_word = self._memory.are_words(ids).long()
         first = tokens.padded[tokens.rows, 0]  # of each token, the index of the first token of its window here
         n_before_first = self._n_words[tokens.rows, tokens.positions[first]]  # words' tokens that are settled
         n_upto = is_word.cumsum(0)
         n_words = n_before_first + n_upto - (n_upto - is_word)[first]
         self._n_words[tokens.rows, tokens.positions + 1] = n_words
-        placed: torch.Tensor = self._memory.embed_targets(ids, n_words, self._embeddings)
-        return placed
+        return self._memory.embed_targets(ids, n_words, self._embeddings)
 
     def _make_room(self, n_tokens: int) -> None:
         """Lengthen keys and values for windows of `n_tokens` tokens, and compute the position biases anew."""

@@ -87,7 +87,7 @@ class EncoderLayer:
         for feed in self._feeds:
             fed = feed(fed)
         hidden = hidden + self._feeding.dropout(fed)
-        return hidden if self.has_norm_first else self._feed_norm(hidden)  # type: ignore[no-any-return]
+        return hidden if self.has_norm_first else self._feed_norm(hidden)
 
 
 class Encoder:
@@ -135,7 +135,7 @@ class Encoder:
         places: of each token, its number in its window, int64 (..); None: all have the mean of all absolute positions.
         """
         if self.layers[0].has_norm_first:
-            return self._encoder.dropout(self._encoder.embed_tokens(ids))  # type: ignore[no-any-return]
+            return self._encoder.dropout(self._encoder.embed_tokens(ids))
         embeddings = self._encoder.embeddings
         positions = embeddings.position_embeddings
         # RoBERTa and MPNet count from behind the place of padding
@@ -144,7 +144,7 @@ class Encoder:
         words = embeddings.word_embeddings(ids) + place
         types = getattr(embeddings, "token_type_embeddings", None)
         hidden = embeddings.LayerNorm(words if types is None else words + types.weight[0])
-        return embeddings.dropout(hidden)  # type: ignore[no-any-return]
+        return embeddings.dropout(hidden)
 
     def position_biases(self) -> list[torch.Tensor]:
         """Return each layer's position biases, (n_heads, 2 * farthest + 1); none if positions are absolute only.
@@ -161,7 +161,7 @@ class Encoder:
     def finish(self, hidden: torch.Tensor) -> torch.Tensor:
         if not self.layers[0].has_norm_first:
             return hidden
-        return self._encoder.dropout(self._encoder.final_layer_norm(hidden))  # type: ignore[no-any-return]
+        return self._encoder.dropout(self._encoder.final_layer_norm(hidden))
 
     def states(self, input_ids: torch.Tensor, attention_mask: torch.Tensor, *, packed: bool = True) -> torch.Tensor:
         """Return the states, (n_batch, n_source, d_model), without dropout of attention; zeros where padded.

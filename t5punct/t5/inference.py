@@ -160,7 +160,7 @@ class T5Feed(nn.Module):
 
     def forward(self, hidden: torch.Tensor) -> torch.Tensor:
         wide = self._act(self.wi_0(hidden)) * self.wi_1(hidden) if self._is_gated else self._act(self.wi(hidden))
-        return self.wo(wide)  # type: ignore[no-any-return]
+        return self.wo(wide)
 
 
 class ScaleNorm(nn.Module):

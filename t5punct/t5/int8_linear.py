@@ -142,8 +142,7 @@ def pack_weight(weight: torch.Tensor) -> torch.Tensor:
     has_only_vnni = torch.cpu._is_vnni_supported() and not torch.cpu._is_amx_tile_supported()
     if has_only_vnni or not torch.cpu._is_avx2_supported():
         return weight
-    packed: torch.Tensor = torch.ops.onednn.qlinear_prepack(weight, None)
-    return packed
+    return torch.ops.onednn.qlinear_prepack(weight, None)
 
 
 def multiply(rows: torch.Tensor, weight: torch.Tensor, scales: torch.Tensor) -> torch.Tensor:

@@ -35,10 +35,8 @@ class _Encoder(nn.Module):
 
     def forward(self, ids: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
         hidden = (1.0 - mask[:, None, None].float()) * torch.finfo(torch.float32).min
-        states: torch.Tensor = self.encoder(
-            input_ids=ids, attention_mask=hidden.expand(-1, 1, mask.shape[1], -1)
-        ).last_hidden_state
-        return states
+        mask_of_queries = hidden.expand(-1, 1, mask.shape[1], -1)
+        return self.encoder(input_ids=ids, attention_mask=mask_of_queries).last_hidden_state
 
 
 def write_encoder(network: Any, folder: Path, precision: str) -> None:

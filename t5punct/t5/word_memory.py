@@ -56,14 +56,12 @@ class WordMemory(nn.Module):
         n_before = is_word.cumsum(-1) - is_word.long()  # words' tokens before each token
         words = self.words(self.codes(embeddings(input_ids)))  # A c_j
         positions = self.source_positions(position_codes(n_before, words.dtype))  # P p_n(j)
-        memory: torch.Tensor = states * self.scale + self.shift + (words + positions) * is_word[..., None]
-        return memory
+        return states * self.scale + self.shift + (words + positions) * is_word[..., None]
 
     def embed_targets(self, target_ids: torch.Tensor, n_words: torch.Tensor, embeddings: nn.Embedding) -> torch.Tensor:
         """Return the decoder's input (.., d_model) of tokens, int64 (..), each behind n_words words' tokens, int64."""
         embedded = embeddings(target_ids)
-        placed: torch.Tensor = embedded + self.target_positions(position_codes(n_words, embedded.dtype))
-        return placed
+        return embedded + self.target_positions(position_codes(n_words, embedded.dtype))
 
     def are_words(self, ids: torch.Tensor) -> torch.Tensor:
         return ~torch.isin(ids, ids.new_tensor(self._silent_ids))
@@ -71,8 +69,7 @@ class WordMemory(nn.Module):
     def codes(self, embedded: torch.Tensor) -> torch.Tensor:
         """Return codes (.., d_code) of embeddings (.., d_model)."""
         mapped: torch.Tensor = self.code(embedded)
-        codes: torch.Tensor = mapped / (mapped.pow(2).mean(-1, keepdim=True) + _LEAST_SQUARE)
-        return codes
+        return mapped / (mapped.pow(2).mean(-1, keepdim=True) + _LEAST_SQUARE)
 
 
 def frequencies() -> torch.Tensor:
@@ -95,10 +92,8 @@ def embed_targets(network: Any, target_ids: torch.Tensor) -> torch.Tensor:
     embeddings = network.shared
     memory = getattr(network, "memory", None)
     if memory is None:
-        embedded: torch.Tensor = embeddings(target_ids)
-        return embedded
-    placed: torch.Tensor = memory.embed_targets(target_ids, memory.are_words(target_ids).cumsum(-1), embeddings)
-    return placed
+        return embeddings(target_ids)
+    return memory.embed_targets(target_ids, memory.are_words(target_ids).cumsum(-1), embeddings)
 
 
 def memory_of(config: Any) -> WordMemory | None:

@@ -110,10 +110,7 @@ class Objective(nn.Module):
         with torch.set_grad_enabled(learns and torch.is_grad_enabled()):
             if delay is not None:
                 return delayed_states(encoder, batch.input_ids, batch.token_words, delay)
-            states: torch.Tensor = encoder(
-                input_ids=batch.input_ids, attention_mask=batch.attention_mask
-            ).last_hidden_state
-            return states
+            return encoder(input_ids=batch.input_ids, attention_mask=batch.attention_mask).last_hidden_state
 
     def _text_losses(self, states: torch.Tensor, batch: Batch) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
         """Return the mean cross-entropies of tokens and of slots, and the divergence from the labels, in nats.
