@@ -98,7 +98,7 @@ class ServiceOptions(ModelOptions):
     ] = 20.0
 
     def __post_init__(self) -> None:
-        check_range(self, "", 1, *(name for name in names_of(ServiceOptions) if name.startswith("max_")))
+        check_range(self, "", 1, *(name for name in defaults_of(ServiceOptions) if name.startswith("max_")))
         for name, value in {"idle_s": self.idle_s, "ending_s": self.ending_s}.items():
             check(0 < value < math.inf, f"{name} {value}", expected="seconds, more than 0", fix=f"set {name}")
 
@@ -355,7 +355,7 @@ class StreamOptions(WordOptions):
         return RenderConfig(case=not self.no_case, keep_marks=self.keep_marks, disfluencies=self.disfluencies)
 
 
-def names_of(kind: type[Any]) -> dict[str, Any]:
+def defaults_of(kind: type[Any]) -> dict[str, Any]:
     """Return the names of the fields of a dataclass, with their defaults."""
     return {option.name: option.default for option in fields(kind)}
 
@@ -363,12 +363,12 @@ def names_of(kind: type[Any]) -> dict[str, Any]:
 def help_of(kind: type[Any]) -> dict[str, str]:
     """Return the help of each option of a class, by its name."""
     hints = get_type_hints(kind, include_extras=True)
-    return {name: get_args(hints[name])[1] for name in names_of(kind)}
+    return {name: get_args(hints[name])[1] for name in defaults_of(kind)}
 
 
 def options_of(config: type[Any], options: ModelOptions) -> dict[str, Any]:
     """Return those options, by their names, that `config`, a dataclass, has fields for."""
-    return {name: getattr(options, name) for name in names_of(config) if name in names_of(type(options))}
+    return {name: getattr(options, name) for name in defaults_of(config) if name in defaults_of(type(options))}
 
 
 def parse_mark_odds(text: str) -> dict[str, float]:

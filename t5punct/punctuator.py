@@ -124,7 +124,7 @@ class Punctuator:
         else:
             device = device or "auto"
             precision = precision or "auto"
-            loaded_for = (None, None) if generates else (device, precision)
+            loaded_for = (None, None) if generates else (device, precision)  # None: float32 on the CPU, changed below
             model = load(model, *loaded_for, revision=revision)
             if not model.tuned:
                 message = "%s has no t5punct.yaml; a T5 that was never trained to punctuate writes nonsense"
@@ -237,9 +237,9 @@ class Punctuator:
         decisions = list[Decision]()
         for pool in iter_pools(views, self._pool_words, lambda item: len(item[1].words), is_growing=is_hurried):
             for (number, view), votes in zip(pool, self.window_votes([view for _, view in pool]), strict=True):
-                votes_of_slots = add_votes(waiting, view, votes)
-                settled = [view.words[slot - view.window.start] for slot in votes_of_slots]
-                decided, sentence = self.decide_words(settled, votes_of_slots.values(), sentence)
+                settled_votes = add_votes(waiting, view, votes)  # of slots on which no later window votes
+                settled = [view.words[slot - view.window.start] for slot in settled_votes]
+                decided, sentence = self.decide_words(settled, settled_votes.values(), sentence)
                 words += settled
                 decisions += decided
                 if view.is_last or not self._removes:  # the marks of removed words go to words before them
@@ -339,6 +339,7 @@ class Punctuator:
             if DISFLUENT in decision.marks:  # what nobody says, a dash or an emoji, is not disfluent
                 marks = decision.marks.replace(DISFLUENT, NO_MARKS)
                 decision = replace(decision, marks=marks, disfluent=is_spoken(word.text))
+            # where it was nearly even whether a sentence ends before the word, its capital says
             decision = agree_with_unsure(decision, sentence.unsure_case)
             kept_marks = word.given if render.keep_marks else NO_MARKS
             next_begins = begins_next(sentence.begins, word, kept_marks or decision.marks, alphabet)
@@ -347,7 +348,8 @@ class Punctuator:
             # the opening mark: the one that is decided, or that of the input
             if decision.opening and not is_spoken(word.text):  # an emoji opens no sentence
                 decision = replace(decision, opening=NO_MARKS)
-            keeps_opening = decision.opening is None or render.keep_marks or not word.has_slot
+            knows_none = decision.opening is None  # the model
+            keeps_opening = knows_none or render.keep_marks or not word.has_slot
             kept_opening = word.opening if keeps_opening else NO_MARKS
             opened_before = sentence.opened or kept_opening
             if opened_before or decision.opening:

@@ -17,12 +17,12 @@ import typer
 
 from .. import __version__
 from ..errors import T5PunctError
-from ..options import ServiceOptions, StreamOptions, WindowOptions, names_of
+from ..options import ServiceOptions, StreamOptions, WindowOptions, defaults_of
 from .evaluate import evaluate
 from .export import export
 from .listings import models, presets
 from .parameters import Command, CommandGroup
-from .process import collect_as_usual
+from .process import collect_garbage_as_usual
 from .punctuate import BatchOptions, punctuate
 from .serve import serve
 from .stream import stream
@@ -99,8 +99,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
         message = error.format_message().rstrip(".")
         option = getattr(error, "option_name", "")
         setting = option.removeprefix("--").replace("-", "_")
+        # where each command keeps the class of its options
         options_class = error.ctx.command.context_settings.get("obj") if error.ctx else None
-        defaults = names_of(options_class) if options_class else {}
+        defaults = defaults_of(options_class) if options_class else {}
         if message.startswith("No such option") and setting in defaults:
             value = "true" if defaults[setting] is False else "VALUE"
             message = f"{option}, which is a setting; write {setting}={value}"
@@ -114,7 +115,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     finally:
         _log.removeHandler(warnings)
         _log.setLevel(level)
-        collect_as_usual()
+        collect_garbage_as_usual()
     sys.exit(code if isinstance(code, int) else 0)
 
 

@@ -24,9 +24,9 @@ from typer.core import TyperCommand, TyperGroup
 
 from ..config import check_range, load
 from ..errors import ConfigError
-from ..options import ModelOptions, StreamOptions, TranscriptOptions, check_needs, help_of, names_of
+from ..options import ModelOptions, StreamOptions, TranscriptOptions, check_needs, defaults_of, help_of
 from ..text.io.files import named_place
-from .process import collect_as_usual, use_threads, wait_asleep
+from .process import collect_garbage_as_usual, let_threads_sleep, use_threads
 from .progress import be_quiet
 
 if TYPE_CHECKING:
@@ -110,9 +110,9 @@ def read_options(kind: type[Options], context: typer.Context, settings: Sequence
     A language that is named chooses the model, if none is.
     Raises ConfigError for an unknown setting, for one that is typed twice, and for one that does nothing.
     """
-    wait_asleep()  # before anything loads torch
+    let_threads_sleep()  # before anything loads torch
     typed = typed_options(context)
-    values = {name: context.params[name] for name in typed if name in names_of(kind)}
+    values = {name: context.params[name] for name in typed if name in defaults_of(kind)}
     for setting in settings or ():
         name, _, value = setting.partition("=")
         if not is_setting(setting):
@@ -138,7 +138,7 @@ def load_punctuator(options: ModelOptions, config: PunctuatorConfig) -> Punctuat
     use_threads(options.threads)
     punctuator = Punctuator(options.model, config, revision=options.revision)
     gc.freeze()  # libraries and the model stay to the end: the collector need not look through them
-    collect_as_usual()  # `main` has made collections rare while they were loaded
+    collect_garbage_as_usual()  # `main` has made collections rare while they were loaded
     return punctuator
 
 
@@ -157,7 +157,7 @@ class Command(TyperCommand):
     def format_options(self, ctx: Any, formatter: Any) -> None:
         groups: dict[str, list[Any]] = {"Arguments": [], "Options": [], "Settings, as KEY=VALUE": []}
         options_class: Any = self.context_settings.get("obj")
-        settings = names_of(options_class) if options_class else {}
+        settings = defaults_of(options_class) if options_class else {}
         for parameter in self.get_params(ctx):
             settings.pop(parameter.name, None)  # it is shown as an option
             title = "Options" if parameter.param_type_name == "option" else "Arguments"

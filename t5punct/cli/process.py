@@ -37,13 +37,14 @@ def keep_freed_memory() -> bool:
         mallopt = ctypes.CDLL(None).mallopt
     except (AttributeError, OSError, TypeError):  # no glibc
         return False
-    # the largest threshold that this glibc takes; without one, the other two settings would fix it at 128 KiB
+    # the largest threshold that this glibc takes.  If it takes none, nothing is set: else the threshold, which grows
+    # as memory is freed, would stay at 128 KiB
     if not any(mallopt(_MMAP_THRESHOLD, size) for size in _LARGEST):
         return False
     return bool(mallopt(_TRIM_THRESHOLD, 2**31 - 1) and mallopt(_TOP_PAD, 2**26))
 
 
-def collect_as_usual() -> None:
+def collect_garbage_as_usual() -> None:
     """Collect garbage as often as Python's default, after `main` has made it rare; memory would grow otherwise."""
     gc.set_threshold(*_USUAL)
 
@@ -90,7 +91,7 @@ def end_at_once() -> NoReturn:
     os._exit(0)
 
 
-def wait_asleep() -> bool:
+def let_threads_sleep() -> bool:
     """Let threads sleep, not spin, while they wait; return whether that was still possible.
 
     OpenMP reads the variable when torch loads it: later it has no effect.  A user's own choice stays.

@@ -20,7 +20,7 @@ from ..text.render import REMOVE
 from ..windows.presets import DEFAULT_PRESET
 from . import parameters as shared
 from .parameters import is_setting, load_punctuator, place, read_options
-from .process import available_processors, ending_in_order, wait_asleep
+from .process import available_processors, ending_in_order, let_threads_sleep
 from .progress import note, note_how_to_end, output_is_file, progress_bar, summarise_removed
 
 if TYPE_CHECKING:
@@ -199,5 +199,5 @@ def _ray_work(
 
 
 def _load_in_worker(options: BatchOptions, config: PunctuatorConfig) -> Punctuator:
-    wait_asleep()  # in a worker no command has called it
+    let_threads_sleep()  # in a worker no command has called it
     return load_punctuator(options, config)

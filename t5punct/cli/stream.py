@@ -19,7 +19,7 @@ import typer
 
 from ..errors import ConfigError, InputError
 from ..extras import need
-from ..options import ModelOptions, StreamOptions, names_of
+from ..options import ModelOptions, StreamOptions, defaults_of
 from ..text.io.files import STANDARD, standard_output
 from ..text.render import REMOVE
 from . import parameters as shared
@@ -151,9 +151,10 @@ def _remote_stream(server: str, options: StreamOptions, printer: _Printer, provi
     from ..serve.client import RemoteStream, stream_address
     from ..serve.requests import FLUSH, words_message
 
-    defaults = names_of(StreamOptions)
+    defaults = defaults_of(StreamOptions)
     fields = {name: value for name, value in vars(options).items() if value != defaults[name]}
-    of_service = sorted(fields.keys() & names_of(ModelOptions))  # a language, then the model that it has chosen
+    # sorted: a language comes before the model that it has chosen
+    of_service = sorted(fields.keys() & defaults_of(ModelOptions))
     if of_service:
         fix = f"give --{of_service[0]} to t5punct serve"
         raise ConfigError(f"--{of_service[0]} with --server", expected="the service's own", fix=fix)

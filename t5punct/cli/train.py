@@ -21,7 +21,14 @@ from ..errors import T5PunctError
 from ..extras import need
 from ..text.io.files import check_source
 from .parameters import Config, Overrides, Quiet, silence_bars
-from .process import collect_as_usual, end_at_once, ending_in_order, keep_freed_memory, use_threads, wait_asleep
+from .process import (
+    collect_garbage_as_usual,
+    end_at_once,
+    ending_in_order,
+    keep_freed_memory,
+    let_threads_sleep,
+    use_threads,
+)
 from .progress import is_shown, log_to_stderr, note, progress_bar
 
 if TYPE_CHECKING:
@@ -43,7 +50,7 @@ def prepare(config: Config = None, overrides: Overrides = None, quiet: Quiet = F
     from ..training.data.prepare import REPORT, PrepareConfig
     from ..training.data.prepare import prepare as run
 
-    collect_as_usual()
+    collect_garbage_as_usual()
     settings = load(PrepareConfig, config, overrides or ())
     show_bars_of_datasets()
     set_verbosity(CRITICAL)  # what it logs of an error comes as an error, too
@@ -81,7 +88,7 @@ def label(
     The smaller one is trained with data.labels=FOLDER (known as distillation).
     """
     need("train")
-    collect_as_usual()
+    collect_garbage_as_usual()
     use_threads(threads)
     from ..training.labelling import label as run
 
@@ -97,7 +104,7 @@ def train(config: Config = None, overrides: Overrides = None, quiet: Quiet = Fal
     The files in configs/ show what can be set; `accelerate launch train.py` runs it on several devices.
     """
     need("train")
-    wait_asleep()  # before anything loads torch
+    let_threads_sleep()  # before anything loads torch
     from ..training.config import TrainConfig
     from ..training.lock import is_first
 
@@ -114,7 +121,7 @@ def train(config: Config = None, overrides: Overrides = None, quiet: Quiet = Fal
     end_with_launcher()
     from ..training.loop.train import train as run
 
-    collect_as_usual()
+    collect_garbage_as_usual()
     keep_freed_memory()
     use_threads(None)
     silence_bars()  # of loading and saving; the training's own stays
@@ -144,7 +151,7 @@ def report(
 
     Settings are those of `report` in the run: file=TEXT, against=MODEL, max_words=5000.
     """
-    wait_asleep()
+    let_threads_sleep()
     from ..model import find
     from ..training.config import ReportConfig
     from ..training.report import run_config

@@ -158,7 +158,7 @@ def votes(
         marks = NO_MARKS
         case = Case.VERBATIM
         weight = 0.0
-        inside = None  # the case if no sentence begins with the word; None: the same case
+        inside = None  # the case if no sentence begins with the word; None: none begins
         openings = None
         if link.marks_index is not None:
             marks = alignment.generated[link.marks_index].marks
@@ -170,7 +170,7 @@ def votes(
             # None: whether `Inc.` ends a sentence depends on the next word
             may_begin = before is not None and before.ends_sentence(before.marks) in (True, None)
             if before is not None and may_begin and not precedes_name(before.core):
-                # not that of `I`
+                # `I` has its capital anywhere
                 is_of_sentence = case is Case.CAPITALISED and not is_first_person(alignment.words[index])
                 inside = {Case.LOWER.value: 1.0} if is_of_sentence else {case.value: 1.0}
             if has_openings:

@@ -105,7 +105,7 @@ class CachedDecoder:
         self.encoded = model.encode(input_ids, attention_mask)  # (n_batch, n_source, d_model)
         remembered = model.remember(self.encoded, input_ids)
         attentions = [block.layer[1].EncDecAttention for block in self._decoder.block]
-        rounded = rounded_for(attentions[0].k, remembered)
+        rounded = rounded_for(attentions[0].k, remembered)  # once for all, if they multiply in int8
         self._sources = [KeysValues(attention.k(rounded), attention.v(rounded)) for attention in attentions]
         zeros = torch.zeros_like(attention_mask, dtype=self.encoded.dtype)
         self._source_mask = zeros.masked_fill(attention_mask == 0, float("-inf"))[:, None, None]

@@ -221,7 +221,7 @@ class VoteBuilder:
         """Return one vote for each slot that was decided; of the word after the last one, only the case is known."""
         words = zip(self._slots, self._cases, self._cases_inside, self._openings, strict=False)
         return tuple(
-            Vote(slot, cases, 1.0, index, self._n_words - index - 1, inside, openings)
+            Vote(slot, cases, left_words=index, right_words=self._n_words - index - 1, inside=inside, openings=openings)
             for index, (slot, cases, inside, openings) in enumerate(words)
         )
 

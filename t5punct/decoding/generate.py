@@ -64,6 +64,7 @@ def generate_texts(model: Model, windows: Sequence[WindowInput], config: Decodin
         input_ids, attention_mask = encoder_input([sources[index] for index in batch], model)
         memory = model.remember(model.encode(input_ids, attention_mask), input_ids)
         copies = getattr(network, "memory", None) is not None
+        # a network that copies may not end before it has written as many words as it has read
         least_words = [LeastWords(network.memory, input_ids, tokenizer.eos_id)] if copies else []
         limits = [int(_ROOM * len(sources[index].ids)) + _ROOM_TOKENS for index in batch]
         written = network.generate(

@@ -66,7 +66,7 @@ class _Path(NamedTuple):
     """A way to write the first words; score: the logarithm of its probability, but for a term that all ways share."""
 
     score: float
-    choices: tuple[_Path, PairedMarks] | None  # the way to the word before the last, and the marks of the last word
+    last_step: tuple[_Path, PairedMarks] | None  # the way to the word before the last, and the marks of the last word
 
 
 def pair_marks(words: Sequence[WordScores], pairs: Pairs) -> list[PairedMarks]:
@@ -80,8 +80,8 @@ def pair_marks(words: Sequence[WordScores], pairs: Pairs) -> list[PairedMarks]:
                 paths[kind] = path
     path = max(paths.values(), key=lambda path: path.score)
     choices = list[PairedMarks]()
-    while path.choices is not None:
-        path, choice = path.choices
+    while path.last_step is not None:
+        path, choice = path.last_step
         choices.append(choice)
     return choices[::-1]
 

@@ -103,10 +103,10 @@ class TagDecoder:
             if self.delay is None:
                 states = self._model.encode(input_ids, attention_mask)
             else:
-                words = torch.full_like(input_ids, NOBODY)
-                for row, source in zip(words, batch_sources, strict=True):
+                word_of_tokens = torch.full_like(input_ids, NOBODY)  # the number of each token's word; padding has none
+                for row, source in zip(word_of_tokens, batch_sources, strict=True):
                     row[: len(source.ids)] = torch.tensor(token_words(source))
-                states = delayed_states(self._model.network.encoder, input_ids, words, self.delay)
+                states = delayed_states(self._model.network.encoder, input_ids, word_of_tokens, self.delay)
             batch_windows = [windows[index] for index in batch]
             tagged = self.tag(states, [source.word_ends for source in batch_sources], batch_windows)
             n_wanted = [len(windows[index].words) if n_slots is None else n_slots[index] for index in batch]

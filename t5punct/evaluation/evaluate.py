@@ -61,7 +61,7 @@ def evaluate(
 ) -> Report:
     """Punctuate references and score the result.  data, max_words: what the report says of the references' origin."""
     started = time.perf_counter()
-    alignment_before = punctuator.alignment
+    alignment_before = punctuator.alignment  # of all texts so far; None if the model does not generate
     documents = list[Counts]()
     units = "text"
     n_words = 0
@@ -104,7 +104,7 @@ def signature(punctuator: Punctuator, units: str, max_words: int | None) -> str:
     config = punctuator.config
     task = punctuator.model.task
     decoding = config.decoding
-    decoder = punctuator.decoding.decoder_for(punctuator.model)
+    decoder = punctuator.decoding.decoder_for(punctuator.model)  # what `auto` means
     generates = decoder == "generate"
     odds = {} if generates else decoding.odds(task)
     max_marks = decoding.alphabet(task).max_marks

@@ -20,7 +20,7 @@ from pydantic import Field, TypeAdapter, ValidationError
 
 from ..config import check, nearest_keys
 from ..errors import InputError, T5PunctError
-from ..options import ModelOptions, StreamOptions, TranscriptOptions, check_needs, help_of, names_of, options_of
+from ..options import ModelOptions, StreamOptions, TranscriptOptions, check_needs, defaults_of, help_of, options_of
 from ..punctuator import PunctuatorConfig
 from ..streaming import StreamConfig, StreamState, TimedWord
 from ..text.io.live import timed_word
@@ -86,8 +86,8 @@ def _reader_of(kind: type[ModelOptions]) -> TypeAdapter[Any]:
     descriptions = {**help_of(kind), "terms": _TERMS}  # a request holds its terms, where the command names a file
     fields = [
         (name, Annotated[hints[name], Field(description=descriptions[name], le=_MOST.get(name))], default)
-        for name, default in names_of(kind).items()
-        if name not in names_of(ModelOptions)
+        for name, default in defaults_of(kind).items()
+        if name not in defaults_of(ModelOptions)
     ]
     return TypeAdapter(make_dataclass(kind.__name__, fields))
 
@@ -135,9 +135,9 @@ def stream_request(values: Mapping[str, Any], service: ModelOptions) -> tuple[St
 
 def _read_options(kind: type[Options], values: Mapping[str, Any], service: ModelOptions) -> Options:
     """Return options with the fields of a request, which are checked, and the model's options of the service."""
-    known = [name for name in names_of(kind) if name not in names_of(ModelOptions)]
+    known = [name for name in defaults_of(kind) if name not in defaults_of(ModelOptions)]
     unknown = next((name for name in values if name not in known), None)
-    if unknown in names_of(ModelOptions):
+    if unknown in defaults_of(ModelOptions):
         fix = f"give it to t5punct serve: {unknown} holds for all its clients"
         raise FieldError(f"a field {unknown}", expected="what a client can choose", fix=fix)
     if unknown is not None:

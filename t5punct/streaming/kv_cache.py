@@ -110,7 +110,7 @@ class StreamEncoder:
         n_deciding = 1 + delay.words  # the word whose slot is decided next, and those that it waits for
         n_before = 1  # on its slot the capital of that word depends
         n_reached = delay.left_words * n_layers  # their states depend on them: each layer reaches on from the one below
-        n_of_silence = 1  # it says whether a silence precedes the first of them
+        n_of_silence = 1  # this word tells whether a silence precedes the first of them
         self.n_remembered_words = n_deciding + n_before + n_reached + n_of_silence
         source = model.tokenizer.source([], style)
         prefix = source.ids[: source.n_prefix]  # the tokens of the style, which stand before all words
@@ -121,6 +121,7 @@ class StreamEncoder:
             self._biases = self._stack.position_biases()
             no_tokens = self._embed([], [], [])
             first_layer = self._stack.layers[0]
+            # no rows, of the shape and type of a layer's keys and values
             no_keys = no_tokens.with_rows(_keys_and_values(first_layer, first_layer.read(no_tokens.rows)))
             layers = (LayerMemory(no_keys, waiting=no_tokens),) * n_layers
             self._empty_memory = Memory(layers, n_words=0, n_tokens=0, final=no_tokens, owner=self.owner)
@@ -157,6 +158,7 @@ class StreamEncoder:
         nothing = self._embed([], [], [])
         tails = list[Tokens]()
         for memory in self._read_tokens(memories, [nothing] * len(memories), text_ends=True):
+            # `final` has the states of all words now, as the text ends; those that were final before are left out
             n_final = _n_tokens_to(memory.final.words, memory.n_words - 1 - self.delay.words)
             tails.append(memory.final.part(n_final))
         return tails
@@ -256,7 +258,8 @@ class StreamEncoder:
         distances = torch.tensor(key_positions, device=queries.device)[:, None] - positions[:, :, None]
         columns = distances.clamp_(-self._farthest, self._farthest) + self._farthest
         bias = self._biases[index][:, columns].transpose(0, 1)
-        # (n_words * n_heads, ...): for a dimension of each, torch has a kernel whose sums depend on the threads
+        # words and heads are one dimension, (n_words * n_heads, ...): with two, torch takes a kernel whose sums depend
+        # on the number of threads
         attended = scaled_dot_product_attention(
             _by_heads(queries, layer.n_heads),
             _by_heads(keys, layer.n_heads),

@@ -149,6 +149,7 @@ class Sentence(Policy):
         return max(state.start, state.sentence_start)
 
     def n_final(self, state: StreamState, votes: Sequence[Vote]) -> int:
+        # votes are on candidates alone, which have `min_lookahead` words behind them
         waiting = state.words[state.n_committed - state.start :]
         n_ended = 0  # words up to the last sentence's end
         for index, vote in enumerate(votes):

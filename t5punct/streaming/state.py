@@ -16,7 +16,7 @@ from typing import Any, get_origin, get_type_hints
 from ..errors import InputError
 from ..t5.task import PAUSES
 from ..text.marks import OPENING, Case
-from ..text.words import Word, between
+from ..text.words import Word, mark_abbreviation
 from .kv_cache import Memory
 
 
@@ -67,7 +67,7 @@ class StreamState:
         words = [*self.words[n_dropped:], replace(word, space=" ")]
         if len(words) > 1:  # the new word may show that the word before is an ordinal
             raw_before = words[-3].raw if len(words) > 2 else ""
-            words[-2] = between(words[-2], raw_before, word.raw)
+            words[-2] = mark_abbreviation(words[-2], raw_before, word.raw)
         has_times = bool(self.times) or times != Times()
         last_times = (*self.times, times)[-len(words) :] if has_times else ()
         return replace(self, words=tuple(words), n_seen=self.n_seen + 1, end_ms=times.end_ms, times=last_times)

@@ -114,7 +114,7 @@ class Streams:
             for index, queue in enumerate(queues):
                 state, commits_all = self._hear(steps[index].state, queue)
                 steps[index] = replace(steps[index], state=state)
-                if commits_all is not None:
+                if commits_all is not None:  # a window must be decoded before the stream hears more
                     due[index] = commits_all
             if not due:
                 return steps

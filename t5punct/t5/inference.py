@@ -56,7 +56,7 @@ def read_network(folder: Path, *, in_int8: bool = False) -> InferenceT5 | None:
         if not all(scale.isfinite().all() for scale in scales) or (in_int8 and not scales):
             return None
         if config.model_type == "umt5" and getattr(config, "tie_word_embeddings", None) is False:
-            return None  # its weights as they were published: see `weights.load_network`
+            return None  # as published, its output must be scaled, as `weights.load_network` does
         is_tied = _OUTPUT not in weights
         with torch.device("meta"):  # no memory yet: the weights come from the file
             network = InferenceT5(config)

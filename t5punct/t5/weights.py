@@ -62,7 +62,7 @@ def load_network(folder: Path) -> Any:
     except Exception as error:  # a damaged file raises errors without a common base class
         mistake = f"{folder} cannot be loaded ({first_line(error)})"
         raise ModelError(mistake, expected=_EXPECTED, fix="check the name") from error
-    _undo_output_scale(network, folder)
+    _undo_output_scale(network, folder)  # of a umT5 as it was published
     wrong = [*info["missing_keys"], *(name for name, *_ in info["mismatched_keys"])]
     wrong += [name for name in info["unexpected_keys"] if ".layer." in name]  # the config has fewer layers
     if wrong:

@@ -167,10 +167,10 @@ class Word:
         result = alphabet.spell(quoted, dash + behind)
         if self.spelled:  # it may end in a mark (`Inc.`), and is written as the user wants
             return result
+        # `U.S` + `.` would be read as the word `U.S.`, `C` + `:` as a drive: such a word stays without marks
         text = stem + closers
         if len(text) > 1 and _ASCII_WORD.fullmatch(text):  # nearly always; no mark becomes part of such a word
             return result
-        # `U.S` + `.` would be read as the word `U.S.`, `C` + `:` as a drive: such a word stays without marks
         is_swallowed = [word.text for word in words_of(result, alphabet)] != text.split()
         return bare + closers if is_swallowed else result
 
@@ -257,14 +257,14 @@ def words_of(text: str, alphabet: Alphabet | None = None, *, opens_line: bool = 
             stop = match.end(1)
             continue
         if word:
-            yield between(_with_raw(word, text[start:stop]), before, piece)
+            yield mark_abbreviation(_with_raw(word, text[start:stop]), before, piece)
             before = word.raw
             opens_line = "\n" in word.space
         start, stop = match.span(1)
         word = _word(piece, space, alphabet, opens_line)
         takes_marks = word.has_slot
     if word:
-        yield between(_with_raw(word, text[start:stop]), before, "")
+        yield mark_abbreviation(_with_raw(word, text[start:stop]), before, "")
 
 
 def _with_raw(word: Word, raw: str) -> Word:
@@ -272,7 +272,7 @@ def _with_raw(word: Word, raw: str) -> Word:
     return word if len(word.raw) == len(raw) else replace(word, raw=raw)
 
 
-def between(word: Word, before: str, following: str) -> Word:
+def mark_abbreviation(word: Word, before: str, following: str) -> Word:
     """Return the word as an abbreviation if the words around it show that: `3.` in `am 3. Oktober`, `z.` in `z. B.`.
 
     Its full stop is then the word's own.  before, following: these words with their marks; empty: there is none.
@@ -334,8 +334,9 @@ def _word(piece: str, space: str, alphabet: Alphabet, opens_line: bool) -> Word:
     stem = piece[:place]
     known = alphabet.marks_in(shared + marks)
     dotted = marks[0] == "." and owns_full_stop(stem.lstrip(OPENERS), opens_line=opens_line)
-    is_whole = len(known) > 1 or len(marks) == 1  # else marks after the full stop would be lost
-    return Word(stem + closers, known, len(closers), piece, space, dotted=dotted and is_whole)
+    # the full stop of `vs.;` stays one of the marks if `;` is none of the alphabet: the slot would lose it
+    keeps_other_marks = len(known) > 1 or len(marks) == 1
+    return Word(stem + closers, known, len(closers), piece, space, dotted=dotted and keeps_other_marks)
 
 
 def _with_marks(word: Word, piece: str, space: str, alphabet: Alphabet) -> Word:
@@ -379,4 +380,4 @@ def _marks_begin(piece: str, alphabet: Alphabet) -> int:
         or (piece.startswith(":", start) and is_drive(begun + ":"))
         or (piece.startswith(";", start) and ends_in_entity(begun + ";"))
     )
-    return start + is_owned
+    return start + 1 if is_owned else start  # the first mark is the word's own

@@ -286,7 +286,7 @@ def join_around_removed(before: str, remains: str) -> str:
     tags = remains.rstrip()
     space_before = before[len(body) :]
     space_behind = remains[len(tags) :]
-    if space_before and tags[:1].isspace():  # the tags belong to the next word
+    if space_before and tags[:1].isspace():  # tags behind white space belong to the next word
         return before + tags.lstrip() + space_behind
     if "\n" in space_before and tags:  # the tags stay on their line
         return before + tags.lstrip() + (space_behind if "\n" in space_behind else "")

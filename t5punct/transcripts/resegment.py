@@ -112,7 +112,7 @@ def _show_longer(cues: Sequence[WrittenCue], config: ResegmentConfig) -> list[Wr
 
 
 def _borrow_time(cues: list[WrittenCue], index: int, config: ResegmentConfig) -> None:
-    """Begin a brief cue earlier or end it later: in the silence before it, or in time that a neighbour can spare."""
+    """Begin a brief cue of `cues` earlier or end it later: in silence beside it, or in time that a neighbour spares."""
     cue = cues[index]
     least_ms = config.least_ms
     missing_ms = least_ms - (cue.end_ms - cue.start_ms)
@@ -126,6 +126,7 @@ def _borrow_time(cues: list[WrittenCue], index: int, config: ResegmentConfig) ->
         cues[index - 1] = replace(before, end_ms=min(before.end_ms, cue.start_ms))  # one that overlaps is cut
     if index + 1 < len(cues) and cue.end_ms <= cues[index + 1].start_ms:
         after = cues[index + 1]
+        # the silence before it, and what it can spare
         lent_ms = min(missing_ms, max(0, after.end_ms - cue.end_ms - least_ms))
         cue = replace(cue, end_ms=cue.end_ms + lent_ms)
         cues[index + 1] = replace(after, start_ms=max(after.start_ms, cue.end_ms))

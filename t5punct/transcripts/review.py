@@ -107,7 +107,7 @@ def _span(item: WrittenWord) -> str:
     _, old_opening = opening_apart(word.text)
     if opening != old_opening:
         word = word.with_opening(opening)
-    stem = _stem(word, Case(annotated.case))
+    stem = _stem(word, Case(annotated.case))  # the word without marks
     if text[: len(stem)].lower() == stem.lower():  # mixed case that the model knows: `iPhone`
         stem = text[: len(stem)]
     sign = DISFLUENT if annotated.disfluent and text.startswith(stem + DISFLUENT) else ""
@@ -123,8 +123,8 @@ def _span(item: WrittenWord) -> str:
         "p": str(percent) if percent < _CERTAIN_PERCENT else "",  # how sure the marks are
         "k": str(case_percent) if case_percent < _CERTAIN_PERCENT else "",  # how sure the case is
         "l": annotated.marks,
-        "s": stem + sign if stem + sign != text else "",
-        "f": " ".join(forms) if len({*forms}) > 1 else "",
+        "s": stem + sign if stem + sign != text else "",  # the text without marks
+        "f": " ".join(forms) if len({*forms}) > 1 else "",  # how the word may be written
         "c": word.text[word.n_stem :],  # closing quotes
         "a": " ".join(f"{marks}{chance}" for marks, chance in alternatives if chance),  # other marks, with percent
         "t": "" if start_ms is None else str(start_ms / 1000),  # seconds

@@ -266,7 +266,7 @@ class Rolling:
 
     n_words: int = 0  # of the file so far
     # of the cue before: its lines, each with the numbers of its words in the file; its end; whether it was short
-    lines_before: list[tuple[str, range]] = field(default_factory=list)
+    lines_before: list[tuple[str, range]] = field(default_factory=list)  # what readers see of each, and the numbers
     end_ms: int | None = None
     was_short: bool = False
 
@@ -298,12 +298,12 @@ class Rolling:
         for line, text in zip(lines, texts, strict=True):
             if text and repeated:
                 _, numbers = repeated.popleft()
-                unused = iter(numbers)
+                next_numbers = iter(numbers)
                 for item in line:
                     if isinstance(item, Kept):
                         items.append(Kept(item.text))  # a label that is shown again ends no sentence
                     else:
-                        items.append(Echo(item.raw + item.after, spoken=item, place=next(unused)))
+                        items.append(Echo(item.raw + item.after, spoken=item, place=next(next_numbers)))
             else:
                 n_words = sum(isinstance(item, SpokenWord) for item in line)
                 numbers = range(self.n_words, self.n_words + n_words)

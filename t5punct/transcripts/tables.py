@@ -147,7 +147,9 @@ def _ctm_row(line: str) -> TableRow | str:
     if start_ms is None or duration_ms is None:
         return line
     source = (fields[0][0], fields[1][0])
-    return TableRow(line, *fields[4].span(), Cue(0, start_ms, start_ms + duration_ms), source=source)
+    begin, end = fields[4].span()
+    cue = Cue(number=0, start_ms=start_ms, end_ms=start_ms + duration_ms)  # rows of words need no number
+    return TableRow(line, begin, end, cue, source=source)
 
 
 def read_table(lines: Iterable[str], alphabet: Alphabet | None = None) -> Iterator[Item]:
@@ -212,7 +214,8 @@ def _whole_rows(lines: Iterable[str]) -> Iterator[str]:
         if has_opening_quote and row.count('"') % 2:  # it is still open
             continue
         # of `"so` and, lines later, `"what"`, the first quote was never closed: what seems to close it opens a cell
-        if number > first and _TEXT_BEHIND_QUOTE.search(row):
+        has_text_behind = number > first and _TEXT_BEHIND_QUOTE.search(row)
+        if has_text_behind:
             raise _unclosed_error(first)
         yield row
         row = ""
@@ -379,11 +382,12 @@ def _with_mark(held: Sequence[Item], row: TableRow, alphabet: Alphabet) -> list[
         markup = replace(spoken.markup, rows=(*spoken.markup.rows, mark_row))
     else:
         behind = spoken.after + "".join(item.text for item in held[place + 1 :] if isinstance(item, Kept))
-        markup = MarkRows(spoken.word, spoken.raw, behind, (mark_row,))
+        markup = MarkRows(spoken.word, cell=spoken.raw, behind=behind, rows=(mark_row,))
     marks = _DASHES.sub(DASH_APART, "".join(mark for _, mark, _ in markup.rows))  # a dash that touches is of the word
     word, *more_words = words_of(markup.cell + marks, alphabet, opens_line=False)
     if more_words:  # the mark cannot stand behind this word
         return None
+    # what stood behind the word is in its markup now
     return [*held[:place], replace(spoken, word=word, after="", markup=replace(markup, word=word))]
 
 
@@ -437,6 +441,7 @@ def write_tsv(written: Sequence[WrittenItem], source: str) -> Iterator[str]:
             speaker = f"\t{speakers.get(stream, '')}" if has_speakers else ""
             yield "\t".join([item.annotated.text, *times]) + speaker + "\n"
             continue
+        # an empty item stands where a turn without a name begins; a label of json has only its bare text
         begins_nameless = cue is not None and not (item.text or item.bare or cue.speaker)
         if item.role is Role.SPEAKER or begins_nameless:
             speakers[stream] = _speaker_in(item)

@@ -147,6 +147,7 @@ def running_text(written: Iterable[WrittenItem]) -> list[WrittenItem]:
         between = [*hidden, next_item] if isinstance(next_item, Kept) else hidden
         breaks = any(kept.role is Role.SPEAKER or (kept.breaks and kept.role is not Role.DIRECTION) for kept in between)
         is_before_speaker = isinstance(next_item, Kept) and next_item.role is Role.SPEAKER
+        # a label and a direction stay on the line of what follows them
         ends_line = breaks and (isinstance(item, WrittenWord) or is_before_speaker)
         text.append(_with_space(item, "\n" if ends_line or next_item is None else " "))
     return text

@@ -105,7 +105,7 @@ def views_of(words: Sequence[T], config: WindowConfig) -> list[View[T]]:
         is_last = stop == len(words)
         keep_start = 0 if is_first else max(start + config.mask_left, 0)
         keep_stop = stop if is_last else stop - config.mask_right
-        n_settled = stop if is_last else max(next_start + config.mask_left, 0)
+        n_settled = stop if is_last else max(next_start + config.mask_left, 0)  # the next window decides from there on
         window = Window(max(start, 0), stop, keep_start, keep_stop)
         views.append(View(window, tuple(words[window.start : stop]), is_last, n_settled))
         start = next_start

@@ -116,7 +116,7 @@ def test_nothing_is_set_where_the_user_chose_or_torch_is_loaded(name: str, monke
         monkeypatch.delitem(sys.modules, "torch")
         monkeypatch.setenv(name, "7")
     before = {**os.environ}
-    assert not process.wait_asleep()
+    assert not process.let_threads_sleep()
     assert os.environ == before
 
 

@@ -90,7 +90,8 @@ def source_documents(corpus: CorpusConfig, pauses_ms: tuple[int, ...]) -> Iterat
     """Yield all documents of a corpus, "" for an empty row of a table."""
     if corpus.dataset is not None:
         yield from read_rows_of_table(None, corpus, pauses_ms)
-    for path in find_sources(corpus)[0]:
+    paths, _ = find_sources(corpus)  # none for a data set of the hub
+    for path in paths:
         mistake, fix = f"split {corpus.split!r} of {path}", "name the file of this part, or drop corpora.split"
         has_splits = is_saved(path)
         check(has_splits or corpus.split == "train", mistake, expected="a data set, which has splits", fix=fix)

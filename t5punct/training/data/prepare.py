@@ -145,7 +145,7 @@ def check_text(documents: Documents, *, cased: bool) -> list[str]:
     Raises InputError if most of it is in languages without spaces between words.
     """
     title = documents.corpus.title
-    rows = list(documents.lengths)
+    rows = list(documents.lengths)  # the numbers of those that are not empty
     beginnings = [
         documents.rows[row]["text"][:_SAMPLED_CHARACTERS] for row in rows[:: max(1, len(rows) // _SAMPLED_DOCUMENTS)]
     ]
@@ -186,6 +186,7 @@ def _cut_split(
     def cut(batch: Mapping[str, Sequence[Any]]) -> dict[str, list[Any]]:
         """Return the columns of the chunks of some pieces, given their columns."""
         chunks = list[Chunk]()
+        # the columns of `pieces`: corpus, number, and the fields of a `Piece`
         for index, number, rows, n_words, start in zip(*batch.values(), strict=True):
             corpus = config.corpora[index]
             rng = random.Random(f"{config.seed} {corpus.title} {split_name} {number}")

@@ -211,7 +211,7 @@ class ChunkExamples(Dataset[Example]):
         return Example(
             input_ids=source.ids,
             targets=answer,
-            # what might stand in a mark's place if there were none: the end; nothing stands in the sentinel's
+            # what follows where no mark does: the end; nothing is asked of the sentinel
             next_word_ids=(IGNORED, *(self.tokenizer.eos_id,) * (len(answer) - 1)),
             word_ends=source.word_ends,
             marks=ignored,
@@ -219,7 +219,7 @@ class ChunkExamples(Dataset[Example]):
             token_words=(NOBODY,) * len(source.ids),
             decoder_ids=answer,
             openings=ignored,
-            slot_starts=(0,) * len(ignored),
+            slot_starts=(0,) * len(ignored),  # no slot is asked for
         )
 
 

@@ -141,9 +141,10 @@ class Objective(nn.Module):
         next_word_ids = batch.next_word_ids[is_target]  # (n_tokens,)
         is_decision = next_word_ids != IGNORED
         is_deciding = (targets[is_decision][:, None] == self.deciding_ids).int()  # (n_decisions, n_deciding)
-        # the column of the target in `choices`: that of the next word, the last, if no deciding token is the target
-        classes = torch.where(is_deciding.any(-1), is_deciding.argmax(-1), len(self.deciding_ids))
+        # logits of the deciding tokens, then of the next word: (n_decisions, n_deciding + 1)
         choices = self._choices(logits, pieces, is_decision.nonzero()[:, 0], next_word_ids[is_decision])
+        # the target's column: that of the next word, the last, if no deciding token is the target
+        classes = torch.where(is_deciding.any(-1), is_deciding.argmax(-1), len(self.deciding_ids))
         slots = cross_entropy(choices, classes, reduction="sum") / max(1, len(classes))
         return text, slots, self._slot_label_loss(logits, pieces, is_target, batch)
 

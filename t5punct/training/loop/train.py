@@ -73,7 +73,7 @@ class Run:
     n_steps: int
     state: TrainState
     validator: Validator | None
-    plain: PlainModel
+    to_plain_model: PlainModel
     saved: TrainState | None = None  # the state of the last checkpoint; None before the first
 
 
@@ -321,7 +321,7 @@ def validate(run: Run, progress: RunLog) -> bool:
     from accelerate.utils import broadcast_object_list
 
     assert run.validator is not None  # noqa: S101  (made where steps are validated)
-    model = run.plain(run.model, run.objective, to_use=True)  # with whole weights, also of FSDP and adapters
+    model = run.to_plain_model(run.model, run.objective, to_use=True)  # with whole weights, also of FSDP and adapters
     scores = run.validator.measure(model, run.state.step) if run.accelerator.is_main_process else None
     (scores,) = broadcast_object_list([scores])
     line = {"step": run.state.step, "words": run.state.words, **scores}
@@ -340,7 +340,7 @@ def _save(run: Run) -> None:
         return
     accelerator = run.accelerator
     tensors = collect_tensors(accelerator.unwrap_model(run.objective), run.optimiser, accelerator)
-    model = run.plain(run.model, run.objective)
+    model = run.to_plain_model(run.model, run.objective)
     if accelerator.is_main_process:
         save_checkpoint(Path(run.config.output), model, tensors, run.state, run.config)
     accelerator.wait_for_everyone()

@@ -109,7 +109,7 @@ def _find_in_lists(values: Sequence[Any]) -> list[list[Place]]:
     """
     groups = _walk_all(values, any_key=True)
     texts = next((places for places in groups if places[0].group == "[]"), [])  # the strings of a file that is one list
-    has_only_strings = bool(texts) and len(texts) == len(values[0])
+    has_only_strings = bool(texts) and len(texts) == len(values[0])  # lines of json are objects, so it is the only one
     has_texts = len(texts) == 1 or any(place.is_text for place in texts)  # else they are single words of one text
     if has_only_strings and has_texts:
         return [[replace(place, cue=replace(place.cue, stream=str(place.path[-1]))) for place in texts]]
@@ -131,7 +131,7 @@ def _walk_all(values: Sequence[Any], *, any_key: bool = False) -> list[list[Plac
     groups = dict[str, list[Place]]()
     are_several = len(values) > 1
     for number, value in enumerate(values):
-        context = _Context((number,), "[]" if are_several else "", Cue(0))
+        context = _Context(path=(number,), group="[]" if are_several else "", cue=Cue(0))  # as of a list's elements
         for place in _walk(value, context, any_key=any_key):
             stream = f"{number}:{place.cue.stream}" if are_several else place.cue.stream
             groups.setdefault(place.group, []).append(replace(place, cue=replace(place.cue, stream=stream)))
@@ -177,6 +177,7 @@ def _walk_list(elements: Sequence[Any], context: _Context, *, any_key: bool) -> 
 
 
 def _walk_object(members: Mapping[str, Any], context: _Context, *, any_key: bool) -> Iterator[Place]:
+    """Yield the places in an object, whose speaker, channel and times hold for the words in it."""
     channel = _member_as_str(members, _CHANNEL_KEYS).removeprefix("ch_")  # AWS's is `ch_0`
     speaker = _member_as_str(members, _SPEAKER_KEYS)
     cue = replace(context.cue, speaker=speaker or context.cue.speaker, stream=channel or context.cue.stream)

@@ -131,6 +131,7 @@ def _items(source: Group, timed: Group) -> Iterator[Item]:
     number = 0
     for line in source.lines:
         cue = replace(line.cue, stream=line.cue.stream or channel)
+        # without names in the source, a speaker goes on until a timed word names another one
         new_speaker = line.cue.speaker if names else speaker
         for item in line.items:
             if isinstance(item, Kept):

@@ -113,6 +113,7 @@ def written_json(source: str, value: Any) -> str:
         return _encode_ascii(text) if is_ascii or readable(text) != text else _encode_unicode(text)
 
     def lay_out(value: Any, margin: str) -> str:
+        """Return a value's json.  margin: the line end and indentation of its line; empty if all is on one line."""
         if isinstance(value, str):
             return value if isinstance(value, Number) else encode(value)
         inner = margin + indent
