@@ -46,9 +46,9 @@ class Shape:
     feed_forward_proj: str = "relu"  # the activation: relu, gelu, silu, gated-relu, ..
 
     def __post_init__(self) -> None:
-        check_range(self, "", 1, "d_model", "d_kv", "num_heads", "d_ff", "num_layers", "num_decoder_layers")
-        check_range(self, "", 0, "dropout_rate", most=0.99)
-        check_choice(self, "", "feed_forward_proj", _ACTIVATIONS)
+        check_range(self, "d_model", "d_kv", "num_heads", "d_ff", "num_layers", "num_decoder_layers", least=1)
+        check_range(self, "dropout_rate", least=0, most=0.99)
+        check_choice(self, "feed_forward_proj", _ACTIVATIONS)
 
 
 def fresh(shape: Shape, tokenizer: TaskTokenizer) -> Model:

@@ -64,10 +64,10 @@ def check(is_possible: object, found: str, *, expected: str, fix: str, kind: typ
         raise kind(found, expected=expected, fix=fix)
 
 
-def check_range(config: Any, section: str, least: float, *names: str, most: float = math.inf) -> None:
-    """Raise ConfigError unless each of these settings is null, or a number from `least` to `most`.
+def check_range(config: Any, *names: str, least: float, most: float = math.inf, section: str = "") -> None:
+    """Raise ConfigError unless each of these settings of `config` is null, or a number from `least` to `most`.
 
-    section: e.g. `optim.`, for errors.
+    section: of the config, such as `optim.`, for errors.
     """
     expected = f"{least} or more" if most == math.inf else f"{least} to {most}"
     for name in names:
@@ -76,8 +76,8 @@ def check_range(config: Any, section: str, least: float, *names: str, most: floa
         check(value is None or is_inside, f"{section}{name} {value}", expected=expected, fix=f"set {section}{name}")
 
 
-def check_choice(config: Any, section: str, name: str, choices: Sequence[str]) -> None:
-    """Raise ConfigError unless a setting is null, or one of some choices."""
+def check_choice(config: Any, name: str, choices: Sequence[str], *, section: str = "") -> None:
+    """Raise ConfigError unless a setting of `config` is null, or one of some choices; section: as in `check_range`."""
     value = getattr(config, name)
     mistake = f"{section}{name} {value!r}"
     expected = f"one of {', '.join(choices)}"
@@ -181,7 +181,7 @@ def _build(schema: type[T], layers: Sequence[_Layer]) -> T:
             name = f"setting {key!r}" if key else "settings"
             mistake = f"{name}{place}: {first_line(error)}"
             raise ConfigError(mistake, expected="another type", fix="correct it") from error
-        _empty_mappings(merged, values)
+        _empty_mappings(merged, values)  # which `merge` does not do
     return cast(T, OmegaConf.to_object(merged))
 
 

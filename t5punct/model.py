@@ -377,7 +377,7 @@ def tokenizer_fingerprint(tokenizer: TaskTokenizer) -> str:
 def save(model: Model, folder: str | Path, *, dtype: torch.dtype | None = None, int8: bool = False) -> None:
     """Write weights (safetensors), tokenizer and task; `dtype` converts the weights on the way.
 
-    `int8`: all large matrices are written in int8 (see `t5/int8.py`); then `dtype` has no say but for the tagger.
+    `int8`: all large matrices are written in int8 (see `t5/int8.py`); then `dtype` converts the tagger alone.
     """
     from . import __version__
     from .t5.int8 import write_int8

@@ -98,7 +98,7 @@ class ServiceOptions(ModelOptions):
     ] = 20.0
 
     def __post_init__(self) -> None:
-        check_range(self, "", 1, *(name for name in defaults_of(ServiceOptions) if name.startswith("max_")))
+        check_range(self, *(name for name in defaults_of(ServiceOptions) if name.startswith("max_")), least=1)
         for name, value in {"idle_s": self.idle_s, "ending_s": self.ending_s}.items():
             check(0 < value < math.inf, f"{name} {value}", expected="seconds, more than 0", fix=f"set {name}")
 
@@ -149,7 +149,7 @@ class DecodingOptions(ModelOptions):
         from .decoding.inputs import DecodingConfig
         from .punctuator import PunctuatorConfig
 
-        check_range(self, "", 1, "max_marks")
+        check_range(self, "max_marks", least=1)
         odds = None if self.mark_odds is None else parse_mark_odds(self.mark_odds)
         decoding = options_of(DecodingConfig, self) | {"mark_odds": odds, "marks": self.marks or None}
         return PunctuatorConfig(

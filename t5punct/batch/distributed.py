@@ -50,8 +50,8 @@ class RayConfig:
     n_gpus: int = 0
 
     def __post_init__(self) -> None:
-        check_range(self, "", 1, "n_workers", "n_cpus")
-        check_range(self, "", 0, "n_gpus")
+        check_range(self, "n_workers", "n_cpus", least=1)
+        check_range(self, "n_gpus", least=0)
 
 
 @dataclass(frozen=True, slots=True)

@@ -134,7 +134,8 @@ class Work:
     def _write(self, target: Path | None, files: Iterable[_File]) -> tuple[int, list[Failure]]:
         """Write the files of one target; return how many are complete, and the failures.
 
-        After a failure standard output goes on with the next file.  A target of several files is then not written.
+        target: None for standard output, which goes on with the next file after a failure.  A target of several files
+        is then not written.
         """
         n_files = 0
         failures = list[Failure]()
@@ -147,7 +148,8 @@ class Work:
                         self._put(file, put)
                         n_files += 1
                     except Exception as error:  # of any kind: it must not stop the other files
-                        if target is not None or self._ends_all(error):
+                        is_standard_output = target is None
+                        if not is_standard_output or self._ends_all(error):
                             raise
                         failures.append(Failure(source, _reportable(error, source, target)))
         except Exception as error:  # `open_writer` has dropped what was written of the target

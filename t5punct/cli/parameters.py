@@ -132,7 +132,7 @@ def read_options(kind: type[Options], context: typer.Context, settings: Sequence
 
 def load_punctuator(options: ModelOptions, config: PunctuatorConfig) -> Punctuator:
     """Load the model that the options name, and return a punctuator with `config`."""
-    check_range(options, "", 1, "threads", most=_MOST_THREADS)
+    check_range(options, "threads", least=1, most=_MOST_THREADS)
     from ..punctuator import Punctuator
 
     use_threads(options.threads)

@@ -42,15 +42,15 @@ class DecodingConfig:
     device: str | None = None  # None: where the model is; a model loaded by name goes to a GPU if there is one
 
     def __post_init__(self) -> None:
-        check_choice(self, "", "decoder", DECODERS)
-        check_range(self, "", 1, "beams", most=MOST_BEAMS)
-        check_range(self, "", 1, "batch_tokens")
+        check_choice(self, "decoder", DECODERS)
+        check_range(self, "beams", least=1, most=MOST_BEAMS)
+        check_range(self, "batch_tokens", least=1)
         check(
             self.delay_words is None or (self.decoder == "tagger" and 0 <= self.delay_words <= MOST_WORDS),
             f"a delay of {self.delay_words} words with the decoder {self.decoder}",
             expected=f"0 to {MOST_WORDS}, and the decoder tagger", fix="add --decoder tagger or drop delay_words",
         )  # fmt: skip
-        check_choice(self, "", "precision", PRECISIONS)
+        check_choice(self, "precision", PRECISIONS)
         # only marks that may be written have odds; whether the sign of disfluent words may be is decided elsewhere
         allowed = None if self.marks is None else self.marks + DISFLUENT
         check_odds(self.mark_odds or {}, allowed)

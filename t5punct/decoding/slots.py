@@ -64,7 +64,7 @@ class SlotDecoder:
         self._candidates = candidates or Candidates(
             model.tokenizer, self._config.alphabet(model.task), self._config.odds(model.task)
         )
-        self._pass_tokens = _PASS_TOKENS if model.device.type == "cpu" else ALL_TOKENS
+        self._pass_tokens = _PASS_TOKENS if model.device.type == "cpu" else ALL_TOKENS  # that a pass decides
         self._output_scale = output_scale(model)
         self._tagger = None if model.tagger is None else TagDecoder(model, self._config)
         # the bundled decoders learned no opening marks: if the tagger did, its opening marks are taken
@@ -140,7 +140,7 @@ class SlotDecoder:
             [draft.n_settled for draft in drafts],
             [[site.position for site in sites] for sites in sites_of_drafts],
         )  # (n_sites, d_model)
-        nodes = [site.branch.node for sites in sites_of_drafts for site in sites]
+        nodes = [site.branch.node for sites in sites_of_drafts for site in sites]  # the tokens that may stand there
         ids = _pad_rows([node.tokens for node in nodes], _NO_TOKEN).to(states.device)
         # a slot offers about ten tokens: one product with the batch's distinct ones is fastest
         distinct, columns = torch.unique(ids.clamp(min=0), return_inverse=True)

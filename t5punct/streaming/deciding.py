@@ -137,7 +137,7 @@ class DelayDecider:
             opens_input = state.start + index == 0 and not self._encoder.n_prefix  # no token stands before it
             [word] = self._punctuator.window_input(state.words[index : index + 1]).words
             ids = tuple(tokenizer.word_ids(word, first=opens_input))
-            pause_before = state.words[index - 1].pause if index else 0
+            pause_before = state.words[index - 1].pause if index else 0  # 0: the stream's first word
             if pause_before and tokenizer.pause_ids:
                 # a pause longer than the longest of the task counts as that
                 longest_pause = len(tokenizer.pause_ids)

@@ -208,7 +208,7 @@ class StreamEncoder:
             if len(inputs):
                 waiting = memory.waiting.then(inputs)
                 last_unseen_word = waiting.words[0] - self.delay.left_words - 1
-                n_unseen = _n_tokens_to(memory.keys.words, last_unseen_word)
+                n_unseen = _n_tokens_to(memory.keys.words, last_unseen_word)  # the prefix's keys stand elsewhere
                 keys_in_sight = memory.keys.part(n_unseen).then(inputs.with_rows(key_rows))
                 new_memories.append(LayerMemory(keys_in_sight, waiting))
             else:

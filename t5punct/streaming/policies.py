@@ -38,9 +38,9 @@ class StreamConfig:
     max_delay_ms: int | None = None  # a silence of this length commits everything
 
     def __post_init__(self) -> None:
-        check_choice(self, "", "policy", POLICIES)
-        check_choice(self, "", "decide", DECIDERS)
-        check_range(self, "", 1, "max_delay_ms", most=_DAY_MS)
+        check_choice(self, "policy", POLICIES)
+        check_choice(self, "decide", DECIDERS)
+        check_range(self, "max_delay_ms", least=1, most=_DAY_MS)
         is_short = self.window <= MOST_WORDS
         check(is_short, f"a window of {self.window} words", expected=f"at most {MOST_WORDS}", fix="lower window")
         if self.policy == "delay":

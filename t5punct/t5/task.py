@@ -55,7 +55,7 @@ class TaskConfig:
 
     def __post_init__(self) -> None:
         Alphabet(self.marks, self.max_marks)  # raises ConfigError if they are wrong
-        check_range(self, "", 1, "max_tokens", "delay_left_words")
+        check_range(self, "max_tokens", "delay_left_words", least=1)
         expected = f"marks without {DISFLUENT}, the sign of disfluent words"
         check(DISFLUENT not in self.marks, f"marks {self.marks!r}", expected=expected, fix="set marks")
         are_openings = set(self.opening) <= set(OPENING) and len(set(self.opening)) == len(self.opening)
@@ -65,7 +65,7 @@ class TaskConfig:
         is_odds = 0.0 < self.unmarked_odds < math.inf
         check(is_odds, f"unmarked_odds {self.unmarked_odds}", expected="above 0", fix="set unmarked_odds")
         _ = self.pauses_ms  # raises ConfigError if they are wrong
-        check_choice(self, "", "default_style", self.styles)
+        check_choice(self, "default_style", self.styles)
         styles = ", ".join(self.styles)
         unknown = {*self.tagged_styles} - {*self.styles}
         mistake = f"tagged_styles {', '.join(sorted(unknown))}"

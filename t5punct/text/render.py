@@ -41,7 +41,7 @@ class RenderConfig:
     def __post_init__(self) -> None:
         fix = "drop --no-case or --marks"
         check(self.marks or self.case, "neither marks nor capitals", expected="one of them", fix=fix)
-        check_range(self, "", 0, "alternatives")
+        check_range(self, "alternatives", least=0)
         named = f"disfluencies {self.disfluencies!r}"
         choices = ", ".join(DISFLUENCIES)
         check(self.disfluencies in DISFLUENCIES, named, expected=f"one of {choices}", fix="check --disfluencies")

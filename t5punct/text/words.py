@@ -258,7 +258,7 @@ def words_of(text: str, alphabet: Alphabet | None = None, *, opens_line: bool = 
             continue
         if word:
             yield mark_abbreviation(_with_raw(word, text[start:stop]), before, piece)
-            before = word.raw
+            before = word.raw  # without marks that stand apart behind it
             opens_line = "\n" in word.space
         start, stop = match.span(1)
         word = _word(piece, space, alphabet, opens_line)

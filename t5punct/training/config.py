@@ -31,8 +31,8 @@ class QuestionConfig:
     l_max: int = 8  # at most so many words behind the slot are seen; their number is drawn evenly from 0 on
 
     def __post_init__(self) -> None:
-        check_range(self, "data.questions.", 0, "share", most=1)
-        check_range(self, "data.questions.", 0, "l_max")
+        check_range(self, "share", least=0, most=1, section="data.questions.")
+        check_range(self, "l_max", least=0, section="data.questions.")
 
 
 @dataclass(frozen=True)
@@ -77,8 +77,8 @@ class DataConfig:
     delays: DelayConfig = field(default_factory=DelayConfig)
 
     def __post_init__(self) -> None:
-        check_range(self, "data.", 1, "batch_tokens")
-        check_range(self, "data.", 0, "workers", "silent_share")
+        check_range(self, "batch_tokens", least=1, section="data.")
+        check_range(self, "workers", "silent_share", least=0, section="data.")
 
 
 @dataclass(frozen=True)
@@ -99,10 +99,10 @@ class OptimConfig:
     accumulation_steps: int = 1  # batches of a step; each weighs the same, however many words it has
 
     def __post_init__(self) -> None:
-        check_choice(self, "optim.", "embeddings", ("all", "task"))
-        check_choice(self, "optim.", "schedule", SCHEDULES)
-        check_range(self, "optim.", 0, "lr", "warmup_steps", "max_steps")
-        check_range(self, "optim.", 1, "epochs", "accumulation_steps")
+        check_choice(self, "embeddings", ("all", "task"), section="optim.")
+        check_choice(self, "schedule", SCHEDULES, section="optim.")
+        check_range(self, "lr", "warmup_steps", "max_steps", least=0, section="optim.")
+        check_range(self, "epochs", "accumulation_steps", least=1, section="optim.")
 
 
 @dataclass(frozen=True)
@@ -114,7 +114,7 @@ class LoraConfig:
     target_modules: list[str] = field(default_factory=lambda: ["q", "k", "v", "o", "wi", "wi_0", "wi_1", "wo"])
 
     def __post_init__(self) -> None:
-        check_range(self, "lora.", 0, "r")
+        check_range(self, "r", least=0, section="lora.")
 
 
 @dataclass(frozen=True)
@@ -130,8 +130,8 @@ class LossConfig:
     kept_states: int = 0
 
     def __post_init__(self) -> None:
-        check_range(self, "loss.", 0, "text_weight", "tagger_weight", "slot_weight")
-        check_range(self, "loss.", 0, "sampled_pieces", "kept_states")
+        check_range(self, "text_weight", "tagger_weight", "slot_weight", least=0, section="loss.")
+        check_range(self, "sampled_pieces", "kept_states", least=0, section="loss.")
         has_loss = self.text_weight or self.tagger_weight
         check(has_loss, "no loss", expected="a text_weight or tagger_weight above 0", fix="set loss.text_weight")
 
@@ -155,9 +155,9 @@ class ValidationConfig:
     patience: int | None = None  # stop after so many validations in a row without a better score; null: never
 
     def __post_init__(self) -> None:
-        check_range(self, "validation.", 0, "every_steps")
-        check_range(self, "validation.", 1, "patience")
-        check_choice(self, "validation.", "score", ("micro_f1", "macro_f1", "loss", "tag_loss"))
+        check_range(self, "every_steps", least=0, section="validation.")
+        check_range(self, "patience", least=1, section="validation.")
+        check_choice(self, "score", ("micro_f1", "macro_f1", "loss", "tag_loss"), section="validation.")
 
 
 @dataclass(frozen=True)
@@ -170,7 +170,7 @@ class ReportConfig:
     max_words: int = 20000
 
     def __post_init__(self) -> None:
-        check_range(self, "report.", 0, "max_words")
+        check_range(self, "max_words", least=0, section="report.")
 
 
 @dataclass(frozen=True)
@@ -199,9 +199,9 @@ class TrainConfig:
     def __post_init__(self) -> None:
         if self.mixed_precision == "False":  # YAML reads a bare `no` as false
             object.__setattr__(self, "mixed_precision", "no")
-        check_range(self, "", 0, "checkpoint_every_steps", "seed")
-        check_range(self, "", 1, "log_every_steps")
-        check_choice(self, "", "mixed_precision", ("no", "bf16"))
+        check_range(self, "checkpoint_every_steps", "seed", least=0)
+        check_range(self, "log_every_steps", least=1)
+        check_choice(self, "mixed_precision", ("no", "bf16"))
         check(self.data.path, "no training data", expected="data.path=FOLDER", fix="run `t5punct prepare` first")
         check(self.init_from, "no model to start from", expected="init_from=FOLDER or NAME", fix="try init_from=base")
         needs_tagger = self.validation.score == "tag_loss" or self.data.labels is not None or self.data.delays.is_used

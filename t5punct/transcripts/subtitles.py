@@ -152,7 +152,7 @@ def _read_cues(lines: Iterable[str], alphabet: Alphabet | None = None, *, is_vtt
                 held.append([speaker_label(speaker, cue)])
             held.append([Kept(line)])
         else:
-            for voice, piece in _split_by_voices(line, voices, speaker):
+            for voice, piece in _split_by_voices(line, voices, speaker):  # `voices` is brought up to date, too
                 if voice != speaker:
                     speaker = voice
                     cue = replace(cue, speaker=speaker)
@@ -208,7 +208,7 @@ def _cue_of_times(line: str, number: int, speaker: str) -> Cue | None:
 def _items_of_cue(lines: list[list[Item]], cue: Cue | None, rolling: Rolling) -> Iterator[Item]:
     """Yield the items of the lines of a cue, or of what stands between cues (`cue` None).
 
-    A word behind a time, `<00:00:01.500>`, begins then.
+    A word behind a time, `<00:00:01.500>`, begins then.  rolling: tells which lines the cue before has shown already.
     """
     if cue is None:
         yield from chain.from_iterable(lines)
@@ -241,7 +241,7 @@ def _is_id(line: str, before: str, unread: Sequence[str], *, is_vtt: bool) -> bo
     """Return whether a line is the name or the number of the cue whose times follow.
 
     unread: the lines behind it, the next one last.  Damaged files of SubRip have a number twice, or empty lines behind
-    it.  A number that follows times is speech.
+    it.  A number that follows times is speech, unless other times follow at once.
     """
     is_number = line.strip().isdecimal()
     opens_cue = not before.strip()

@@ -213,7 +213,7 @@ def _whole_rows(lines: Iterable[str]) -> Iterator[str]:
         row += line
         if has_opening_quote and row.count('"') % 2:  # it is still open
             continue
-        # of `"so` and, lines later, `"what"`, the first quote was never closed: what seems to close it opens a cell
+        # of `"so` and, lines later, `"what`, the first quote was never closed: what seems to close it opens a cell
         has_text_behind = number > first and _TEXT_BEHIND_QUOTE.search(row)
         if has_text_behind:
             raise _unclosed_error(first)

@@ -34,7 +34,7 @@ class CombineConfig:
     def __post_init__(self) -> None:
         methods = f"one of {', '.join(METHODS)}"
         check(self.method in METHODS, f"combine {self.method!r}", expected=methods, fix="check combine")
-        check_range(self, "", 0, "threshold", most=1)
+        check_range(self, "threshold", least=0, most=1)
 
 
 def decide(votes: Sequence[Vote], config: CombineConfig, n_alternatives: int = 0) -> Decision:

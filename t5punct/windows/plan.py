@@ -94,7 +94,8 @@ class View(Generic[T]):
 def views_of(words: Sequence[T], config: WindowConfig) -> list[View[T]]:
     """Return the windows over a document's words.
 
-    The first window has no left mask, the last one (it ends the document) no right mask.
+    The first window has no left mask, the last one (it ends the document) no right mask.  With a lead-in, windows begin
+    before the document, so that all have a left mask.
     """
     views = list[View[T]]()
     start = -config.lead_in  # below 0 there are no words

@@ -29,7 +29,7 @@ class ChunkConfig:
         is_possible = 1 <= self.min_words <= self.max_words
         mistake, expected = f"windows of {self.min_words} to {self.max_words} words", "1 <= min_words <= max_words"
         check(is_possible, mistake, expected=expected, fix="set chunks.min_words and chunks.max_words")
-        check_range(self, "chunks.", 1, "max_tokens")
+        check_range(self, "max_tokens", least=1, section="chunks.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ def cut_into_chunks(
     with more than `max_tokens` tokens is halved until it fits; the words left over start the next one.  Raises
     ConfigError for a single word with more.
     """
-    words = words_with_silences(document)
+    words = words_with_silences(document)  # a silence belongs to the word before it
     latest_start = min(config.max_words, len(words) - config.max_words)  # a whole window follows it, if there is one
     start = rng.randrange(max(1, latest_start))
     while len(words) - start >= config.min_words:

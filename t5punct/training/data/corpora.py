@@ -54,9 +54,9 @@ class CorpusConfig:
     streaming: bool = False  # read no further than `words` needs; a hub id is not downloaded
 
     def __post_init__(self) -> None:
-        check_choice(self, "corpora.", "document", UNITS)
-        check_range(self, "corpora.", 0, "words", "holdout_every")
-        check_range(self, "corpora.", 1, "join")
+        check_choice(self, "document", UNITS, section="corpora.")
+        check_range(self, "words", "holdout_every", least=0, section="corpora.")
+        check_range(self, "join", least=1, section="corpora.")
         mistake = f"path {self.path} and dataset {self.dataset}"
         check(not self.path or self.dataset is None, mistake, expected="one of them", fix="drop one")
         is_of_hub = self.dataset is not None or (self.subset is None and self.revision is None)
@@ -237,7 +237,7 @@ def plan_pieces(documents: Documents, split: str, seed: int) -> Iterator[Piece]:
         n_held_out = max(1, round(len(rows) * percent / 100)) if percent else 0
         held_out = {*rows[len(rows) - n_held_out :]}
     chosen = [row for row in rows if (row in held_out) == (split == "validation")]
-    if corpus.join > 1:
+    if corpus.join > 1:  # so that documents that were not neighbours are joined
         rng.shuffle(chosen)
     total = sum(lengths[row] for row in chosen)
     owed = 0.0  # the shares of the budget so far, less the words taken, as shares are no whole numbers

@@ -63,10 +63,10 @@ class PrepareConfig:
     workers: int = 1  # processes; any number of them makes the same data set
 
     def __post_init__(self) -> None:
-        check_range(self, "", 0, "holdout_percent", most=99)
+        check_range(self, "holdout_percent", least=0, most=99)
         _ = self.pauses_ms  # raises ConfigError if they are wrong
-        check_range(self, "", 0, "seed")
-        check_range(self, "", 1, "workers")
+        check_range(self, "seed", least=0)
+        check_range(self, "workers", least=1)
 
     @property
     def pauses_ms(self) -> tuple[int, ...]:

@@ -51,7 +51,7 @@ class NoiseConfig:
     rates: dict[str, float] = field(default_factory=lambda: {"substitute": 0.05, "delete": 0.03, "insert": 0.03})
 
     def __post_init__(self) -> None:
-        check_range(self, "data.noise.", 0, "share", most=1)
+        check_range(self, "share", least=0, most=1, section="data.noise.")
         object.__setattr__(self, "rates", rates_of_all("data.noise.rates", self.rates, KINDS_OF_NOISE))
 
 
@@ -126,7 +126,7 @@ class DisfluencyConfig:
     marked: float = 0.0
 
     def __post_init__(self) -> None:
-        check_range(self, "data.disfluencies.", 0, "share", "marked", most=1)
+        check_range(self, "share", "marked", least=0, most=1, section="data.disfluencies.")
         object.__setattr__(self, "rates", rates_of_all("data.disfluencies.rates", self.rates, KINDS))
 
 

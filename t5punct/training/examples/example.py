@@ -336,8 +336,8 @@ def draw_marks(
 ) -> list[str]:
     """Draw the marks of each word with its teacher's probabilities; a word without a label keeps the text's own.
 
-    codes: see `labels`; mark_classes: of the task.  If the drawn mark is the first of the text's own (`.` of `...`),
-    all of these stay.
+    codes: of each word, first an index in `WEIGHTS` for each mark class; empty without a label.  mark_classes: of the
+    task.  If the drawn mark is the first of the text's own (`.` of `...`), all of these stay.
     """
     drawn = list[str]()
     for marks, code in zip(marks_of_words, codes, strict=True):

@@ -109,7 +109,7 @@ def _find_in_lists(values: Sequence[Any]) -> list[list[Place]]:
     """
     groups = _walk_all(values, any_key=True)
     texts = next((places for places in groups if places[0].group == "[]"), [])  # the strings of a file that is one list
-    has_only_strings = bool(texts) and len(texts) == len(values[0])  # lines of json are objects, so it is the only one
+    has_only_strings = bool(texts) and len(texts) == len(values[0])  # several json texts are objects
     has_texts = len(texts) == 1 or any(place.is_text for place in texts)  # else they are single words of one text
     if has_only_strings and has_texts:
         return [[replace(place, cue=replace(place.cue, stream=str(place.path[-1]))) for place in texts]]
@@ -172,7 +172,7 @@ def _walk_list(elements: Sequence[Any], context: _Context, *, any_key: bool) -> 
         cue = replace(context.cue, stream=str(number)) if are_channels else context.cue
         inside = replace(context, path=path, group=f"{context.group}[]", item=path, cue=cue)
         if any_key and type(element) is str:  # a `Number` is a subclass
-            yield Place(path, element, inside.group, cue)
+            yield Place(path, element, inside.group, cue)  # without an item: no other element is a piece of it
         yield from _walk(element, inside, any_key=any_key)
 
 
@@ -370,11 +370,12 @@ def _has_words(text: str) -> bool:
 
 
 def _read_line(places: Sequence[Place], number: int, alphabet: Alphabet | None, *, are_tokens: bool) -> Line:
+    """Join the strings of some places to one text, and read its items."""
     first, *others = places
     texts = [first.text]
     end_ms = first.cue.end_ms
     for place in others:
-        # tokens have their spaces, so theirs may be a hyphen; elsewhere a string that begins with one is a dash
+        # a token has its own space before it, so without one `-` is a hyphen; elsewhere it is a dash
         is_dash = place.text.startswith(DASH) and not are_tokens
         texts.append(" " + place.text if is_dash else place.text)
         end_ms = place.cue.end_ms if _has_words(place.text) else end_ms

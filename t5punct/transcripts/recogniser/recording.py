@@ -237,7 +237,7 @@ def _spell_as(word: Word, source_word: WrittenWord) -> str:
     closed = replace(old, text=old_text).closing_as(text)  # its closing quotes stand where the new text has them
     if opening != old_opening:
         word = word.with_opening(opening)
-    if closed.n_closers > old.n_closers:
+    if closed.n_closers > old.n_closers:  # the marks have moved before the quotes
         word = word.with_quotes_behind()
 
     # the source's word as it is written: opening quotes, letters, what is behind the core, marks and closing quotes
