@@ -134,7 +134,7 @@ def are_ctm(lines: Iterable[str]) -> bool:
     rows = [line.split() for line in lines if not line.isspace() and not line.startswith(";;")]
     have_all_fields = all(len(row) in (_CTM_FIELDS, _CTM_FIELDS + 1) for row in rows)
     numbers = chain.from_iterable(row[2:4] + row[_CTM_FIELDS:] for row in rows)  # times and confidences
-    return len(rows) >= _FEWEST_ROWS and have_all_fields and all(_parse_ms(number) is not None for number in numbers)
+    return len(rows) >= _FEWEST_ROWS and have_all_fields and all(parse_ms(number) is not None for number in numbers)
 
 
 def _ctm_row(line: str) -> TableRow | str:
@@ -142,8 +142,8 @@ def _ctm_row(line: str) -> TableRow | str:
     fields = list(_FIELD.finditer(line))
     if line.startswith(";;") or len(fields) < _CTM_FIELDS:
         return line
-    start_ms = _parse_ms(fields[2][0])
-    duration_ms = _parse_ms(fields[3][0])
+    start_ms = parse_ms(fields[2][0])
+    duration_ms = parse_ms(fields[3][0])
     if start_ms is None or duration_ms is None:
         return line
     source = (fields[0][0], fields[1][0])
@@ -267,7 +267,7 @@ def _find_columns(rows: Sequence[Sequence[str]]) -> _Columns:
     with_text = list[int]()  # the columns that hold more than numbers
     for column in range(n_columns):
         filled = [row[column] for row in rows if column < len(row) and row[column].lower() not in _BLANK]
-        if any(_parse_ms(_without_marks(cell)) is None for cell in filled if not _is_marks(cell)):
+        if any(parse_ms(_without_marks(cell)) is None for cell in filled if not _is_marks(cell)):
             with_text.append(column)
     cells = [_without_marks(row[0]) for row in rows if not _is_marks(row[0])]
     times = cells[1:] or cells  # the first cell may be a header
@@ -300,8 +300,8 @@ def _rows(lines: Sequence[tuple[str, Sequence[re.Match[str]]]], delimiter: str =
             yield line
             continue
         row = [*map(_plain, cells)]
-        start_ms = _parse_ms(_cell_of(row, columns.start), columns.unit_ms)
-        end_ms = _parse_ms(_cell_of(row, columns.end), columns.unit_ms)
+        start_ms = parse_ms(_cell_of(row, columns.start), columns.unit_ms)
+        end_ms = parse_ms(_cell_of(row, columns.end), columns.unit_ms)
         cue = Cue(number, start_ms, end_ms, _cell_of(row, columns.speaker))
         cell = cells[columns.text]
         quoted = _QUOTED.fullmatch(line, *cell.span())
@@ -391,7 +391,7 @@ def _is_marks(text: str, alphabet: Alphabet = ALL_MARKS) -> bool:
     return bool(text) and not text.strip(alphabet.characters)
 
 
-def _parse_ms(text: str, unit_ms: int = _SECOND_MS) -> int | None:
+def parse_ms(text: str, unit_ms: int = _SECOND_MS) -> int | None:
     """Parse a time: a number of units, or a clock's (`01:02.5`); None: it is neither.  A comma may be the point."""
     text = text.replace(",", ".")
     clock = _CLOCK.fullmatch(text)

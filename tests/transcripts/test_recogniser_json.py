@@ -220,6 +220,13 @@ def test_json_of_something_else_or_nested_deeper_than_any_recogniser_nests_is_re
     ('{"Transcript": [{"Content": "so we", "BeginOffsetMillis": 100, "EndOffsetMillis": 900, "Items": [{"Content": '
      '"so", "BeginOffsetMillis": 100, "EndOffsetMillis": 300}, {"Content": "we", "BeginOffsetMillis": 400}]}]}',
      [("so", 100, 300), ("we", 400, None)]),
+    # durations in the place of ends, as youtube-transcript-api has them (a caption stays while the next one is spoken)
+    ('[{"text": "so", "start": 0.5, "duration": 2.5}, {"text": "we know", "start": 2.0, "duration": 1.5}]',
+     [("so", 500, 2000), ("we", 2000, None), ("know", None, 3500)]),
+    # clocks, of Zoom's timelines and of Teams
+    ('{"timeline": [{"text": "so we", "start_time": "00:00:16.240", "end_time": "01:00:17.500"}]}',
+     [("so", 16_240, None), ("we", None, 3_617_500)]),
+    ('{"entries": [{"text": "so", "startOffset": "00:00:03.2966899", "endOffset": "00:00:04"}]}', [("so", 3297, 4000)]),
     # a word in pieces
     ('{"text": "so 1,000", "words": [{"word": " so", "start": 0, "end": 0.5}, {"word": " 1", "start": 1,'
      ' "end": 1.5}, {"word": ",000", "start": 1.5, "end": 2.5}]}', [("so", 0, 500), ("1,000", 1000, 2500)]),

@@ -78,6 +78,8 @@ def test_who_speaks_is_written_where_it_changes(
                {"word": "yes", "speakerTag": 1}]},
     {"sentences": [{"speaker_id": 7, "speaker_name": "Speaker A", "text": "so what."},
                    {"speaker_id": 8, "speaker_name": "Speaker 1", "text": "yes"}]},
+    {"entries": [{"speakerId": "u7", "speakerDisplayName": "Speaker A", "text": "so what."},  # Teams
+                 {"speakerId": "u8", "speakerDisplayName": "Speaker 1", "text": "yes"}]},
     # the speaker of an object holds for all in it: words, or Azure's guesses
     {"turns": [{"speaker": "A", "words": [{"word": "so"}, {"word": "what."}]},
                {"speaker": 1, "words": [{"word": "yes"}]}]},

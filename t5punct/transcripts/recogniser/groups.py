@@ -8,8 +8,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import reduce
 from io import StringIO
 from itertools import pairwise
+from operator import getitem
 from sys import intern
 from typing import Any
 
@@ -19,6 +21,7 @@ from ...text.marks import DASH, Alphabet
 from ...text.words import ALL_MARKS, APOSTROPHES, CLOSERS, OPENERS, Word
 from ..items import Cue, Item, SpokenWord
 from ..speech import read_line, set_cue_times
+from ..tables import parse_ms
 from .values import REPEATED
 
 _CAPTION = "utf8"  # the key of a caption in YouTube's json3
@@ -28,9 +31,10 @@ _TIMED_TEXT = "body"  # of Podcasting 2.0, which holds words if its object has t
 _WORD_KEYS = ("punctuated_word", "word", "content", "Content")  # mostly of one word; an object's first one counts
 _START_KEYS = ("start", "start_time", "startTime", "startOffset", "ts", "start_timestamp")
 _END_KEYS = ("end", "end_time", "endTime", "endOffset", "end_ts", "end_timestamp")
+_DURATION = "duration"  # beside a start, in the place of an end
 _SPEAKER_KEYS = (  # a name before a number
-    "speaker_name", "speakerName", "speaker", "speaker_label", "speakerLabel", "speaker_id", "speakerId", "speakerTag",
-    "speaker_tag", "participant", "ParticipantRole",
+    "speaker_name", "speakerName", "speakerDisplayName", "speaker", "speaker_label", "speakerLabel", "speaker_id",
+    "speakerId", "speakerTag", "speaker_tag", "participant", "ParticipantRole",
 )  # fmt: skip
 _NESTED_KEYS = ("relative", "name")  # of recall.ai's times and speakers, which are objects
 _CHANNEL_KEYS = ("channel", "channel_label", "channelTag", "channel_tag")
@@ -84,7 +88,8 @@ def find_places(values: Sequence[Any]) -> list[list[Place]]:
         return _find_in_lists(values)
     for places in groups:
         for index, (place, after) in enumerate(pairwise(places)):
-            if place.path[-1] == _CAPTION:  # YouTube shows a caption while the next one is spoken
+            # YouTube shows a caption while the next one is spoken
+            if place.path[-1] == _CAPTION or _DURATION in reduce(getitem, place.path[:-1], values):
                 start_ms, end_ms = after.cue.start_ms, place.cue.end_ms
                 if end_ms is not None and start_ms is not None and end_ms > start_ms:
                     places[index] = replace(place, cue=replace(place.cue, end_ms=start_ms))
@@ -234,14 +239,16 @@ def _times(members: Mapping[str, Any]) -> tuple[int | None, int | None]:
     offsets = members.get("offsets")
     if isinstance(offsets, dict):  # whisper.cpp's
         return _ms(offsets, ("from",), unit_ms=1), _ms(offsets, ("to",), unit_ms=1)
-    return _ms(members, _START_KEYS), _ms(members, _END_KEYS)
+    start_ms = _ms(members, _START_KEYS)
+    end_ms = _ms(members, _END_KEYS)
+    length_ms = _ms(members, (_DURATION,))
+    if start_ms is not None and end_ms is None and length_ms is not None:
+        end_ms = start_ms + length_ms
+    return start_ms, end_ms
 
 
 def _ms(members: Mapping[str, Any], keys: Sequence[str], unit_ms: int = _SECOND_MS) -> int | None:
-    try:
-        return round(unit_ms * float(_member_as_str(members, keys).removesuffix("s")))  # Google writes "1.5s"
-    except (ValueError, OverflowError):
-        return None
+    return parse_ms(_member_as_str(members, keys).removesuffix("s"), unit_ms)  # Google writes "1.5s"
 
 
 def _member_as_str(members: Mapping[str, Any], keys: Sequence[str]) -> str:
