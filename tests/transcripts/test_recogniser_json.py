@@ -421,6 +421,19 @@ def test_of_an_unknown_shape_its_lists_of_words_are_read(value: object) -> None:
     assert written(source, ["So", "what?", "Yes."]) == new
 
 
+def test_a_list_of_texts_is_read_beside_names_that_are_none() -> None:
+    """As Label Studio has what a person wrote, and Telegram a message with a link."""
+    source = json.dumps([
+        {"from_name": "transcription", "type": "textarea", "value": {"start": 0.5, "end": 2.5, "text": ["so what"]}},
+        {"from_name": "labels", "type": "labels", "value": {"start": 0.5, "end": 2.5, "labels": ["Ann"]}},
+    ])  # fmt: skip
+    assert said(source) == ["so what"]
+    assert written(source, ["So", "what?"]) == source.replace("so what", "So what?")
+    assert converted(source, "json", WriterConfig("srt")) == "1\n00:00:00,500 --> 00:00:02,500\nso what\n\n"
+    link = {"type": "link", "text": "a.org"}
+    assert said(json.dumps([{"text": ["so what ", link, " we know"]}, {"text": "yes"}])) == ["so what we know yes"]
+
+
 def test_a_long_list_of_words_has_few_that_differ() -> None:
     words = [word * n for n in range(1, 20) for word in ("so", "what", "yes")] * 9
     assert said(json.dumps([{"t": word, "kind": "word"} for word in words])) == [" ".join(words)]

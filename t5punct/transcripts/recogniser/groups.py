@@ -176,8 +176,10 @@ def _walk_list(elements: Sequence[Any], context: _Context, *, any_key: bool) -> 
         path = (*context.path, number)
         cue = replace(context.cue, stream=str(number)) if are_channels else context.cue
         inside = replace(context, path=path, group=f"{context.group}[]", item=path, cue=cue)
-        if any_key and type(element) is str:  # a `Number` is a subclass
-            yield Place(path, element, inside.group, cue)
+        if type(element) is str and (any_key or context.path[-1] in _TEXT_KEYS):  # a `Number` is a subclass
+            start_ms, end_ms = _times(context.outer)
+            group = inside.group if any_key else context.group  # Telegram's texts are strings or lists
+            yield Place(path, element, group, replace(cue, start_ms=start_ms, end_ms=end_ms))
         yield from _walk(element, inside, any_key=any_key)
 
 
@@ -210,7 +212,7 @@ def _walk_object(members: Mapping[str, Any], context: _Context, *, any_key: bool
         elif isinstance(member, list | dict):
             if key == "words" and not any(text in members for text in _TEXT_KEYS):
                 group += "'"  # a group apart from the lists beside a text: Google's last list repeats all words
-            outer = members if key in _PART_LISTS else {}
+            outer = members if key in (*_PART_LISTS, *_TEXT_KEYS) else {}
             yield from _walk(member, _Context(path, group, cue, outer=outer), any_key=any_key)
 
 
