@@ -116,6 +116,7 @@ _FEWEST_COUNTED = 3  # lines are counted: two, `1 thing` and `2 things`, may be 
 # NIST's STM: file, channel, speaker, begin, end, and maybe labels
 _STM = re.compile(r"\S+\s+\S+\s+(\S+)\s+(?P<start>\d+(?:\.\d+)?)\s+(?P<end>\d+(?:\.\d+)?)\s+(?:<[^<>\s]*>\s*)?")
 _STM_COMMENT = ";;"
+_STM_UNSCORED = "ignore_time_segment_in_scoring"  # in the place of words
 OPENING_CHARS = 300  # of a line, in which its head stands
 # `_CLAUSE_WORDS` show that words before a colon are no label: `the question is this:`.  Some small words stand in names
 _IN_NAMES = (
@@ -184,7 +185,8 @@ class Heads:
         """Return a line's id, number, time or bullet, without the label behind it."""
         if self.is_stm:
             match = _STM.match(line)
-            return Head(match.end(), match[1]) if match else Head(len(line))  # all of a comment is no speech
+            has_speech = match and line[match.end() :].strip().lower() != _STM_UNSCORED  # a comment has none, either
+            return Head(match.end(), match[1]) if match and has_speech else Head(len(line))
         if self.has_ids:
             match = _ID.match(line)
             if match:

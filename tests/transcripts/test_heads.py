@@ -35,7 +35,8 @@ HEADS = {  # files whose lines open with what nobody says, and what is said
     "LibriSpeech": ("1089-134686-0000 so what\n1089-134686-0001 yes\n1089-134691-0000 we\n", ["so what yes", "we"]),
     "Kaldi": ("sp01_utt1\tso what\nsp01_utt2\tyes\nsp02_utt1\twe know\n", ["so what yes", "we know"]),
     "STM": (
-        ";; by hand\ntalk 1 ann 0.00 1.50 <o,f0,female> so what\ntalk 1 tom 1.50 2.25 <o,f0,male> yes\n",
+        ";; by hand\ntalk 1 ann 0.00 1.50 <o,f0,female> so what\ntalk 1 tom 1.50 2.25 <o,f0,male> yes\n"
+        "talk 1 inter_segment_gap 2.25 3.00 <o,,unknown> ignore_time_segment_in_scoring\n",
         ["so what", "yes"],
     ),
     "an editing program": (
