@@ -95,9 +95,10 @@ _UNMARKED_LABEL = re.compile(
 )
 # `0:03 - Jane Doe` or `[00:03] Jane Doe`, on a line of its own above what she says
 _TIMED_NAME = re.compile(
-    rf"\s*(?P<time>@?(?:{BRACKETED}|{TIME})(?:\s*[-–—|])?\s+)?"
+    rf"\s*(?P<time>@?(?:{BRACKETED}|{_SPAN}|{TIME})(?:\s*[-–—|])?\s+)?"
     r"(?P<name>[^\W\d_][\w.'’-]*(?:\ [\w.'’()&-]+){0,4})(?=\s*$)\s*"
 )
+_SPAN_LINE = re.compile(rf"\s*{_SPAN}\s*")
 _CAPITALISED = re.compile(rf"{_NAME}(?:\ \([^()]+\))?")
 # a time with hours or a date, or two times: nobody says it; some lists have a number before it
 _SURE_TIME = re.compile(rf"\s*(?:\d{{1,6}}\s+)?(?:{_SPAN}|(?={_WITH_HOURS}|{_DATE}){TIME})(?:\s+[-–—|])?(?=\s)\s*")
@@ -265,13 +266,20 @@ def label_of(text: str, known: Container[str] = ()) -> re.Match[str] | None:
     return match if match and match["name"] in known else None
 
 
-def _names_behind_times(lines: Sequence[str]) -> frozenset[str]:
+def _names_behind_times(lines: Iterable[str]) -> frozenset[str]:
     """Return the names in lines such as `0:03 - Jane Doe`, if all lines with a time are such, and speech follows each.
 
     The names have capitals or come back; a caption, `0:03 so what`, mostly has a line with the next time behind it.
+    Premiere has a name in the line below two times.
     """
-    matches = [_TIMED_NAME.match(line) for line in lines]
-    has_time = [re.match(rf"\s*@?(?:{BRACKETED}|{TIME})", line) is not None for line in lines]
+    joined = list[str]()  # two times, and the line below them
+    for line in lines:
+        if joined and _SPAN_LINE.fullmatch(joined[-1]):
+            joined[-1] = f"{joined[-1].rstrip()} {line}"
+        else:
+            joined.append(line)
+    matches = [_TIMED_NAME.match(line) for line in joined]
+    has_time = [re.match(rf"\s*@?(?:{BRACKETED}|{TIME})", line) is not None for line in joined]
     names = [match["name"] for match in matches if match and match["time"]]
     are_followed = not any(before and after for before, after in pairwise(has_time))
     counts = Counter(names)

@@ -43,6 +43,10 @@ HEADS = {  # files whose lines open with what nobody says, and what is said
         "00:00:01;12 - 00:00:04;02\nSpeaker 1\nso what\n\n00:00:04;10 - 00:00:06;20\nSpeaker 2\nyes\n",
         ["so what", "yes"],
     ),
+    "an editing program that knows names": (
+        "00:00:01:12 - 00:00:04:02\nAnn Lee\nso what\n\n00:00:04:10 - 00:00:06:20\nUnknown\nyes\n", ["so what", "yes"]),
+    "captions of an editing program": (
+        "00:00:01:12 - 00:00:04:02\nYes\n\n00:00:04:10 - 00:00:06:20\nOkay\n", ["Yes Okay"]),
     "times before lines": ("0:01 so what\n0:05 at 10:30 we\n0:09 know\n", ["so what at 10:30 we know"]),
     "a time that is said": ("10:30 is when\nwe meet\nor not\n", ["10:30 is when we meet or not"]),
     "Zoom's captions": ("[Ann Lee] 10:02:11\nso what\n\n[Tom] 10:02:15\nyes\n", ["so what", "yes"]),
