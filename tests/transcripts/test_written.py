@@ -54,6 +54,8 @@ NAMED = TWO_SPEAKERS.replace('50 of", "speaker": "A0"', '50 of", "speaker": "Ann
     ("vtt", VOICES + NESTED, "text", False,
      "Ann: so\nTom: what.\nAnn: we\nTom: yes,\nAnn: it is fine\nTom: no\n"),
     ("vtt", VOICES + NESTED, None, False, VOICES + NESTED),
+    ("vtt", VOICES.replace("<v Ann>", "<v Ann O&apos;Neil>"), "srt", False,
+     "1\n00:00:01,000 --> 00:00:02,000\nAnn O'Neil: so\nTom: what.\n\n"),
     ("vtt", FIRST_TEAMS, "text", False, "Ann Lee: so what we know.\nTom: yes\n"),
     ("vtt", FIRST_TEAMS, None, False, FIRST_TEAMS),
     ("json", DIARISED, "text", False, "SPEAKER_00: so what.\nSPEAKER_01: yes\n"),
