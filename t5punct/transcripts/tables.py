@@ -248,8 +248,8 @@ def _find_columns(rows: Sequence[Sequence[str]]) -> _Columns:
     segments (`0.5 2.5 so what`).
     """
     word_rows = [row for row in rows if not any(map(_is_marks, row))]  # a row of a mark may have fewer cells
-    # `Start Time`, `end_time` and `Speaker Name` are `start`, `end` and `speaker`
-    header = [re.sub(r"[ _](?:time|name)$", "", name.lower()) for name in rows[0]] if rows else []
+    # `Start Time`, `endTime` and `speaker_name` are `start`, `end` and `speaker`
+    header = [re.sub(r"[ _]?(?:time|name)$", "", name.lower()) for name in rows[0]] if rows else []
     text_name = next((name for name in _TEXT_NAMES if name in header), None)
     if text_name is not None:
         # R writes a column of row names, for which its header has no name

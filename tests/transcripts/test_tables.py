@@ -113,6 +113,9 @@ def test_segments_have_times_and_who_speaks(rows: list[str], times: list[str], n
     first, second = times
     assert converted(source, name, WriterConfig("srt")) == (f"1\n{first}\nann: so what\n\n2\n{second}\ntom: yes\n\n")
     assert converted(source, name, WriterConfig("text")) == "ann: so what\ntom: yes\n"
+    for header in ("Start Time,End Time,Speaker Name,Text", "startTime,endTime,speakerName,sentence"):
+        renamed = "\n".join([header.replace(",", delimiter), *source.splitlines()[1:], ""])
+        assert converted(renamed, name, WriterConfig("srt")) == converted(source, name, WriterConfig("srt"))
 
 
 def test_a_word_without_a_time_has_one_between_its_neighbours_in_a_ctm() -> None:
