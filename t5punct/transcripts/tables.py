@@ -49,8 +49,8 @@ _SEGMENT_NAMES = (  # of columns of segments
 )  # fmt: skip
 # columns of words, the best first: `sentence` beside `word` is a number
 _TEXT_NAMES = ("text", "word", "token", *_SEGMENT_NAMES[1:])
-_OPENING_QUOTE = re.compile(r'(?:^|[,;])\s*"')
-_TEXT_BEHIND_QUOTE = re.compile(r'(?:^|[,;])\s*+"(?:[^"]|"")*+"(?!\s*+(?:[,;]|$))')  # that closes a cell
+_OPENING_QUOTE = re.compile(r'(?:^|[,;|])\s*"')
+_TEXT_BEHIND_QUOTE = re.compile(r'(?:^|[,;|])\s*+"(?:[^"]|"")*+"(?!\s*+(?:[,;|]|$))')  # that closes a cell
 _CTM_FIELDS = 5  # file, channel, start, duration, word; a confidence may follow
 _FEWEST_ROWS = 2  # fewer lines are not taken for a CTM
 _CLOCK = re.compile(r"(?:(\d{1,9}):)?(\d{1,2}):(\d\d(?:\.\d{1,9})?)")  # `00:01`, `1:02:03.5`
@@ -173,11 +173,11 @@ class CellEdge(Kept):
 
 
 def read_csv(lines: Iterable[str], alphabet: Alphabet | None = None) -> Iterator[Item]:
-    """Read a table as `read_table` does, with values that are separated by commas or semicolons."""
+    """Read a table as `read_table` does, with values that are separated by commas, semicolons or bars."""
     lines = [*_whole_rows(lines)]
-    delimiter = ";" if lines and lines[0].count(";") > lines[0].count(",") else ","
+    delimiter = max(",;|", key=lines[0].count) if lines else ","
     # a cell: in quotes, where "" is a quote, or up to the next delimiter; it may be empty
-    cell = re.compile(rf'(?:^|(?<={delimiter}))(?:"(?:[^"]|"")*"|[^"{delimiter}\r\n][^{delimiter}\r\n]*|)')
+    cell = re.compile(rf'(?:^|(?<=[{delimiter}]))(?:"(?:[^"]|"")*"|[^"{delimiter}\r\n][^{delimiter}\r\n]*|)')
     cells = [(line, [*cell.finditer(line.rstrip("\r\n"))]) for line in lines]
     return _items_of_rows(_rows(cells, delimiter), alphabet)
 
