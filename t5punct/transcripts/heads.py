@@ -43,7 +43,7 @@ _CAPITAL = "[" + "".join(char for char in map(chr, range(0x530)) if char.isupper
 _LOUD = rf"{_CAPITAL}[{_CAPITAL[1:-1]} .,'’-]{{1,40}}"
 _SOUND = rf"(?-i:\({_LOUD}\)|\[{_LOUD}\])\s+(?=[^\W\d_])"  # `(DOOR SLAMS) `
 _EMOJI = r"[\U0001f000-\U0001faff][^\w\s:]{0,8}\s?"
-_LEAD = rf"[\s\u200e]*(?:(?:{BRACKETED})\s*)?(?:{_SOUND}|{_EMOJI})?"  # may stand before a label
+_LEAD = rf"[\s\u200e]*(?:\*{{0,2}}(?:{BRACKETED})\s*)?(?:{_SOUND}|{_EMOJI})?"  # may stand before a label
 _NAME = rf"(?-i:{_CAPITAL}[\w.'’-]*(?:\ (?:{_CAPITAL}[\w.'’-]*|\d{{1,3}}|&|and|of|de|del|der|di|van|von)){{0,3}})"
 _COLON = r"[ \u00a0\u202f]?:(?=\s|$)"  # behind a name; in French a space stands before it
 _BEGINS, _ENDS = r"[\[({<«\"“*_@#~+]{0,2}\u202f?", r"[\])}>»\"”*_]{0,2}"  # around a name: [Maria], **Maria**, @maria
@@ -59,7 +59,8 @@ _SURE_LABEL = re.compile(  # at the start of a line
       | (?-i:From)\s(?:\s[^:\n]{{1,40}}?|{_NAME})\ :(?=\s)            # From  Jane Doe : as Zoom had it
       | (?:speaker|spk)[ _]?\d{{1,3}}(?=\s*$)                         # Speaker 1, on a line of its own
       | (?-i:[A-Z][A-Z0-9.&#'’ -]{{0,30}}){_COLON}                    # THE MAN IN THE RED COAT:
-      | (?=[^:\n]{{1,44}}:){_NAME}(?:\ \([^():]{{1,12}}\))?{_COLON}    # Jane Doe: or DR. SMITH (V.O.):
+      | (?=[^:\n]{{1,44}}:){_NAME}(?:\ \([^():]{{1,12}}\)|\ \[[^\[\]:]{{1,30}}\])?{_COLON}
+            # Jane Doe:, DR. SMITH (V.O.): or MAN [over radio]:
       | (?=[^:\n]{{1,44}}:)\*{{0,2}}{_NAME}\*{{0,2}}(?:,(?=\ \[{_DAY}))?\ {{1,2}}(?:{BRACKETED})
             (?::(?=\s|$)|(?=\s*$))  # Jane Doe (00:03): or **Jane** [00:03], or Telegram's Jane Doe, [1/2/2024 10:31]
       | (?=[^:\n]{{1,44}}:)[^\W\d_][\w.'’-]*(?:\ [\w.'’-]+){{0,4}}(?:\s{{2,}}|\ \|\ ){TIME}(?=\s*$)  # jane doe  0:03

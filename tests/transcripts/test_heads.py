@@ -43,6 +43,9 @@ HEADS = {  # files whose lines open with what nobody says, and what is said
         "00:00:01;12 - 00:00:04;02\nSpeaker 1\nso what\n\n00:00:04;10 - 00:00:06;20\nSpeaker 2\nyes\n",
         ["so what", "yes"],
     ),
+    "Markdown's stars around times and names": (
+        "**[00:03] Ann:** so what\n**[00:05] Tom Lee:** yes\n", ["so what", "yes"]),
+    "how a voice sounds": ("so\nMAN [over radio]: what\nyes\nTom Fox [on phone]: we\n", ["so", "what yes", "we"]),
     "an editing program that knows names": (
         "00:00:01:12 - 00:00:04:02\nAnn Lee\nso what\n\n00:00:04:10 - 00:00:06:20\nUnknown\nyes\n", ["so what", "yes"]),
     "captions of an editing program": (
