@@ -67,7 +67,7 @@ class TableRow:
 
     begin, end: where its words stand in the line.  cue: number, times and speaker.  is_segment: has words; else it is
     one word.  source: recording and channel of a CTM; no sentence goes on from one to another.  delimiter: of a csv's
-    cell without quotes.  markup: the pattern of quotes in a csv's quoted cell.
+    cell without quotes.  markup: the pattern of quotes in a quoted cell.
     """
 
     line: str
@@ -306,7 +306,7 @@ def _rows(lines: Sequence[tuple[str, Sequence[re.Match[str]]]], delimiter: str =
         cell = cells[columns.text]
         quoted = _QUOTED.fullmatch(line, *cell.span())
         begin, end = quoted.span(1) if quoted else cell.span()
-        markup = DOUBLED_QUOTES if quoted and delimiter else None
+        markup = DOUBLED_QUOTES if quoted else None
         is_segment = columns.is_segment or bool(delimiter)
         yield TableRow(line, begin, end, cue, is_segment, delimiter="" if quoted else delimiter, markup=markup)
 

@@ -98,6 +98,7 @@ def test_a_quote_of_a_csv_that_is_not_closed_is_refused_and_cells_become_other_f
     source = json.dumps({"words": [{"word": "so,", "start": 1, "end": 2}, {"word": "what", "start": 2, "end": 3}]})
     quoted = 'start,end,text\n1.0,2.0,"so ""what"" it"\n'
     assert converted(quoted, "csv", WriterConfig("text")) == 'so "what" it\n'
+    assert converted(quoted.replace(",", "\t"), "tsv", WriterConfig("text")) == 'so "what" it\n'  # Excel's
     assert converted(quoted, "csv", WriterConfig("csv")).splitlines()[2] == '"""what""",,'
     assert converted(quoted, "csv", WriterConfig()) == quoted
     assert converted(source, "json", WriterConfig("csv")) == 'word,start,end\n"so,",1.000,2.000\nwhat,2.000,3.000\n'
