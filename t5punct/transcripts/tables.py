@@ -391,7 +391,7 @@ def _is_marks(text: str, alphabet: Alphabet = ALL_MARKS) -> bool:
     return bool(text) and not text.strip(alphabet.characters)
 
 
-def parse_ms(text: str, unit_ms: int = _SECOND_MS) -> int | None:
+def parse_ms(text: str, unit_ms: float = _SECOND_MS) -> int | None:
     """Parse a time: a number of units, or a clock's (`01:02.5`); None: it is neither.  A comma may be the point."""
     text = text.replace(",", ".")
     clock = _CLOCK.fullmatch(text)

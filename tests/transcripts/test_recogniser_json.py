@@ -223,6 +223,11 @@ def test_json_of_something_else_or_nested_deeper_than_any_recogniser_nests_is_re
     # durations in the place of ends, as youtube-transcript-api has them (a caption stays while the next one is spoken)
     ('[{"text": "so", "start": 0.5, "duration": 2.5}, {"text": "we know", "start": 2.0, "duration": 1.5}]',
      [("so", 500, 2000), ("we", 2000, None), ("know", None, 3500)]),
+    # ticks of 100 ns, of Azure's batches and SDK; events of AWS's streams
+    ('{"recognizedPhrases": [{"offsetInTicks": 1000000.0, "durationInTicks": 9000000.0, "nBest": [{"words": [{"word": '
+     '"so", "offset": "PT0.1S", "offsetInTicks": 1000000.0, "durationInTicks": 2500000.0}]}]}]}', [("so", 100, 350)]),
+    ('{"NBest": [{"Words": [{"word": "so", "Offset": 1000000, "Duration": 2500000}]}]}', [("so", 100, 350)]),
+    ('{"Items": [{"Content": "so", "StartTime": 0.5, "EndTime": 0.75}]}', [("so", 500, 750)]),
     # clocks, of Zoom's timelines and of Teams
     ('{"timeline": [{"text": "so we", "start_time": "00:00:16.240", "end_time": "01:00:17.500"}]}',
      [("so", 16_240, None), ("we", None, 3_617_500)]),

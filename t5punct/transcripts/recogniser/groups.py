@@ -29,8 +29,8 @@ _CAPTION = "utf8"  # the key of a caption in YouTube's json3
 _TEXT_KEYS = ("text", "transcript", "pred_text", "transcription", "sentence", _CAPTION)
 _TIMED_TEXT = "body"  # of Podcasting 2.0, which holds words if its object has times
 _WORD_KEYS = ("punctuated_word", "word", "content", "Content")  # mostly of one word; an object's first one counts
-_START_KEYS = ("start", "start_time", "startTime", "startOffset", "ts", "start_timestamp")
-_END_KEYS = ("end", "end_time", "endTime", "endOffset", "end_ts", "end_timestamp")
+_START_KEYS = ("start", "start_time", "startTime", "startOffset", "ts", "start_timestamp", "StartTime")
+_END_KEYS = ("end", "end_time", "endTime", "endOffset", "end_ts", "end_timestamp", "EndTime")
 _DURATION = "duration"  # beside a start, in the place of an end
 _SPEAKER_KEYS = (  # a name before a number
     "speaker_name", "speakerName", "speakerDisplayName", "speaker", "speaker_label", "speakerLabel", "speaker_id",
@@ -53,7 +53,7 @@ _MOST_KINDS = 50  # different strings of a list that names kinds or speakers
 _SPEECH_KEYS = ("text", "transcript", "segments", "words", "results", "transcription", "utterances", "channels")
 Path = tuple[Any, ...]  # keys and indices that lead to a value; the first is the number of the json text
 _CONTROL_TOKEN = re.compile(r"\[_\w+\]")  # of whisper.cpp: `[_BEG_]`, which nobody says
-_SECOND_MS, _LONG_WORD_MS = 1000, 10_000
+_SECOND_MS, _LONG_WORD_MS, _TICK_MS = 1000, 10_000, 1e-4
 _QUOTES = "".join(char for char in OPENERS + CLOSERS if char not in APOSTROPHES)  # apostrophes stand inside words, too
 _ORDERS = ((), ("stream", "start_ms"), ("stream",), ("start_ms",))  # fields of `Cue` by which words may be sorted
 
@@ -232,6 +232,9 @@ def _times(members: Mapping[str, Any]) -> tuple[int | None, int | None]:
         offset_ms = _ms(members, ("tOffsetMs",), unit_ms=1) or 0
         duration_ms = _ms(members, ("dDurationMs", "durationMilliseconds"), unit_ms=1) or 0
         return event_ms + offset_ms, event_ms + duration_ms
+    phrase_ms = _ms(members, ("offsetInTicks", "Offset"), unit_ms=_TICK_MS)  # Azure's batches and SDK
+    if phrase_ms is not None:
+        return phrase_ms, phrase_ms + (_ms(members, ("durationInTicks", "Duration"), unit_ms=_TICK_MS) or 0)
     start_ms = _ms(members, ("start_ms", "startMs", "BeginOffsetMillis"), unit_ms=1)
     if start_ms is not None:
         return start_ms, _ms(members, ("end_ms", "endMs", "EndOffsetMillis"), unit_ms=1)
@@ -249,7 +252,7 @@ def _times(members: Mapping[str, Any]) -> tuple[int | None, int | None]:
     return start_ms, end_ms
 
 
-def _ms(members: Mapping[str, Any], keys: Sequence[str], unit_ms: int = _SECOND_MS) -> int | None:
+def _ms(members: Mapping[str, Any], keys: Sequence[str], unit_ms: float = _SECOND_MS) -> int | None:
     return parse_ms(_member_as_str(members, keys).removesuffix("s"), unit_ms)  # Google writes "1.5s"
 
 
