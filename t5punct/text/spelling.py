@@ -72,6 +72,7 @@ EMOTICON_IN_MARKS = r"[:;]['’]?[)\]}]+"  # emoticons that could be taken for a
 _EMOTICON = re.compile(
     rf"[>Oo]?(?:[:;=]['’^-]?(?:[()\[\]{{}}|/\\*@$<>3]+|[DPpOoSsXxCc])|{EMOTICON_IN_MARKS})|[xX]D+|B-?\)+"
 )
+_SHORTCODE = re.compile(r"(?::[\w+-]+:)+")
 # Hungarian and Polish nouns without their endings: `a 3. emeleten`, `na 3. piętrze`
 _COUNTED_NOUNS = (
     "emelet", "század", "kerület", "osztály", "fejezet", "oldal", "bekezdés", "évfolyam", "évad", "évforduló",
@@ -111,7 +112,7 @@ def keeps_letters(word: str) -> bool:
 
     Such words are addresses, paths, code, emoticons, very long words, and `U.S.` or `C++` in capitals.
     """
-    if len(word) > LONGEST_WORD or is_emoticon(word) or is_drive(word):
+    if len(word) > LONGEST_WORD or is_emoticon(word) or is_drive(word) or is_shortcode(word):
         return True
     has_capitals = word != word.lower()
     if is_initialism(word) and _POSSESSIVE.sub("", word).isupper():
@@ -224,7 +225,7 @@ def _bare(word: str) -> str:
 
 def is_spoken(word: str) -> bool:
     """Return whether a word has letters or digits.  A dash, an emoji or `:D` has none, and cannot begin a sentence."""
-    return any(char.isalnum() for char in word) and not is_emoticon(word)
+    return any(char.isalnum() for char in word) and not is_emoticon(word) and not is_shortcode(word)
 
 
 def is_drive(word: str) -> bool:
@@ -245,6 +246,11 @@ def has_path(word: str) -> bool:
 def is_emoticon(word: str) -> bool:
     """Return whether a word is an emoticon, a face made of characters."""
     return _EMOTICON.fullmatch(word) is not None
+
+
+def is_shortcode(word: str) -> bool:
+    """Return whether a word is the name of an emoji, as chats and Markdown have it: `:tada:`."""
+    return _SHORTCODE.fullmatch(word) is not None
 
 
 def is_first_person(word: str) -> bool:

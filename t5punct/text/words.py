@@ -30,6 +30,7 @@ from .spelling import (
     is_lower_abbreviation,
     is_of_phrase,
     is_ordinal,
+    is_shortcode,
     may_be_initial,
     owns_full_stop,
 )
@@ -131,7 +132,7 @@ class Word:
     def takes_marks(self) -> bool:
         """Whether marks may follow: not behind a mark of the text that the model does not know (`你好。`)."""
         bare = _FACE.sub("", self.text[: self.n_stem]).rstrip(CLOSERS)
-        return self.has_slot and not bare.endswith(_STANDING)
+        return self.has_slot and (is_shortcode(bare) or not bare.endswith(_STANDING))
 
     def with_opening(self, opening: str) -> Word:
         """Return the word with this opening mark, or none, before its core; pure punctuation stays as it is."""
@@ -360,7 +361,7 @@ def _unit_pattern(alphabet: Alphabet) -> re.Pattern[str]:
 
 
 def _marks_begin(piece: str, alphabet: Alphabet) -> int:
-    """Return where marks and closing quotes begin; not at a mark that is part of `http://a.b?`, `C:` or `&amp;`."""
+    """Return where marks and closing quotes begin; not at a mark of `http://a.b?`, `C:`, `:tada:` or `&amp;` itself."""
     characters = alphabet.characters.replace(DASH, "") + CLOSERS
     has_dash = DASH in alphabet.marks
     start = len(piece)
@@ -377,7 +378,7 @@ def _marks_begin(piece: str, alphabet: Alphabet) -> int:
     begun = piece[:start].lstrip(OPENERS)
     is_owned = (
         (piece.find("?") == start and has_path(begun))
-        or (piece.startswith(":", start) and is_drive(begun + ":"))
+        or (piece.startswith(":", start) and (is_drive(begun + ":") or is_shortcode(begun + ":")))
         or (piece.startswith(";", start) and ends_in_entity(begun + ";"))
     )
     return start + 1 if is_owned else start  # the first mark is the word's own

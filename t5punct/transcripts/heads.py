@@ -43,7 +43,7 @@ _CAPITAL = "[" + "".join(char for char in map(chr, range(0x530)) if char.isupper
 _LOUD = rf"{_CAPITAL}[{_CAPITAL[1:-1]} .,'’-]{{1,40}}"
 _SOUND = rf"(?-i:\({_LOUD}\)|\[{_LOUD}\])\s+(?=[^\W\d_])"  # `(DOOR SLAMS) `
 _EMOJI = r"[\U0001f000-\U0001faff][^\w\s:]{0,8}\s?"
-_LEAD = rf"[\s\u200e]*(?:(?:{BRACKETED})\s*)?(?:{_SOUND}|{_EMOJI})?"  # may stand before a label
+_LEAD = rf"[\s\u200e]*(?:\*{{0,2}}(?:{BRACKETED})\s*)?(?:{_SOUND}|{_EMOJI})?"  # may stand before a label
 _NAME = rf"(?-i:{_CAPITAL}[\w.'’-]*(?:\ (?:{_CAPITAL}[\w.'’-]*|\d{{1,3}}|&|and|of|de|del|der|di|van|von)){{0,3}})"
 _COLON = r"[ \u00a0\u202f]?:(?=\s|$)"  # behind a name; in French a space stands before it
 _BEGINS, _ENDS = r"[\[({<«\"“*_@#~+]{0,2}\u202f?", r"[\])}>»\"”*_]{0,2}"  # around a name: [Maria], **Maria**, @maria
@@ -59,7 +59,8 @@ _SURE_LABEL = re.compile(  # at the start of a line
       | (?-i:From)\s(?:\s[^:\n]{{1,40}}?|{_NAME})\ :(?=\s)            # From  Jane Doe : as Zoom had it
       | (?:speaker|spk)[ _]?\d{{1,3}}(?=\s*$)                         # Speaker 1, on a line of its own
       | (?-i:[A-Z][A-Z0-9.&#'’ -]{{0,30}}){_COLON}                    # THE MAN IN THE RED COAT:
-      | (?=[^:\n]{{1,44}}:){_NAME}(?:\ \([^():]{{1,12}}\))?{_COLON}    # Jane Doe: or DR. SMITH (V.O.):
+      | (?=[^:\n]{{1,44}}:){_NAME}(?:\ \([^():]{{1,12}}\)|\ \[[^\[\]:]{{1,30}}\])?{_COLON}
+            # Jane Doe:, DR. SMITH (V.O.): or MAN [over radio]:
       | (?=[^:\n]{{1,44}}:)\*{{0,2}}{_NAME}\*{{0,2}}(?:,(?=\ \[{_DAY}))?\ {{1,2}}(?:{BRACKETED})
             (?::(?=\s|$)|(?=\s*$))  # Jane Doe (00:03): or **Jane** [00:03], or Telegram's Jane Doe, [1/2/2024 10:31]
       | (?=[^:\n]{{1,44}}:)[^\W\d_][\w.'’-]*(?:\ [\w.'’-]+){{0,4}}(?:\s{{2,}}|\ \|\ ){TIME}(?=\s*$)  # jane doe  0:03
@@ -95,9 +96,10 @@ _UNMARKED_LABEL = re.compile(
 )
 # `0:03 - Jane Doe` or `[00:03] Jane Doe`, on a line of its own above what she says
 _TIMED_NAME = re.compile(
-    rf"\s*(?P<time>@?(?:{BRACKETED}|{TIME})(?:\s*[-–—|])?\s+)?"
+    rf"\s*(?P<time>@?(?:{BRACKETED}|{_SPAN}|{TIME})(?:\s*[-–—|])?\s+)?"
     r"(?P<name>[^\W\d_][\w.'’-]*(?:\ [\w.'’()&-]+){0,4})(?=\s*$)\s*"
 )
+_SPAN_LINE = re.compile(rf"\s*{_SPAN}\s*")
 _CAPITALISED = re.compile(rf"{_NAME}(?:\ \([^()]+\))?")
 # a time with hours or a date, or two times: nobody says it; some lists have a number before it
 _SURE_TIME = re.compile(rf"\s*(?:\d{{1,6}}\s+)?(?:{_SPAN}|(?={_WITH_HOURS}|{_DATE}){TIME})(?:\s+[-–—|])?(?=\s)\s*")
@@ -116,6 +118,7 @@ _FEWEST_COUNTED = 3  # lines are counted: two, `1 thing` and `2 things`, may be 
 # NIST's STM: file, channel, speaker, begin, end, and maybe labels
 _STM = re.compile(r"\S+\s+\S+\s+(\S+)\s+(?P<start>\d+(?:\.\d+)?)\s+(?P<end>\d+(?:\.\d+)?)\s+(?:<[^<>\s]*>\s*)?")
 _STM_COMMENT = ";;"
+_STM_UNSCORED = "ignore_time_segment_in_scoring"  # in the place of words
 OPENING_CHARS = 300  # of a line, in which its head stands
 # `_CLAUSE_WORDS` show that words before a colon are no label: `the question is this:`.  Some small words stand in names
 _IN_NAMES = (
@@ -184,7 +187,8 @@ class Heads:
         """Return a line's id, number, time or bullet, without the label behind it."""
         if self.is_stm:
             match = _STM.match(line)
-            return Head(match.end(), match[1]) if match else Head(len(line))  # all of a comment is no speech
+            has_speech = match and line[match.end() :].strip().lower() != _STM_UNSCORED  # a comment has none, either
+            return Head(match.end(), match[1]) if match and has_speech else Head(len(line))
         if self.has_ids:
             match = _ID.match(line)
             if match:
@@ -263,13 +267,20 @@ def label_of(text: str, known: Container[str] = ()) -> re.Match[str] | None:
     return match if match and match["name"] in known else None
 
 
-def _names_behind_times(lines: Sequence[str]) -> frozenset[str]:
+def _names_behind_times(lines: Iterable[str]) -> frozenset[str]:
     """Return the names in lines such as `0:03 - Jane Doe`, if all lines with a time are such, and speech follows each.
 
     The names have capitals or come back; a caption, `0:03 so what`, mostly has a line with the next time behind it.
+    Premiere has a name in the line below two times.
     """
-    matches = [_TIMED_NAME.match(line) for line in lines]
-    has_time = [re.match(rf"\s*@?(?:{BRACKETED}|{TIME})", line) is not None for line in lines]
+    joined = list[str]()  # two times, and the line below them
+    for line in lines:
+        if joined and _SPAN_LINE.fullmatch(joined[-1]):
+            joined[-1] = f"{joined[-1].rstrip()} {line}"
+        else:
+            joined.append(line)
+    matches = [_TIMED_NAME.match(line) for line in joined]
+    has_time = [re.match(rf"\s*@?(?:{BRACKETED}|{TIME})", line) is not None for line in joined]
     names = [match["name"] for match in matches if match and match["time"]]
     are_followed = not any(before and after for before, after in pairwise(has_time))
     counts = Counter(names)

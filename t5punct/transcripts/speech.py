@@ -27,7 +27,7 @@ from .items import Cue, Item, Kept, Role, SpokenWord
 from .markup import HTML_BLOCKS, HTML_TAGS, has_html, layout_lines
 
 TAGS = re.compile(r"(?P<tag><[^<>]*>|\{\\[^{}]*\})|(?P<entity>&(?:#\d+|#x[0-9a-fA-F]+|\w+);)")  # of SRT and WebVTT
-DOUBLED_QUOTES = re.compile(r'(?P<tag>(?!))|(?P<entity>"")')  # of a quoted cell in CSV
+DOUBLED_QUOTES = re.compile(r'(?P<tag>(?!))|(?P<entity>"")')  # of a quoted cell in a table
 OVERRIDES = re.compile(r"(?P<tag>\{[^{}]*\})|(?P<entity>(?!))")  # of ASS
 # opens a subtitle's line: another speaker begins
 _DASH = re.compile(r"\s*[-–—]\s+(?=\S)|\s*[-–—](?=[\"“«¿¡]{0,3}[^\W\d_])")

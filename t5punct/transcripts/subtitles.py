@@ -171,7 +171,7 @@ def _split_by_voices(line: str, voices: list[str], speaker: str) -> Iterator[tup
     begin = 0  # of the next piece
     for tag in _VOICE.finditer(line):
         if tag["name"] is not None:
-            voices.append(tag["name"].strip())
+            voices.append(html.unescape(tag["name"]).strip())
             cut = tag.start()  # the tag stands with what its voice says
         else:
             del voices[-1:]

@@ -49,8 +49,8 @@ _SEGMENT_NAMES = (  # of columns of segments
 )  # fmt: skip
 # columns of words, the best first: `sentence` beside `word` is a number
 _TEXT_NAMES = ("text", "word", "token", *_SEGMENT_NAMES[1:])
-_OPENING_QUOTE = re.compile(r'(?:^|[,;])\s*"')
-_TEXT_BEHIND_QUOTE = re.compile(r'(?:^|[,;])\s*+"(?:[^"]|"")*+"(?!\s*+(?:[,;]|$))')  # that closes a cell
+_OPENING_QUOTE = re.compile(r'(?:^|[,;|])\s*"')
+_TEXT_BEHIND_QUOTE = re.compile(r'(?:^|[,;|])\s*+"(?:[^"]|"")*+"(?!\s*+(?:[,;|]|$))')  # that closes a cell
 _CTM_FIELDS = 5  # file, channel, start, duration, word; a confidence may follow
 _FEWEST_ROWS = 2  # fewer lines are not taken for a CTM
 _CLOCK = re.compile(r"(?:(\d{1,9}):)?(\d{1,2}):(\d\d(?:\.\d{1,9})?)")  # `00:01`, `1:02:03.5`
@@ -67,7 +67,7 @@ class TableRow:
 
     begin, end: where its words stand in the line.  cue: number, times and speaker.  is_segment: has words; else it is
     one word.  source: recording and channel of a CTM; no sentence goes on from one to another.  delimiter: of a csv's
-    cell without quotes.  markup: the pattern of quotes in a csv's quoted cell.
+    cell without quotes.  markup: the pattern of quotes in a quoted cell.
     """
 
     line: str
@@ -134,7 +134,7 @@ def are_ctm(lines: Iterable[str]) -> bool:
     rows = [line.split() for line in lines if not line.isspace() and not line.startswith(";;")]
     have_all_fields = all(len(row) in (_CTM_FIELDS, _CTM_FIELDS + 1) for row in rows)
     numbers = chain.from_iterable(row[2:4] + row[_CTM_FIELDS:] for row in rows)  # times and confidences
-    return len(rows) >= _FEWEST_ROWS and have_all_fields and all(_parse_ms(number) is not None for number in numbers)
+    return len(rows) >= _FEWEST_ROWS and have_all_fields and all(parse_ms(number) is not None for number in numbers)
 
 
 def _ctm_row(line: str) -> TableRow | str:
@@ -142,8 +142,8 @@ def _ctm_row(line: str) -> TableRow | str:
     fields = list(_FIELD.finditer(line))
     if line.startswith(";;") or len(fields) < _CTM_FIELDS:
         return line
-    start_ms = _parse_ms(fields[2][0])
-    duration_ms = _parse_ms(fields[3][0])
+    start_ms = parse_ms(fields[2][0])
+    duration_ms = parse_ms(fields[3][0])
     if start_ms is None or duration_ms is None:
         return line
     source = (fields[0][0], fields[1][0])
@@ -175,11 +175,11 @@ class CellEdge(Kept):
 
 
 def read_csv(lines: Iterable[str], alphabet: Alphabet | None = None) -> Iterator[Item]:
-    """Read a table as `read_table` does, with values that are separated by commas or semicolons."""
+    """Read a table as `read_table` does, with values that are separated by commas, semicolons or bars."""
     lines = [*_whole_rows(lines)]
-    delimiter = ";" if lines and lines[0].count(";") > lines[0].count(",") else ","
+    delimiter = max(",;|", key=lines[0].count) if lines else ","
     # a cell: in quotes, where "" is a quote, or up to the next delimiter; it may be empty
-    cell = re.compile(rf'(?:^|(?<={delimiter}))(?:"(?:[^"]|"")*"|[^"{delimiter}\r\n][^{delimiter}\r\n]*|)')
+    cell = re.compile(rf'(?:^|(?<=[{delimiter}]))(?:"(?:[^"]|"")*"|[^"{delimiter}\r\n][^{delimiter}\r\n]*|)')
     cells = [(line, [*cell.finditer(line.rstrip("\r\n"))]) for line in lines]
     return _items_of_rows(_rows(cells, delimiter), alphabet)
 
@@ -251,8 +251,8 @@ def _find_columns(rows: Sequence[Sequence[str]]) -> _Columns:
     segments (`0.5 2.5 so what`).
     """
     word_rows = [row for row in rows if not any(map(_is_marks, row))]  # a row of a mark may have fewer cells
-    # `Start Time`, `end_time` and `Speaker Name` are `start`, `end` and `speaker`
-    header = [re.sub(r"[ _](?:time|name)$", "", name.lower()) for name in rows[0]] if rows else []
+    # `Start Time`, `endTime` and `speaker_name` are `start`, `end` and `speaker`
+    header = [re.sub(r"[ _]?(?:time|name)$", "", name.lower()) for name in rows[0]] if rows else []
     text_name = next((name for name in _TEXT_NAMES if name in header), None)
     if text_name is not None:
         # R writes a column of row names, for which its header has no name
@@ -270,7 +270,7 @@ def _find_columns(rows: Sequence[Sequence[str]]) -> _Columns:
     with_text = list[int]()  # the columns that hold more than numbers
     for column in range(n_columns):
         filled = [row[column] for row in rows if column < len(row) and row[column].lower() not in _BLANK]
-        if any(_parse_ms(_without_marks(cell)) is None for cell in filled if not _is_marks(cell)):
+        if any(parse_ms(_without_marks(cell)) is None for cell in filled if not _is_marks(cell)):
             with_text.append(column)
     cells = [_without_marks(row[0]) for row in rows if not _is_marks(row[0])]
     times = cells[1:] or cells  # the first cell may be a header
@@ -303,13 +303,13 @@ def _rows(lines: Sequence[tuple[str, Sequence[re.Match[str]]]], delimiter: str =
             yield line
             continue
         row = [*map(_plain, cells)]
-        start_ms = _parse_ms(_cell_of(row, columns.start), columns.unit_ms)
-        end_ms = _parse_ms(_cell_of(row, columns.end), columns.unit_ms)
+        start_ms = parse_ms(_cell_of(row, columns.start), columns.unit_ms)
+        end_ms = parse_ms(_cell_of(row, columns.end), columns.unit_ms)
         cue = Cue(number, start_ms, end_ms, _cell_of(row, columns.speaker))
         cell = cells[columns.text]
         quoted = _QUOTED.fullmatch(line, *cell.span())
         begin, end = quoted.span(1) if quoted else cell.span()
-        markup = DOUBLED_QUOTES if quoted and delimiter else None
+        markup = DOUBLED_QUOTES if quoted else None
         is_segment = columns.is_segment or bool(delimiter)
         yield TableRow(line, begin, end, cue, is_segment, delimiter="" if quoted else delimiter, markup=markup)
 
@@ -395,7 +395,7 @@ def _is_marks(text: str, alphabet: Alphabet = ALL_MARKS) -> bool:
     return bool(text) and not text.strip(alphabet.characters)
 
 
-def _parse_ms(text: str, unit_ms: int = _SECOND_MS) -> int | None:
+def parse_ms(text: str, unit_ms: float = _SECOND_MS) -> int | None:
     """Parse a time: a number of units, or a clock's (`01:02.5`); None: it is neither.  A comma may be the point."""
     text = text.replace(",", ".")
     clock = _CLOCK.fullmatch(text)

@@ -83,6 +83,7 @@ def test_tricky_words_keep_their_spelling_under_every_mark_and_case(text: str) -
     ("thanks:) right?:) yes:). so:D", [("thanks:)", ""), ("right:)", "?"), ("yes:)", "."), ("so:D", "")]),
     ("http://a.b/c? http://a.b. on C:", [("http://a.b/c?", ""), ("http://a.b", "."), ("on", ""), ("C:", "")]),
     ("so .\u200f yes!\ufe0f 👍\ufe0f.", [("so\u200f", "."), ("yes\ufe0f", "!"), ("👍\ufe0f", ".")]),
+    (":tada: (:+1:) :wave::wave:! note:", [(":tada:", ""), ("(:+1:)", ""), (":wave::wave:", "!"), ("note", ":")]),
     ("www.a.b? (t.co/x?) 1.5/2? B)?", [("www.a.b", "?"), ("(t.co/x?)", ""), ("1.5/2", "?"), ("B)", "?")]),
     ("- hi\n- you", [("-", ""), ("hi", ""), ("-", ""), ("you", "")]),  # a dash that opens a line is of that line
     ("", []), (" \t\n", []),
@@ -94,8 +95,13 @@ def test_marks_are_told_from_spelling_as_people_would(text: str, found: list[tup
 def test_a_mark_outside_the_alphabet_is_spelling_and_no_mark_follows_it() -> None:
     text = "wow! no — yes… a--"
     assert joined(text, Alphabet(",?")) == text
-    texts = ("wow!", '"wow!"', "你好。", "so?", "U.S.", "pre-", ":)")
-    assert [text for text in texts if split(text, Alphabet(",.?")).words[0].takes_marks] == ["so?", "U.S.", "pre-"]
+    texts = ("wow!", '"wow!"', "你好。", "so?", "U.S.", "pre-", ":)", ":so:")
+    assert [text for text in texts if split(text, Alphabet(",.?")).words[0].takes_marks] == [
+        "so?",
+        "U.S.",
+        "pre-",
+        ":so:",
+    ]
     assert Word("end.").with_marks("!", alphabet=Alphabet("!")) == "end.!"
 
 
@@ -117,7 +123,7 @@ def test_a_mark_before_a_character_that_nobody_sees_is_seen(char: str) -> None:
 
 
 @pytest.mark.parametrize("text", [
-    *"thanks:) thanks:D :D ;-P http://a.b/c? C: C++ AT&T 20°C (: so:-) XD B) O:) A* www.a.b/c? t.co/x?".split(),
+    *"thanks:) thanks:D :D ;-P http://a.b/c? C: C++ AT&T 20°C (: so:-) XD B) O:) A* www.a.b/c? t.co/x? :tada:".split(),
     *("&amp;", "&#39;", "house&hellip;", "می\u200cروم", "می\u200c", "ക്\u200d", "👨\u200d👩", "❤\ufe0e", "👍\ufe0f"),
 ])  # fmt: skip
 def test_faces_addresses_and_symbols_keep_every_character(text: str) -> None:

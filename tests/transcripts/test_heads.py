@@ -35,13 +35,21 @@ HEADS = {  # files whose lines open with what nobody says, and what is said
     "LibriSpeech": ("1089-134686-0000 so what\n1089-134686-0001 yes\n1089-134691-0000 we\n", ["so what yes", "we"]),
     "Kaldi": ("sp01_utt1\tso what\nsp01_utt2\tyes\nsp02_utt1\twe know\n", ["so what yes", "we know"]),
     "STM": (
-        ";; by hand\ntalk 1 ann 0.00 1.50 <o,f0,female> so what\ntalk 1 tom 1.50 2.25 <o,f0,male> yes\n",
+        ";; by hand\ntalk 1 ann 0.00 1.50 <o,f0,female> so what\ntalk 1 tom 1.50 2.25 <o,f0,male> yes\n"
+        "talk 1 inter_segment_gap 2.25 3.00 <o,,unknown> ignore_time_segment_in_scoring\n",
         ["so what", "yes"],
     ),
     "an editing program": (
         "00:00:01;12 - 00:00:04;02\nSpeaker 1\nso what\n\n00:00:04;10 - 00:00:06;20\nSpeaker 2\nyes\n",
         ["so what", "yes"],
     ),
+    "Markdown's stars around times and names": (
+        "**[00:03] Ann:** so what\n**[00:05] Tom Lee:** yes\n", ["so what", "yes"]),
+    "how a voice sounds": ("so\nMAN [over radio]: what\nyes\nTom Fox [on phone]: we\n", ["so", "what yes", "we"]),
+    "an editing program that knows names": (
+        "00:00:01:12 - 00:00:04:02\nAnn Lee\nso what\n\n00:00:04:10 - 00:00:06:20\nUnknown\nyes\n", ["so what", "yes"]),
+    "captions of an editing program": (
+        "00:00:01:12 - 00:00:04:02\nYes\n\n00:00:04:10 - 00:00:06:20\nOkay\n", ["Yes Okay"]),
     "times before lines": ("0:01 so what\n0:05 at 10:30 we\n0:09 know\n", ["so what at 10:30 we know"]),
     "a time that is said": ("10:30 is when\nwe meet\nor not\n", ["10:30 is when we meet or not"]),
     "Zoom's captions": ("[Ann Lee] 10:02:11\nso what\n\n[Tom] 10:02:15\nyes\n", ["so what", "yes"]),

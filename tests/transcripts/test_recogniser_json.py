@@ -220,6 +220,18 @@ def test_json_of_something_else_or_nested_deeper_than_any_recogniser_nests_is_re
     ('{"Transcript": [{"Content": "so we", "BeginOffsetMillis": 100, "EndOffsetMillis": 900, "Items": [{"Content": '
      '"so", "BeginOffsetMillis": 100, "EndOffsetMillis": 300}, {"Content": "we", "BeginOffsetMillis": 400}]}]}',
      [("so", 100, 300), ("we", 400, None)]),
+    # durations in the place of ends, as youtube-transcript-api has them (a caption stays while the next one is spoken)
+    ('[{"text": "so", "start": 0.5, "duration": 2.5}, {"text": "we know", "start": 2.0, "duration": 1.5}]',
+     [("so", 500, 2000), ("we", 2000, None), ("know", None, 3500)]),
+    # ticks of 100 ns, of Azure's batches and SDK; events of AWS's streams
+    ('{"recognizedPhrases": [{"offsetInTicks": 1000000.0, "durationInTicks": 9000000.0, "nBest": [{"words": [{"word": '
+     '"so", "offset": "PT0.1S", "offsetInTicks": 1000000.0, "durationInTicks": 2500000.0}]}]}]}', [("so", 100, 350)]),
+    ('{"NBest": [{"Words": [{"word": "so", "Offset": 1000000, "Duration": 2500000}]}]}', [("so", 100, 350)]),
+    ('{"Items": [{"Content": "so", "StartTime": 0.5, "EndTime": 0.75}]}', [("so", 500, 750)]),
+    # clocks, of Zoom's timelines and of Teams
+    ('{"timeline": [{"text": "so we", "start_time": "00:00:16.240", "end_time": "01:00:17.500"}]}',
+     [("so", 16_240, None), ("we", None, 3_617_500)]),
+    ('{"entries": [{"text": "so", "startOffset": "00:00:03.2966899", "endOffset": "00:00:04"}]}', [("so", 3297, 4000)]),
     # a word in pieces
     ('{"text": "so 1,000", "words": [{"word": " so", "start": 0, "end": 0.5}, {"word": " 1", "start": 1,'
      ' "end": 1.5}, {"word": ",000", "start": 1.5, "end": 2.5}]}', [("so", 0, 500), ("1,000", 1000, 2500)]),
@@ -412,6 +424,19 @@ def test_of_an_unknown_shape_its_lists_of_words_are_read(value: object) -> None:
     assert " ".join(said(source)) == "so what yes"
     new = source.replace('"so"', '"So"').replace('"what"', '"what?"').replace('"yes"', '"Yes."')
     assert written(source, ["So", "what?", "Yes."]) == new
+
+
+def test_a_list_of_texts_is_read_beside_names_that_are_none() -> None:
+    """As Label Studio has what a person wrote, and Telegram a message with a link."""
+    source = json.dumps([
+        {"from_name": "transcription", "type": "textarea", "value": {"start": 0.5, "end": 2.5, "text": ["so what"]}},
+        {"from_name": "labels", "type": "labels", "value": {"start": 0.5, "end": 2.5, "labels": ["Ann"]}},
+    ])  # fmt: skip
+    assert said(source) == ["so what"]
+    assert written(source, ["So", "what?"]) == source.replace("so what", "So what?")
+    assert converted(source, "json", WriterConfig("srt")) == "1\n00:00:00,500 --> 00:00:02,500\nso what\n\n"
+    link = {"type": "link", "text": "a.org"}
+    assert said(json.dumps([{"text": ["so what ", link, " we know"]}, {"text": "yes"}])) == ["so what we know yes"]
 
 
 def test_a_long_list_of_words_has_few_that_differ() -> None:

@@ -42,6 +42,9 @@ def test_a_table_is_refused_where_it_is_not_clear_which_column_holds_words(text:
     told = f"^columns {columns}: it is not clear which of them holds words; expected a h"
     with pytest.raises(InputError, match=told):
         reading(text, "tsv")
+    if "\t" in text:  # with bars between them, too, as in the tables of LJSpeech
+        with pytest.raises(InputError, match=told):
+            reading(text.replace("\t", "|"), "csv")
 
 
 CTM = "a 1 0 1 so 0.9\na 1 1 0 , 0.5\na 1 1 1 etc\na 1 2 0 . 0.5\na 1 2 0 ?\na 1 3 1 what\n"
@@ -79,6 +82,7 @@ def test_marks_of_all_scripts_have_rows_and_do_not_change_which_column_holds_wor
     ('start,end,text\r\n0,900,"so, what"\r\n', ["So", "what?"], 'start,end,text\r\n0,900,"So what?"\r\n'),
     ('text,n\n5" wide,1\nso,2\n', ['5"', "Wide", "So."], 'text,n\n5" Wide,1\nSo.,2\n'),
     ("file,sentence\na.wav,so what\n", ["So", "what?"], "file,sentence\na.wav,So what?\n"),
+    ("audio_file|text|n\na.wav|so what|1\n", ["So,", "what?"], "audio_file|text|n\na.wav|So, what?|1\n"),
     ('text,note\nso what,"a\nb"\n,c\n', ["So,", "what"], 'text,note\n"So, what","a\nb"\n,c\n'),
 ])  # fmt: skip
 def test_a_cell_of_a_csv_has_quotes_where_it_needs_them(text: str, new: list[str], expected: str) -> None:
@@ -94,6 +98,7 @@ def test_a_quote_of_a_csv_that_is_not_closed_is_refused_and_cells_become_other_f
     source = json.dumps({"words": [{"word": "so,", "start": 1, "end": 2}, {"word": "what", "start": 2, "end": 3}]})
     quoted = 'start,end,text\n1.0,2.0,"so ""what"" it"\n'
     assert converted(quoted, "csv", WriterConfig("text")) == 'so "what" it\n'
+    assert converted(quoted.replace(",", "\t"), "tsv", WriterConfig("text")) == 'so "what" it\n'  # Excel's
     assert converted(quoted, "csv", WriterConfig("csv")).splitlines()[2] == '"""what""",,'
     assert converted(quoted, "csv", WriterConfig()) == quoted
     assert converted(source, "json", WriterConfig("csv")) == 'word,start,end\n"so,",1.000,2.000\nwhat,2.000,3.000\n'
@@ -113,6 +118,9 @@ def test_segments_have_times_and_who_speaks(rows: list[str], times: list[str], n
     first, second = times
     assert converted(source, name, WriterConfig("srt")) == (f"1\n{first}\nann: so what\n\n2\n{second}\ntom: yes\n\n")
     assert converted(source, name, WriterConfig("text")) == "ann: so what\ntom: yes\n"
+    for header in ("Start Time,End Time,Speaker Name,Text", "startTime,endTime,speakerName,sentence"):
+        renamed = "\n".join([header.replace(",", delimiter), *source.splitlines()[1:], ""])
+        assert converted(renamed, name, WriterConfig("srt")) == converted(source, name, WriterConfig("srt"))
 
 
 def test_a_word_without_a_time_has_one_between_its_neighbours_in_a_ctm() -> None:

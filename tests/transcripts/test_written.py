@@ -54,6 +54,8 @@ NAMED = TWO_SPEAKERS.replace('50 of", "speaker": "A0"', '50 of", "speaker": "Ann
     ("vtt", VOICES + NESTED, "text", False,
      "Ann: so\nTom: what.\nAnn: we\nTom: yes,\nAnn: it is fine\nTom: no\n"),
     ("vtt", VOICES + NESTED, None, False, VOICES + NESTED),
+    ("vtt", VOICES.replace("<v Ann>", "<v Ann O&apos;Neil>"), "srt", False,
+     "1\n00:00:01,000 --> 00:00:02,000\nAnn O'Neil: so\nTom: what.\n\n"),
     ("vtt", FIRST_TEAMS, "text", False, "Ann Lee: so what we know.\nTom: yes\n"),
     ("vtt", FIRST_TEAMS, None, False, FIRST_TEAMS),
     ("json", DIARISED, "text", False, "SPEAKER_00: so what.\nSPEAKER_01: yes\n"),
@@ -78,6 +80,8 @@ def test_who_speaks_is_written_where_it_changes(
                {"word": "yes", "speakerTag": 1}]},
     {"sentences": [{"speaker_id": 7, "speaker_name": "Speaker A", "text": "so what."},
                    {"speaker_id": 8, "speaker_name": "Speaker 1", "text": "yes"}]},
+    {"entries": [{"speakerId": "u7", "speakerDisplayName": "Speaker A", "text": "so what."},  # Teams
+                 {"speakerId": "u8", "speakerDisplayName": "Speaker 1", "text": "yes"}]},
     # the speaker of an object holds for all in it: words, or Azure's guesses
     {"turns": [{"speaker": "A", "words": [{"word": "so"}, {"word": "what."}]},
                {"speaker": 1, "words": [{"word": "yes"}]}]},

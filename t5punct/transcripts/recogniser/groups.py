@@ -8,8 +8,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import reduce
 from io import StringIO
 from itertools import pairwise
+from operator import getitem
 from sys import intern
 from typing import Any
 
@@ -19,6 +21,7 @@ from ...text.marks import DASH, Alphabet
 from ...text.words import ALL_MARKS, APOSTROPHES, CLOSERS, OPENERS, Word
 from ..items import Cue, Item, SpokenWord
 from ..speech import read_line, set_cue_times
+from ..tables import parse_ms
 from .values import REPEATED
 
 _CAPTION = "utf8"  # the key of a caption in YouTube's json3
@@ -26,11 +29,12 @@ _CAPTION = "utf8"  # the key of a caption in YouTube's json3
 _TEXT_KEYS = ("text", "transcript", "pred_text", "transcription", "sentence", _CAPTION)
 _TIMED_TEXT = "body"  # of Podcasting 2.0, which holds words if its object has times
 _WORD_KEYS = ("punctuated_word", "word", "content", "Content")  # mostly of one word; an object's first one counts
-_START_KEYS = ("start", "start_time", "startTime", "startOffset", "ts", "start_timestamp")
-_END_KEYS = ("end", "end_time", "endTime", "endOffset", "end_ts", "end_timestamp")
+_START_KEYS = ("start", "start_time", "startTime", "startOffset", "ts", "start_timestamp", "StartTime")
+_END_KEYS = ("end", "end_time", "endTime", "endOffset", "end_ts", "end_timestamp", "EndTime")
+_DURATION = "duration"  # beside a start, in the place of an end
 _SPEAKER_KEYS = (  # a name before a number
-    "speaker_name", "speakerName", "speaker", "speaker_label", "speakerLabel", "speaker_id", "speakerId", "speakerTag",
-    "speaker_tag", "participant", "ParticipantRole",
+    "speaker_name", "speakerName", "speakerDisplayName", "speaker", "speaker_label", "speakerLabel", "speaker_id",
+    "speakerId", "speakerTag", "speaker_tag", "participant", "ParticipantRole",
 )  # fmt: skip
 _NESTED_KEYS = ("relative", "name")  # of recall.ai's times and speakers, which are objects
 _CHANNEL_KEYS = ("channel", "channel_label", "channelTag", "channel_tag")
@@ -49,7 +53,7 @@ _MOST_KINDS = 50  # different strings of a list that names kinds or speakers
 _SPEECH_KEYS = ("text", "transcript", "segments", "words", "results", "transcription", "utterances", "channels")
 Path = tuple[Any, ...]  # keys and indices that lead to a value; the first is the number of the json text
 _CONTROL_TOKEN = re.compile(r"\[_\w+\]")  # of whisper.cpp: `[_BEG_]`, which nobody says
-_SECOND_MS, _LONG_WORD_MS = 1000, 10_000
+_SECOND_MS, _LONG_WORD_MS, _TICK_MS = 1000, 10_000, 1e-4
 _QUOTES = "".join(char for char in OPENERS + CLOSERS if char not in APOSTROPHES)  # apostrophes stand inside words, too
 _ORDERS = ((), ("stream", "start_ms"), ("stream",), ("start_ms",))  # fields of `Cue` by which words may be sorted
 
@@ -84,7 +88,8 @@ def find_places(values: Sequence[Any]) -> list[list[Place]]:
         return _find_in_lists(values)
     for places in groups:
         for index, (place, after) in enumerate(pairwise(places)):
-            if place.path[-1] == _CAPTION:  # YouTube shows a caption while the next one is spoken
+            # YouTube shows a caption while the next one is spoken
+            if place.path[-1] == _CAPTION or _DURATION in reduce(getitem, place.path[:-1], values):
                 start_ms, end_ms = after.cue.start_ms, place.cue.end_ms
                 if end_ms is not None and start_ms is not None and end_ms > start_ms:
                     places[index] = replace(place, cue=replace(place.cue, end_ms=start_ms))
@@ -171,8 +176,11 @@ def _walk_list(elements: Sequence[Any], context: _Context, *, any_key: bool) -> 
         path = (*context.path, number)
         cue = replace(context.cue, stream=str(number)) if are_channels else context.cue
         inside = replace(context, path=path, group=f"{context.group}[]", item=path, cue=cue)
-        if any_key and type(element) is str:  # a `Number` is a subclass
-            yield Place(path, element, inside.group, cue)  # without an item: no other element is a piece of it
+        if type(element) is str and (any_key or context.path[-1] in _TEXT_KEYS):  # a `Number` is a subclass
+            start_ms, end_ms = _times(context.outer)
+            group = inside.group if any_key else context.group  # Telegram's texts are strings or lists
+            # without an item: no other element is a piece of it
+            yield Place(path, element, group, replace(cue, start_ms=start_ms, end_ms=end_ms))
         yield from _walk(element, inside, any_key=any_key)
 
 
@@ -206,7 +214,7 @@ def _walk_object(members: Mapping[str, Any], context: _Context, *, any_key: bool
         elif isinstance(member, list | dict):
             if key == "words" and not any(text in members for text in _TEXT_KEYS):
                 group += "'"  # a group apart from the lists beside a text: Google's last list repeats all words
-            outer = members if key in _PART_LISTS else {}
+            outer = members if key in (*_PART_LISTS, *_TEXT_KEYS) else {}
             yield from _walk(member, _Context(path, group, cue, outer=outer), any_key=any_key)
 
 
@@ -226,6 +234,9 @@ def _times(members: Mapping[str, Any]) -> tuple[int | None, int | None]:
         offset_ms = _ms(members, ("tOffsetMs",), unit_ms=1) or 0
         duration_ms = _ms(members, ("dDurationMs", "durationMilliseconds"), unit_ms=1) or 0
         return event_ms + offset_ms, event_ms + duration_ms
+    phrase_ms = _ms(members, ("offsetInTicks", "Offset"), unit_ms=_TICK_MS)  # Azure's batches and SDK
+    if phrase_ms is not None:
+        return phrase_ms, phrase_ms + (_ms(members, ("durationInTicks", "Duration"), unit_ms=_TICK_MS) or 0)
     start_ms = _ms(members, ("start_ms", "startMs", "BeginOffsetMillis"), unit_ms=1)
     if start_ms is not None:
         return start_ms, _ms(members, ("end_ms", "endMs", "EndOffsetMillis"), unit_ms=1)
@@ -235,14 +246,16 @@ def _times(members: Mapping[str, Any]) -> tuple[int | None, int | None]:
     offsets = members.get("offsets")
     if isinstance(offsets, dict):  # whisper.cpp's
         return _ms(offsets, ("from",), unit_ms=1), _ms(offsets, ("to",), unit_ms=1)
-    return _ms(members, _START_KEYS), _ms(members, _END_KEYS)
+    start_ms = _ms(members, _START_KEYS)
+    end_ms = _ms(members, _END_KEYS)
+    length_ms = _ms(members, (_DURATION,))
+    if start_ms is not None and end_ms is None and length_ms is not None:
+        end_ms = start_ms + length_ms
+    return start_ms, end_ms
 
 
-def _ms(members: Mapping[str, Any], keys: Sequence[str], unit_ms: int = _SECOND_MS) -> int | None:
-    try:
-        return round(unit_ms * float(_member_as_str(members, keys).removesuffix("s")))  # Google writes "1.5s"
-    except (ValueError, OverflowError):
-        return None
+def _ms(members: Mapping[str, Any], keys: Sequence[str], unit_ms: float = _SECOND_MS) -> int | None:
+    return parse_ms(_member_as_str(members, keys).removesuffix("s"), unit_ms)  # Google writes "1.5s"
 
 
 def _member_as_str(members: Mapping[str, Any], keys: Sequence[str]) -> str:
