@@ -30,7 +30,8 @@ from t5punct.training.data.corpora import (
     source_documents,
 )
 
-TALKS = [" ".join(f"t{talk}w{word}" for word in range(10 + talk)) + "." for talk in range(40)]
+# the first words are no ids of lines, which would be left out
+TALKS = [" ".join(["Talk", *(f"t{talk}w{word}" for word in range(1, 10 + talk))]) + "." for talk in range(40)]
 TEXTS = ["Hello, there.\nAre you well?", "NA", None, "", "Well: so it goes.", "Yes!"]
 KEPT = [text for text in TEXTS if text]
 
@@ -158,6 +159,20 @@ def test_words_with_times_become_text_with_pauses_and_a_meeting_is_one_document(
 PARAGRAPHS = [" ".join(tiny_text(6, seed)) for seed in range(30)]
 
 
+def test_who_speaks_and_when_is_not_learned_from_a_transcript_as_text(tmp_path: Path) -> None:
+    path = tmp_path / "talk.txt"
+    said = "So what? Yes, we know: here it is."
+    for text in (
+        "Jane Doe: So what?\n\nTom Ray: Yes,\nwe know: here it is.\n",
+        "0:03 - Jane Doe\nSo what?\n\n0:08 - Tom Ray\nYes, we know: here it is.\n",
+        "talk 1 jane 0.00 5.20 So what?\ntalk 1 tom 5.20 6.00 Yes, we know: here it is.\n",
+    ):
+        path.write_text(text, encoding="utf-8")
+        assert documents(str(path), holdout_percent=0) == [said]
+    path.write_text("We know this: it is so.\nAnn: yes.\n1. One\n2. Two\nSo\nwe\nknow\n", encoding="utf-8")
+    assert documents(str(path), holdout_percent=0)[:2] == ["We know this: it is so.", "Ann: yes."]
+
+
 def wrapped(width: int) -> str:
     return "\n\n".join(textwrap.fill(text, width) for text in PARAGRAPHS)
 
@@ -281,7 +296,7 @@ def test_a_stream_is_read_no_further_than_it_is_used(tmp_path: Path) -> None:
 
 def test_a_corpus_is_never_in_memory_as_a_whole(tmp_path: Path) -> None:
     large = tmp_path / "large.txt"
-    large.write_text("".join(f"{number} " + "some more words of it, " * 200 + "\n" for number in range(400)))
+    large.write_text("".join(f"Line {number} " + "some more words of it, " * 200 + "\n" for number in range(400)))
     tracemalloc.start()
     n_documents = sum(1 for _ in iter_documents(CorpusConfig(str(large), words=10_000), "train"))
     _, peak = tracemalloc.get_traced_memory()

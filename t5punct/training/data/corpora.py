@@ -1,8 +1,9 @@
 """Corpora: the documents of files and data sets, and which of them are for training, which for validation.
 
 `READERS` yield the documents of a file, by the ending of its name: lines, paragraphs, rows of a table, a whole
-transcript.  `read_documents` reads a corpus once, into a table on the disk, so that it may be larger than the memory.
-`plan_pieces` chooses by the lengths of documents, and `Documents.text_of` is the text of what was chosen.
+transcript without its labels and times.  `read_documents` reads a corpus once, into a table on the disk, so that it
+may be larger than the memory.  `plan_pieces` chooses by the lengths of documents, and `Documents.text_of` is the text
+of what was chosen.
 
 >>> list(join_paragraphs(["He saw", "it.", "", "So did I."]))
 ['He saw it.', 'So did I.']
@@ -30,7 +31,10 @@ from ...text.io.live import timed_word
 from ...text.marks import Alphabet
 from ...text.words import Word
 from ...transcripts.formats import FORMATS, read_transcript
+from ...transcripts.heads import OPENING_CHARS, Heads, label_of
 from ...transcripts.items import Item, SpokenWord, add_pauses
+from ...transcripts.speech import read_plain
+from ...windows.plan import iter_pools
 
 _ROWS_IN_MEMORY = 20  # documents that are written to the table at a time; each may be a book
 UNITS = ("auto", "line", "paragraph", "file")
@@ -46,7 +50,7 @@ class CorpusConfig:
     join: int = 1  # how many short documents to join at random, so that windows also begin and end inside them
     holdout_every: int = 0  # one document in so many is for validation; 0: the last `holdout_percent` are
     column: str = "text"  # that holds the text, in a table, a data set or jsonl
-    document: str = "auto"  # in a text file: line, paragraph or file; auto takes paragraphs where lines are wrapped
+    document: str = "auto"  # in a text file: line, paragraph, file; auto: transcripts, wrapped paragraphs or lines
     dataset: str | None = None  # instead of a path: the id of a data set of the hub, which is downloaded
     subset: str | None = None  # of a data set of the hub, where it has several
     split: str = "train"  # of a data set: which part is read
@@ -76,6 +80,7 @@ _TRANSCRIPTS = (".json", *(
 # the order in which one file of a recording is chosen: the first formats have most of the times
 PREFERRED = (*_TRANSCRIPTS, ".tsv", ".txt")
 _SEEN_LINES = 2000  # of a file, to tell whether its lines are wrapped
+_PART_CHARS = 1_000_000  # of a transcript as text that are read at a time: a file of many need not fit the memory
 _FEWEST_LINES = 5  # that another line follows
 _WIDTHS = range(40, 161)  # characters; longer lines are documents, shorter ones lists
 _SENTENCE_ENDS = tuple(".?!…\"'”’»)")
@@ -272,6 +277,11 @@ def read_text(path: Path, corpus: CorpusConfig, pauses_ms: tuple[int, ...]) -> I
         yield _read_iwslt(path)
         return
     unit = corpus.document
+    if unit == "auto" and is_transcript(islice(lines_of_file(path), _SEEN_LINES)):
+        lines = (line + "\n" for line in lines_of_file(path))
+        for part in iter_pools(lines, _PART_CHARS, len, is_growing=False):  # nearly always one
+            yield text_with_silences([*read_plain(part)], ())
+        return
     if unit == "auto":
         unit = "paragraph" if is_wrapped(islice(lines_of_file(path), _SEEN_LINES)) else "line"
     full_lines = (line for line in lines_of_file(path) if line.strip())
@@ -281,6 +291,19 @@ def read_text(path: Path, corpus: CorpusConfig, pauses_ms: tuple[int, ...]) -> I
         yield from join_paragraphs(full_lines)  # without blank lines it is one paragraph
     else:
         yield from full_lines
+
+
+def is_transcript(lines: Iterable[str]) -> bool:
+    """Return whether at least every third line begins with what nobody says: a name, a time, an id."""
+    lines = [line[:OPENING_CHARS] + "\n" for line in lines if line.strip()]
+    heads = Heads.of(lines)
+    n_with_head = 0
+    for line in lines:
+        head = heads.head_of(line)
+        is_list_item = head.begins_sentence
+        if (head.n_chars and not is_list_item) or label_of(line, heads.labels):
+            n_with_head += 1
+    return n_with_head > 1 and 3 * n_with_head >= len(lines)
 
 
 def join_paragraphs(lines: Iterable[str]) -> Iterator[str]:
