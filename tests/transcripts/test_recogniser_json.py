@@ -439,6 +439,14 @@ def test_a_list_of_texts_is_read_beside_names_that_are_none() -> None:
     assert said(json.dumps([{"text": ["so what ", link, " we know"]}, {"text": "yes"}])) == ["so what we know yes"]
 
 
+@pytest.mark.parametrize("key", ["display", "DisplayText", "full_transcript", "raw_text", "segment"])
+def test_what_services_show_beside_the_words_has_their_marks(key: str) -> None:
+    source = json.dumps({"lexical": "so what", key: "so what", "words": [{"word": "so"}, {"word": "what"}]})
+    new = json.loads(written(source, ["So", "what?"]))
+    assert (new[key], new["lexical"]) == ("So what?", "so what")
+    assert [word["word"] for word in new["words"]] == ["So", "what?"]
+
+
 def test_a_long_list_of_words_has_few_that_differ() -> None:
     words = [word * n for n in range(1, 20) for word in ("so", "what", "yes")] * 9
     assert said(json.dumps([{"t": word, "kind": "word"} for word in words])) == [" ".join(words)]

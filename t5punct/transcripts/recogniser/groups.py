@@ -25,8 +25,10 @@ from ..tables import parse_ms
 from .values import REPEATED
 
 _CAPTION = "utf8"  # the key of a caption in YouTube's json3
-# their strings may hold several words; NeMo has what it heard beside the reference, and data sets have their own names
-_TEXT_KEYS = ("text", "transcript", "pred_text", "transcription", "sentence", _CAPTION)
+_TEXT_KEYS = (  # their strings may hold several words; Azure's `lexical` is what was heard, and stays
+    "text", "transcript", "Transcript", "full_transcript", "transcription", "sentence", "segment", "pred_text",
+    "raw_text", "display", "displayText", "DisplayText", _CAPTION,
+)  # fmt: skip
 _TIMED_TEXT = "body"  # of Podcasting 2.0, which holds words if its object has times
 _WORD_KEYS = ("punctuated_word", "word", "content", "Content")  # mostly of one word; an object's first one counts
 _START_KEYS = ("start", "start_time", "startTime", "startOffset", "ts", "start_timestamp", "StartTime")
