@@ -140,8 +140,9 @@ def _walk_all(values: Sequence[Any], *, any_key: bool = False) -> list[list[Plac
     for number, value in enumerate(values):
         context = _Context(path=(number,), group="[]" if are_several else "", cue=Cue(0))  # as of a list's elements
         for place in _walk(value, context, any_key=any_key):
-            stream = f"{number}:{place.cue.stream}" if are_several else place.cue.stream
-            groups.setdefault(place.group, []).append(replace(place, cue=replace(place.cue, stream=stream)))
+            stream = f"{number}:{place.cue.stream}"
+            place_of_text = replace(place, cue=replace(place.cue, stream=stream)) if are_several else place
+            groups.setdefault(place.group, []).append(place_of_text)
     return [*groups.values()]
 
 
@@ -190,7 +191,9 @@ def _walk_object(members: Mapping[str, Any], context: _Context, *, any_key: bool
     """Yield the places in an object, whose speaker, channel and times hold for the words in it."""
     channel = _member_as_str(members, _CHANNEL_KEYS).removeprefix("ch_")  # AWS's is `ch_0`
     speaker = _member_as_str(members, _SPEAKER_KEYS)
-    cue = replace(context.cue, speaker=speaker or context.cue.speaker, stream=channel or context.cue.stream)
+    cue = context.cue
+    if speaker or channel:
+        cue = replace(cue, speaker=speaker or cue.speaker, stream=channel or cue.stream)
     word_key = next((name for name in _WORD_KEYS if type(members.get(name)) is str), None)
     if type(members.get(_ELEMENT)) is str and members.get(TYPE) in (*ELEMENT_TYPES,):
         word_key = _ELEMENT
