@@ -36,10 +36,8 @@ _OWN_LETTERS = {
 }  # fmt: skip
 # the most frequent words of the training corpora, without titles, names and topics; languages share some, but a text
 # has more of its own language's
-SMALL_WORDS = dict[str, frozenset[str]]()
-for block in Path(__file__).with_name("small_words.txt").read_text(encoding="utf-8").split("\n\n"):
-    language, words = block.split(":\n")
-    SMALL_WORDS[language] = frozenset(words.split())
+_BLOCKS = Path(__file__).with_name("small_words.txt").read_text(encoding="utf-8").split("\n\n")
+SMALL_WORDS = {name: frozenset(words.split()) for name, words in (block.split(":\n") for block in _BLOCKS)}
 _WORDS = 1000  # how many first words of a text are read
 _FEWEST = 3  # words of a language: in a shorter text, the language is not clear
 _LEAST_SHARE = 0.15  # of a language's words among all words; a text in the language has a third or more

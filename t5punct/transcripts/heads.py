@@ -99,6 +99,7 @@ _TIMED_NAME = re.compile(
     rf"\s*(?P<time>@?(?:{BRACKETED}|{_SPAN}|{TIME})(?:\s*[-–—|])?\s+)?"
     r"(?P<name>[^\W\d_][\w.'’-]*(?:\ [\w.'’()&-]+){0,4})(?=\s*$)\s*"
 )
+_OPENING_TIME = re.compile(rf"\s*@?(?:{BRACKETED}|{TIME})")
 _SPAN_LINE = re.compile(rf"\s*{_SPAN}\s*")
 _CAPITALISED = re.compile(rf"{_NAME}(?:\ \([^()]+\))?")
 # a time with hours or a date, or two times: nobody says it; some lists have a number before it
@@ -279,14 +280,15 @@ def _names_behind_times(lines: Iterable[str]) -> frozenset[str]:
             joined[-1] = f"{joined[-1].rstrip()} {line}"
         else:
             joined.append(line)
+    have_time = [_OPENING_TIME.match(line) is not None for line in joined]
+    n_timed = sum(have_time)
+    follows_time = any(before and after for before, after in pairwise(have_time))
+    if n_timed < 2 or follows_time:
+        return frozenset()
     matches = [_TIMED_NAME.match(line) for line in joined]
-    has_time = [re.match(rf"\s*@?(?:{BRACKETED}|{TIME})", line) is not None for line in joined]
-    names = [match["name"] for match in matches if match and match["time"]]
-    are_followed = not any(before and after for before, after in pairwise(has_time))
-    counts = Counter(names)
+    counts = Counter(match["name"] for match in matches if match and match["time"])
     are_names = all(_CAPITALISED.fullmatch(name) or n_times > 1 for name, n_times in counts.items())
-    is_each_one = 1 < len(names) == sum(has_time)
-    return frozenset(counts) if is_each_one and are_followed and are_names else frozenset()
+    return frozenset(counts) if are_names and counts.total() == n_timed else frozenset()
 
 
 def speaker_of(label: str) -> str:

@@ -76,7 +76,7 @@ _quoted_cell = changed(_line, lambda line: '"' + line.replace('"', '""') + '"')
 _bare_cell = changed(_line, lambda line: line.translate({ord(char): " " for char in ',;"'}))
 _csv = joined(
     ("start,end,text\n", "start,end,Text\n", "id,Start Time,transcript\n"),
-    repeated(joined(("0,1200,", "1.5,2.5,", ",,"), (_quoted_cell, _bare_cell), "\n"), 5),
+    repeated(joined(("0,1200,", "1.5,2.5,", ",,"), (_quoted_cell, _bare_cell), "\n"), 8),
 )
 _text = repeated(joined((_line, _line, ("", "", "0:12", "# so", "-->")), _END), 8)
 _READERS = {

@@ -247,8 +247,8 @@ def test_letters_with_full_stops_keep_them_and_their_case_and_end_no_sentence() 
     assert written == ["z.", "B.", "d.", "h.", "i.", "d.", "R."]
     assert joined(text) == text
     assert not any(word.is_abbreviated for word in split("that is plan b. then we go. a man came").words)
-    text = "w 1945 r. w polsce, de v. chr. tijd, 5 p. m. llegamos, type r. a man"
-    assert [word.text for word in split(text).words if word.is_abbreviated] == ["r", "v", "chr", "p", "m"]
+    text = "w 1945 r. w polsce, de v. chr. tijd, 5 p. m. llegamos, los EE. UU. han, type r. a man"
+    assert [word.text for word in split(text).words if word.is_abbreviated] == ["r", "v", "chr", "p", "m", "EE", "UU"]
     text = "5,3 Mio. euro, prof. dr hab. Jan; il mio. was ich hab. Und"
     assert [word.text for word in split(text).words if word.is_abbreviated or word.dotted] == ["Mio", "prof", "hab"]
 

@@ -91,11 +91,16 @@ def find_places(values: Sequence[Any]) -> list[list[Place]]:
     for places in groups:
         for index, (place, after) in enumerate(pairwise(places)):
             # YouTube shows a caption while the next one is spoken
-            if place.path[-1] == _CAPTION or _DURATION in reduce(getitem, place.path[:-1], values):
+            if place.path[-1] == _CAPTION or _DURATION in member_at(place.path[:-1], values):
                 start_ms, end_ms = after.cue.start_ms, place.cue.end_ms
                 if end_ms is not None and start_ms is not None and end_ms > start_ms:
                     places[index] = replace(place, cue=replace(place.cue, end_ms=start_ms))
     return groups
+
+
+def member_at(path: Path, values: Sequence[Any]) -> Any:
+    """Return the value to which a path leads."""
+    return reduce(getitem, path, values)
 
 
 def is_silent(value: object) -> bool:

@@ -17,9 +17,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import reduce
 from itertools import accumulate, chain, count, pairwise
-from operator import getitem
 from typing import Any
 
 from rapidfuzz.distance import Levenshtein
@@ -28,7 +26,20 @@ from ...errors import InputError
 from ...text.marks import DASH_APART, Alphabet, Case
 from ...text.words import APOSTROPHES, Word, opening_apart
 from ..items import Item, Kept, WrittenItem, WrittenWord, goes_on_beside, iter_pieces, leave_out_removed, speaker_label
-from .groups import ELEMENT_TYPES, GUESSES, MARK_TYPE, TYPE, WORD_TYPE, Group, Line, Path, align, find_places, is_silent
+from .groups import (
+    ELEMENT_TYPES,
+    GUESSES,
+    MARK_TYPE,
+    TYPE,
+    WORD_TYPE,
+    Group,
+    Line,
+    Path,
+    align,
+    find_places,
+    is_silent,
+    member_at,
+)
 from .values import Number, parse_json, written_json
 
 _COMPLETE = 0.99  # a complete group has this share of the letters of the longest group
@@ -168,7 +179,7 @@ def _write_line(
         string, marks = _rewrite(line.items, new, [*line.texts, ""])  # the empty piece takes what is behind the word
         _set_member(values, first.path, string)
         if marks.strip():
-            item = _member(values, first.item)
+            item = member_at(first.item, values)
             new_items[first.item] = [item, _mark_item(item, first.path[-1], marks.strip())]
         return
     string, *pieces = _rewrite(line.items, new, line.texts)
@@ -180,12 +191,8 @@ def _write_line(
             _set_member(values, place.path, piece.strip() if marks_are_items else piece)
 
 
-def _member(values: Sequence[Any], path: Path) -> Any:
-    return reduce(getitem, path, values)
-
-
 def _set_member(values: Sequence[Any], path: Path, string: str) -> None:
-    _member(values, path[:-1])[path[-1]] = string
+    member_at(path[:-1], values)[path[-1]] = string
 
 
 def _rewrite(items: Sequence[Item], new: Sequence[WrittenWord | None], texts: Sequence[str]) -> list[str]:
@@ -289,14 +296,14 @@ def _replace_items(new_items: _NewItems, values: Sequence[Any], source: str) -> 
     next_id = count(1 + max(map(int, _ID.findall(source)), default=0))
     new_ids_of = dict[str, list[Number]]()  # an item's id -> the ids of the items that replace it
     for path, replacements in new_items.items():
-        old_id = _member(values, path).get("id")
+        old_id = member_at(path, values).get("id")
         if isinstance(old_id, Number):
             for added in replacements[1:]:
                 added["id"] = Number(next(next_id))
             new_ids_of[old_id] = [item["id"] for item in replacements]
     for path, replacements in reversed(new_items.items()):  # from behind, as a replacement moves the items behind it
         index = path[-1]
-        _member(values, path[:-1])[index : index + 1] = replacements
+        member_at(path[:-1], values)[index : index + 1] = replacements
     for ids in _lists_of_ids(values) if new_ids_of else ():
         ids[:] = chain.from_iterable(new_ids_of.get(old_id, [old_id]) for old_id in ids)
 
