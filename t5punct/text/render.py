@@ -14,8 +14,19 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from ..config import check, check_range
-from .marks import DISFLUENT, NO_MARKS, OPENING, OTHER_SCRIPTS, Alphabet, Case, apply_case, case_of, ends_sentence
-from .spelling import keeps_letters
+from .marks import (
+    DASH,
+    DISFLUENT,
+    NO_MARKS,
+    OPENING,
+    OTHER_SCRIPTS,
+    Alphabet,
+    Case,
+    apply_case,
+    case_of,
+    ends_sentence,
+)
+from .spelling import is_spoken, keeps_letters
 from .spelling_table import NO_SPELLINGS, SpellingTable
 from .words import Word
 
@@ -226,7 +237,9 @@ def _written(
         return stem + tail, word.given, case
     sign = DISFLUENT if decision.disfluent and config.disfluencies == MARK else ""
     marks = sign + (decision.marks if config.marks else NO_MARKS)
-    if not word.takes_marks:
+    # behind a symbol that opens a line, a dash would make it a heading (`# -`), a quote or a row of a table
+    is_symbol_with_dash = DASH in marks and not is_spoken(word.text)
+    if not word.takes_marks or is_symbol_with_dash:
         marks = NO_MARKS
     if decision.ends_quote:
         word = word.with_quotes_behind()

@@ -61,8 +61,9 @@ _SURE_LABEL = re.compile(  # at the start of a line
       | (?-i:[A-Z][A-Z0-9.&#'’ -]{{0,30}}){_COLON}                    # THE MAN IN THE RED COAT:
       | (?=[^:\n]{{1,44}}:){_NAME}(?:\ \([^():]{{1,12}}\)|\ \[[^\[\]:]{{1,30}}\])?{_COLON}
             # Jane Doe:, DR. SMITH (V.O.): or MAN [over radio]:
-      | (?=[^:\n]{{1,44}}:)\*{{0,2}}{_NAME}\*{{0,2}}(?:,(?=\ \[{_DAY}))?\ {{1,2}}(?:{BRACKETED})
-            (?::(?=\s|$)|(?=\s*$))  # Jane Doe (00:03): or **Jane** [00:03], or Telegram's Jane Doe, [1/2/2024 10:31]
+      | (?=[^:\n]{{1,44}}:){_NAME}\ {{1,2}}(?:{BRACKETED}):(?=\s|$)    # Jane Doe (00:03):
+      | (?=[^:\n]{{1,44}}:)(?:\*\*{_NAME}\*\*\ |{_NAME},\ (?=\[{_DAY})|{_NAME}\ \ )(?:{BRACKETED})(?=\s*$)
+            # **Jane** [00:03], Telegram's Jane Doe, [1/2/2024 10:31] or Slack's Jane Doe  [10:31 AM]
       | (?=[^:\n]{{1,44}}:)[^\W\d_][\w.'’-]*(?:\ [\w.'’-]+){{0,4}}(?:\s{{2,}}|\ \|\ ){TIME}(?=\s*$)  # jane doe  0:03
       | (?=[^:\n]{{1,44}}:){_NAME}\ {_CLOCK}(?=\s*$)  # Speaker 1 00:03
       | (?=[^:\n]{{1,44}}:)\[{_NAME}\]\ {TIME}(?=\s*$)                 # [Jane Doe] 10:02:11, as Zoom has it
@@ -77,7 +78,7 @@ _ANY_LABEL = re.compile(
         # maria:, [Maria]:, **Maria:**, ANNA SMITH, CEO:, JANE FOX (SALES):, maria [on phone]:, speaker 3 (00:03):
         (?:(?:\ (?:{BRACKETED}))?(?:{_COLON}|:\*{{1,2}}(?=\s|$))
           | \ {_CLOCK}(?=\s*$))            # maria 00:03, on a line of its own
-      | {_NAME},?\ {TIME}(?=\s*$)          # Maria 12:03
+      | {_NAME},?\ (?:{TIME}|{BRACKETED})(?=\s*$)  # Maria 12:03, Jane Doe (00:03)
     )\s*""",
     re.VERBOSE,
 )
@@ -104,8 +105,9 @@ _SPAN_LINE = re.compile(rf"\s*{_SPAN}\s*")
 _CAPITALISED = re.compile(rf"{_NAME}(?:\ \([^()]+\))?")
 # a time with hours or a date, or two times: nobody says it; some lists have a number before it
 _SURE_TIME = re.compile(rf"\s*(?:\d{{1,6}}\s+)?(?:{_SPAN}|(?={_WITH_HOURS}|{_DATE}){TIME})(?:\s+[-–—|])?(?=\s)\s*")
-_ANY_TIME = re.compile(rf"\s*(?:{TIME}|{_SECONDS_SPAN}:?)(?:\s+[-–—|])?(?=\s)\s*")
-_TIME_LINE = re.compile(rf"\s*{TIME}\s*\n")  # as in transcripts copied from YouTube; a last line `10:30` may be said
+_ANY_TIME = re.compile(rf"\s*(?:{TIME}|{_SECONDS_SPAN}:?)(?:\s+[-–—|])?(?=\s|$)\s*")
+# as in transcripts copied from YouTube; a last line `10:30` may be said
+_TIME_LINE = re.compile(rf"\s*{TIME}(?:\s+(?:--|[-–—|]))?\s*\n")
 # `utt-0001`, `clips/a1.wav`, or `LJ001-0001|` as LJSpeech has them
 _ID = re.compile(r"\s*(?=[^\s|]*\d)(?=[^\s|]*[A-Za-z_-])([./]*[A-Za-z0-9]+(?:[-_./][A-Za-z0-9]+)*)(?:\||(?=\s))[ \t]*")
 _RUNNING = re.compile(r"\d+(?:\.[A-Za-z]\w{1,3})?$")  # the last number of an id, which counts a recording's lines
