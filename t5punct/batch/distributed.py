@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any
 from ..config import check_range
 from ..errors import ConfigError, InputError, OutputError, T5PunctError, first_line
 from ..text.io.files import remove_leftovers
+from ..windows.plan import iter_pools
 from .jobs import SETTINGS_FILE, Failure, Job, Outcome
 
 if TYPE_CHECKING:  # a worker may choose how torch waits before it is loaded
@@ -84,19 +85,11 @@ def divide_into_parts(jobs: Sequence[Job], n_workers: int) -> list[Part]:
 
     The largest part comes first: as the last one, all other workers would wait for it.
     """
-    sizes = [job.n_bytes for job in jobs]
-    share = sum(sizes) / n_workers  # bytes that a worker does
+    share = sum(job.n_bytes for job in jobs) / n_workers  # bytes that a worker does
     smallest = min(SMALLEST, share)
     wanted = min(max(share / _PARTS_PER_WORKER, smallest), LARGEST)  # bytes of a part
-    parts = list[Part]()
-    first = 0  # the index of the next part's first job
-    size = 0
-    for stop, n_bytes in enumerate(sizes, start=1):
-        size += n_bytes
-        if size >= wanted or stop == len(jobs):
-            parts.append(Part(first, tuple(jobs[first:stop])))
-            first = stop
-            size = 0
+    pools = iter_pools(enumerate(jobs), math.ceil(wanted), lambda item: item[1].n_bytes, is_growing=False)
+    parts = [Part(pool[0][0], tuple(job for _, job in pool)) for pool in pools]
     return sorted(parts, key=lambda part: -part.n_bytes)
 
 

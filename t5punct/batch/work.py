@@ -148,19 +148,33 @@ class Work:
                         self._put(file, put)
                         n_files += 1
                     except Exception as error:  # of any kind: it must not stop the other files
-                        is_standard_output = target is None
-                        if not is_standard_output or self._ends_all(error):
+                        if target is not None:
                             raise
-                        failures.append(Failure(source, _reportable(error, source, target)))
+                        failures.append(self._failure(error, source, target))
         except Exception as error:  # `open_writer` has dropped what was written of the target
-            if self._ends_all(error):
-                raise
-            return 0, [*failures, Failure(source, _reportable(error, source, target))]
+            return 0, [*failures, self._failure(error, source, target)]
         return n_files, failures
 
-    def _ends_all(self, error: Exception) -> bool:
-        """Return whether an error concerns all files: the output is closed, or the model failed."""
-        return isinstance(error, BrokenPipeError) or error is self._model_error
+    def _failure(self, error: Exception, source: str, target: Path | None) -> Failure:
+        """Return the failure of a file.  Raises an error that concerns all files: of a closed output, or of the model.
+
+        An OSError without a file name (a full disk) gets the target's.  An error of another library, or a defect of
+        ours, becomes an InputError that names its type.
+        """
+        if isinstance(error, BrokenPipeError) or error is self._model_error:
+            raise error
+        if isinstance(error, OSError) and error.filename is None:
+            error.filename = str(target or "standard output")
+        if isinstance(error, T5PunctError | OSError):
+            return Failure(source, error)
+        _log.debug("%s", source, exc_info=error)
+        named = InputError(
+            f"{source}: {type(error).__name__}: {first_line(error)}",
+            expected="a file that t5punct can read and write",
+            fix="report this line, with the file, where t5punct is from",
+        )
+        named.__cause__ = error
+        return Failure(source, named)
 
     def _put(self, file: _File, put: Callable[[Iterable[str]], None]) -> None:
         """Write one file, and its page for review.  Raises the error of reading it, if there was one."""
@@ -209,23 +223,3 @@ def punctuate_files(
     jobs = [job for job in planned.jobs if overwrite or not freshness.is_current(job)]
     outcome = Work(punctuator, writer, spellings if spellings.spellings else None).run(jobs)
     return replace(outcome, failures=(*planned.failures, *outcome.failures))
-
-
-def _reportable(error: Exception, source: str, target: Path | None) -> Exception:
-    """Return the error to report.
-
-    An OSError without a file name (a full disk) gets the target's.  An error of another library, or a defect of ours,
-    becomes an InputError that names its type.
-    """
-    if isinstance(error, OSError) and error.filename is None:
-        error.filename = str(target or "standard output")
-    if isinstance(error, T5PunctError | OSError):
-        return error
-    _log.debug("%s", source, exc_info=error)
-    named = InputError(
-        f"{source}: {type(error).__name__}: {first_line(error)}",
-        expected="a file that t5punct can read and write",
-        fix="report this line, with the file, where t5punct is from",
-    )
-    named.__cause__ = error
-    return named

@@ -6,7 +6,7 @@ In: IWSLT rows, or any punctuated text.  Out: a table, or json under the publish
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -18,10 +18,6 @@ from ..windows.presets import DEFAULT_PRESET
 from . import parameters as shared
 from .parameters import load_punctuator, read_options
 from .progress import is_shown, note, note_how_to_end, progress_bar
-
-if TYPE_CHECKING:
-    from ..evaluation.comparison import Comparison
-    from ..evaluation.evaluate import Report
 
 
 def evaluate(
@@ -82,41 +78,23 @@ def evaluate(
     from rich.console import Console
 
     from ..evaluation import score_table
-
-    if compare:
-        comparison = _compare(options, compare, data, max_words)
-        if not as_json:
-            Console().print(score_table.comparison_table(comparison, compare), crop=False)
-            return
-        values = score_table.comparison_json(comparison)
-    else:
-        report = _score(options, data, max_words, disfluencies)
-        if not report.scores.micro.reference:
-            note(f"warning: {data} has no marks to compare with; name a text with the right ones")
-        if not as_json:
-            Console().print(score_table.report_table(report), crop=False)
-            return
-        values = score_table.as_json(report)
-    typer.echo(json.dumps(values, ensure_ascii=False))
-
-
-def _score(options: WindowOptions, data: str, max_words: int | None, disfluencies: str) -> Report:
+    from ..evaluation.comparison import compare_file
     from ..evaluation.evaluate import evaluate_file
     from ..evaluation.references import count_words
 
-    render = RenderConfig(disfluencies=disfluencies)  # a wrong value fails here, before the model is loaded
-    punctuator = load_punctuator(options, options.config(render))
-    total = count_words(data, max_words) if is_shown() else None
-    with progress_bar("evaluating", total) as advance:
-        return evaluate_file(data, punctuator, max_words=max_words, on_progress=advance)
-
-
-def _compare(options: WindowOptions, names: tuple[str, str], data: str, max_words: int | None) -> Comparison:
-    from ..evaluation.comparison import compare_file
-    from ..evaluation.references import count_words
-
-    first = load_punctuator(replace(options, model=names[0]), options.config())
-    second = load_punctuator(replace(options, model=names[1]), options.config())
-    total = count_words(data, max_words) if is_shown() else None
-    with progress_bar("evaluating", total and 2 * total) as advance:
-        return compare_file(data, first, second, max_words=max_words, on_progress=advance)
+    config = options.config(RenderConfig(disfluencies=disfluencies))  # a wrong value fails here, before models load
+    systems = [load_punctuator(replace(options, model=name), config) for name in compare or (options.model,)]
+    n_words = count_words(data, max_words) if is_shown() else None
+    with progress_bar("evaluating", n_words and len(systems) * n_words) as advance:
+        if compare:
+            comparison = compare_file(data, *systems, max_words=max_words, on_progress=advance)
+        else:
+            report = evaluate_file(data, systems[0], max_words=max_words, on_progress=advance)
+    if not compare and not report.scores.micro.reference:
+        note(f"warning: {data} has no marks to compare with; name a text with the right ones")
+    if as_json:
+        values = score_table.comparison_json(comparison) if compare else score_table.as_json(report)
+        typer.echo(json.dumps(values, ensure_ascii=False))
+    else:
+        table = score_table.comparison_table(comparison, compare) if compare else score_table.report_table(report)
+        Console().print(table, crop=False)

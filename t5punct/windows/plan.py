@@ -118,8 +118,9 @@ def iter_pools(
 ) -> Iterator[list[T]]:
     """Yield values (views, or files) in groups of at least `n_words` words, but for the last group; lazily.
 
-    count: gives the words of a value.  is_growing: whether the first groups are smaller, so that the first words come
-    soon: the first has a sixteenth of `n_words`, each other twice as many as the one before.
+    count: gives the words of a value, or its size in another unit.  is_growing: whether the first groups are smaller,
+    so that the first words come soon: the first has a sixteenth of `n_words`, each other twice as many as the one
+    before.
     """
     pool = list[T]()
     n_held = 0
