@@ -23,12 +23,9 @@ from torch.distributed.tensor import DTensor, distribute_tensor
 from ..errors import ConfigError
 from ..extras import way_to_install
 from ..model import Model
-from ..t5.tagger import Tagger
 from .config import LoraConfig
 
-_ADAPTER = "default"
 _SCALE = 2.0  # lora_alpha / r
-_BASE, _DOWN, _UP = ".base_layer.", f".lora_A.{_ADAPTER}.", f".lora_B.{_ADAPTER}."  # in peft's names of parameters
 
 
 def collect_tensors(objective: nn.Module, optimiser: Any, accelerator: Any) -> dict[str, torch.Tensor]:
@@ -110,40 +107,26 @@ def add_adapters(network: Any, config: LoraConfig) -> None:
         raise ConfigError("lora without peft", expected="peft", fix=way_to_install("lora")) from error
     adapters = PeftConfig(r=config.r, lora_alpha=_SCALE * config.r, target_modules=list(config.target_modules))
     try:
-        inject_adapter_in_model(adapters, network, adapter_name=_ADAPTER)
+        inject_adapter_in_model(adapters, network)
     except ValueError as error:
         mistake = f"lora.target_modules {', '.join(config.target_modules)}"
         raise ConfigError(mistake, expected="names of linear layers", fix="check lora.target_modules") from error
 
 
 def _is_adapter(name: str) -> bool:
-    return _DOWN in name or _UP in name
-
-
-def merge_adapters(state: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
-    """Return the state dict that a network has without adapters; where one was, the weight is W + 2 B A."""
-    merged_state: dict[str, torch.Tensor] = {}
-    for name, weight in state.items():
-        if _is_adapter(name):
-            continue
-        plain_name = name.replace(_BASE, ".")
-        merged_state[plain_name] = weight
-        if _BASE in name and name.replace(_BASE, _DOWN) in state:
-            down = state[name.replace(_BASE, _DOWN)]  # (rank, n_in)
-            up = state[name.replace(_BASE, _UP)]  # (n_out, rank)
-            merged_state[plain_name] = weight + _SCALE * (up @ down)
-    return merged_state
+    return ".lora_" in name
 
 
 class PlainModel:
     """Returns what is trained as a model like any other."""
 
-    def __init__(self, model: Model, lora: LoraConfig, accelerator: Any) -> None:
-        """model: as it is before adapters or FSDP change it."""
+    def __init__(self, objective: Any, config: LoraConfig, accelerator: Any) -> None:
+        """objective: with adapters, if the config has any, and before FSDP changes it."""
         self.accelerator = accelerator
-        self.is_copied = is_sharded(accelerator) or bool(lora.r)
+        self.has_adapters = bool(config.r)
+        self.is_copied = is_sharded(accelerator) or self.has_adapters
         keeps_copy = self.is_copied and accelerator.is_main_process
-        self._network: Any = copy.deepcopy(model.network) if keeps_copy else None
+        self._objective: Any = copy.deepcopy(objective) if keeps_copy else None
 
     def __call__(self, model: Model, objective: Any, *, to_use: bool = False) -> Model:
         """Return the model as it is now; `to_use`: on the device, and not on the CPU, if it is a copy.
@@ -155,17 +138,19 @@ class PlainModel:
         state: dict[str, torch.Tensor] = self.accelerator.get_state_dict(objective)  # of parts, on the CPU
         if not self.accelerator.is_main_process:
             return model
+        plain = copy.deepcopy(self._objective) if self.has_adapters else self._objective
         # on the CPU the copy takes no memory of the device
-        network = self._network.to(self.accelerator.device if to_use else "cpu")
-        network.load_state_dict(merge_adapters(_below("network.", state)))
-        tagger = None
-        if model.tagger is not None:
-            with torch.random.fork_rng(devices=[]):  # drawing its first weights must not change the training
-                tagger = Tagger(model.network.config.d_model, model.task.slot_marks, model.task.opening)
-            tagger.load_state_dict(_below("tagger.", state))
-            tagger = tagger.to(network.device)
-        return replace(model, network=network, tagger=tagger)
+        plain.to(self.accelerator.device if to_use else "cpu").load_state_dict(state)
+        if self.has_adapters:
+            merge_adapters(plain.network)
+        return replace(model, network=plain.network, tagger=plain.tagger)
 
 
-def _below(prefix: str, state: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
-    return {name.removeprefix(prefix): value for name, value in state.items() if name.startswith(prefix)}
+def merge_adapters(network: Any) -> None:
+    """Merge the adapters of a network into its weights, in place, and take them off."""
+    from peft.tuners.lora import LoraLayer
+
+    for name, layer in [*network.named_modules()]:
+        if isinstance(layer, LoraLayer):
+            layer.merge()
+            network.set_submodule(name, layer.get_base_layer())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,9 +13,8 @@ from t5punct import model as models
 from t5punct.errors import ConfigError
 from t5punct.training.config import LoraConfig, LossConfig, OptimConfig, TrainConfig, ValidationConfig
 from t5punct.training.loop.train import build, train
-from t5punct.training.tensors import add_adapters, merge_adapters
 
-peft = pytest.importorskip("peft")
+pytest.importorskip("peft")
 
 
 @pytest.fixture
@@ -26,29 +24,6 @@ def adapted(config: TrainConfig, tiny_model: models.Model, tmp_path: Path) -> Tr
         config, init_from=str(tmp_path / "base"), lora=LoraConfig(r=3),
         optim=OptimConfig(lr=1e-2, warmup_steps=0, max_steps=6), validation=ValidationConfig(every_steps=3),
     )  # fmt: skip
-
-
-def test_adapters_merge_as_peft_merges_them(tiny_model: models.Model) -> None:
-    """The oracle is peft's own merge, on the same network with the same adapters."""
-    config = LoraConfig(r=3)
-    network = copy.deepcopy(tiny_model.network)
-    add_adapters(network, config)
-    torch.manual_seed(3)
-    with torch.no_grad():
-        for name, value in network.named_parameters():
-            if "lora_B" in name:
-                value.normal_()
-    merged = merge_adapters(network.state_dict())
-    theirs = copy.deepcopy(network)
-    for layer in theirs.modules():
-        if isinstance(layer, peft.tuners.lora.LoraLayer):
-            layer.merge()
-    wanted = {name.replace(".base_layer", ""): value for name, value in theirs.state_dict().items()}
-    assert merged.keys() == tiny_model.network.state_dict().keys()
-    for name, value in merged.items():
-        torch.testing.assert_close(value, wanted[name])
-    changed = {name for name, value in tiny_model.network.state_dict().items() if not torch.equal(value, merged[name])}
-    assert {name.split(".")[-2] for name in changed} == {"q", "k", "v", "o", "wi", "wo"}
 
 
 def test_only_adapters_and_the_tagger_learn(adapted: TrainConfig) -> None:

@@ -114,8 +114,8 @@ def build(config: TrainConfig) -> Run:
     data = chunks_fingerprint(examples.rows)
     state = TrainState(processes=accelerator.num_processes, data=data, parent=parent)
     model = _ready_model(config, model, examples, accelerator)
-    plain = PlainModel(model, config.lora, accelerator)
     objective = _make_objective(config, model)
+    plain = PlainModel(objective, config.lora, accelerator)
     if model.tagger is not None and objective.tagger is None:
         _log.warning("the tagger is dropped: without training (loss.tagger_weight=0) it would not fit the new encoder")
     model = replace(model, tagger=objective.tagger)
