@@ -36,7 +36,7 @@ def collect_tensors(objective: nn.Module, optimiser: Any, accelerator: Any) -> d
     from accelerate.utils import gather_object
 
     tensors: dict[str, torch.Tensor] = {}
-    if accelerator.is_main_process or is_sharded(accelerator):
+    if accelerator.is_main_process or accelerator.is_fsdp2:  # with FSDP each process holds a part
         moments = optimiser.optimizer.state  # by parameter, and by name
         for name, parameter in objective.named_parameters():
             for moment, tensor in moments.get(parameter, {}).items():
@@ -90,11 +90,6 @@ def _whole(tensor: torch.Tensor) -> torch.Tensor:
     return tensor.full_tensor() if isinstance(tensor, DTensor) else tensor
 
 
-def is_sharded(accelerator: Any) -> bool:
-    """Return whether each process holds a part of the weights, by FSDP."""
-    return bool(accelerator.distributed_type == "FSDP")
-
-
 def add_adapters(network: Any, config: LoraConfig) -> None:
     """Put adapters on a network, in place.  They alone require gradients, and do not change its output at first.
 
@@ -124,7 +119,7 @@ class PlainModel:
         """objective: with adapters, if the config has any, and before FSDP changes it."""
         self.accelerator = accelerator
         self.has_adapters = bool(config.r)
-        self.is_copied = is_sharded(accelerator) or self.has_adapters
+        self.is_copied = accelerator.is_fsdp2 or self.has_adapters
         keeps_copy = self.is_copied and accelerator.is_main_process
         self._objective: Any = copy.deepcopy(objective) if keeps_copy else None
 

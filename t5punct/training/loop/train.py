@@ -13,12 +13,12 @@ import math
 import signal
 import warnings
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
-from threading import Event, current_thread, main_thread
+from threading import current_thread, main_thread
 from typing import Any, cast
 
 import torch
@@ -42,7 +42,7 @@ from ..examples.batches import BatchSampler, chunks_fingerprint, load_data, load
 from ..examples.example import ChunkExamples
 from ..lock import is_first, lock_folder
 from ..starting_model import check_suitable, make_starting_model
-from ..tensors import PlainModel, add_adapters, collect_tensors, is_sharded, restore_tensors
+from ..tensors import PlainModel, add_adapters, collect_tensors, restore_tensors
 from .objective import Losses, Objective
 from .progress import RunLog, tracker_settings
 from .validation import Validator, deciding_score, is_stale, update_best
@@ -153,7 +153,7 @@ def _accelerator(config: TrainConfig) -> Any:
         kwargs_handlers=[InitProcessGroupKwargs(timeout=_WAIT)],
         **tracker_settings(config),
     )
-    if is_sharded(accelerator):
+    if accelerator.distributed_type == "FSDP":
         fix = "use configs/accelerate-fsdp.yaml, or no --config_file for whole weights on each device"
         check(accelerator.is_fsdp2, "FSDP of version 1", expected="fsdp_version: 2 in accelerate's config", fix=fix)
         mistake = f"optim.embeddings {config.optim.embeddings} with FSDP"
@@ -242,7 +242,7 @@ def build_schedule(config: OptimConfig, optimiser: torch.optim.Optimizer, n_step
 def take_steps(run: Run, progress: RunLog) -> bool:
     """Take the steps that are left, with validations and checkpoints; return whether no interrupt ended them early."""
     accelerator = run.accelerator
-    with noting_interrupts() as interrupt:
+    with noting_interrupts(accelerator.set_trigger):
         while not _is_over(run):
             run.loader.dataset.epoch = run.state.epoch
             run.sampler.set_position(run.state.epoch, run.state.batch * accelerator.num_processes)
@@ -252,8 +252,7 @@ def take_steps(run: Run, progress: RunLog) -> bool:
                     continue
                 _finish_step(run, losses.on_cpu(), progress)
                 # processes must end after the same step, so each asks whether any of them was interrupted
-                is_interrupted = torch.tensor(float(interrupt.is_set()), device=accelerator.device)
-                if accelerator.reduce(is_interrupted, "sum").item() or _is_over(run):
+                if accelerator.check_trigger() or _is_over(run):
                     return _is_over(run)
             run.state = replace(run.state, epoch=run.state.epoch + 1, batch=0)
     return True
@@ -294,7 +293,6 @@ def take_step(run: Run, batch: Any) -> Losses | None:
     accelerator = run.accelerator
     state = run.state
     with accelerator.accumulate(run.objective):
-        batch = batch.to(accelerator.device)
         # each process draws its own delay, so that a step sees several
         delay = run.config.data.delays.draw(run.config.seed, state.epoch, state.batch, accelerator.process_index)
         with accelerator.autocast():
@@ -348,12 +346,11 @@ def _save(run: Run) -> None:
 
 
 @contextmanager
-def noting_interrupts() -> Iterator[Event]:
-    """Let the first interrupt or termination set the event that is yielded; a second one ends the process, as usual.
+def noting_interrupts(on_interrupt: Callable[[], None]) -> Iterator[None]:
+    """Call a function at the first interrupt or termination; a second one ends the process, as usual.
 
     A signal that is ignored (`nohup`), or has a handler of somebody else's, keeps that.
     """
-    interrupt = Event()
     usual_handlers: dict[int, Any] = {}  # of the signals that are noted
 
     def restore_handlers() -> None:
@@ -362,7 +359,7 @@ def noting_interrupts() -> Iterator[Event]:
 
     def note(number: int, frame: object) -> None:
         restore_handlers()
-        interrupt.set()
+        on_interrupt()
         with suppress(RuntimeError):  # where the interrupt falls into a write to the same stream
             _log.warning("interrupted: the run ends after this step and is saved; once more, and it ends at once")
 
@@ -371,6 +368,6 @@ def noting_interrupts() -> Iterator[Event]:
             is_usual = signal.getsignal(number) in (signal.default_int_handler, signal.SIG_DFL)
             if is_usual and current_thread() is main_thread():  # others cannot have handlers
                 usual_handlers[number] = signal.signal(number, note)
-        yield interrupt
+        yield
     finally:
         restore_handlers()
