@@ -41,7 +41,7 @@ def collect_tensors(objective: nn.Module, optimiser: Any, accelerator: Any) -> d
         for name, parameter in objective.named_parameters():
             for moment, tensor in moments.get(parameter, {}).items():
                 tensors[f"optimiser.{name}/{moment}"] = _whole(tensor).contiguous().cpu()
-            if _is_adapter(name):
+            if ".lora_" in name:  # an adapter's weight, as peft names it
                 tensors[f"adapter.{name}"] = _whole(parameter.detach()).contiguous().cpu()
     suffix = _suffix(accelerator.process_index)
     random_state = {f"rng{suffix}": torch.get_rng_state()}
@@ -108,10 +108,6 @@ def add_adapters(network: Any, config: LoraConfig) -> None:
         raise ConfigError(mistake, expected="names of linear layers", fix="check lora.target_modules") from error
 
 
-def _is_adapter(name: str) -> bool:
-    return ".lora_" in name
-
-
 class PlainModel:
     """Returns what is trained as a model like any other."""
 
@@ -121,7 +117,8 @@ class PlainModel:
         self.has_adapters = bool(config.r)
         self.is_copied = accelerator.is_fsdp2 or self.has_adapters
         keeps_copy = self.is_copied and accelerator.is_main_process
-        self._objective: Any = copy.deepcopy(objective) if keeps_copy else None
+        # network and tagger, if it has one
+        self._parts: Any = copy.deepcopy(nn.ModuleDict(objective.named_children())) if keeps_copy else None
 
     def __call__(self, model: Model, objective: Any, *, to_use: bool = False) -> Model:
         """Return the model as it is now; `to_use`: on the device, and not on the CPU, if it is a copy.
@@ -133,12 +130,12 @@ class PlainModel:
         state: dict[str, torch.Tensor] = self.accelerator.get_state_dict(objective)  # of parts, on the CPU
         if not self.accelerator.is_main_process:
             return model
-        plain = copy.deepcopy(self._objective) if self.has_adapters else self._objective
+        parts = copy.deepcopy(self._parts) if self.has_adapters else self._parts
         # on the CPU the copy takes no memory of the device
-        plain.to(self.accelerator.device if to_use else "cpu").load_state_dict(state)
+        parts.to(self.accelerator.device if to_use else "cpu").load_state_dict(state)
         if self.has_adapters:
-            merge_adapters(plain.network)
-        return replace(model, network=plain.network, tagger=plain.tagger)
+            merge_adapters(parts.network)
+        return replace(model, network=parts.network, tagger=getattr(parts, "tagger", None))
 
 
 def merge_adapters(network: Any) -> None:
