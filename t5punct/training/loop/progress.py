@@ -60,7 +60,8 @@ class RunLog:
         accelerator.init_trackers("t5punct", config=plain, init_kwargs=run_name)
         columns = (BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[status]}"), TimeRemainingColumn())
         console = Console(stderr=True)
-        is_hidden = not (self.is_main and console.is_terminal)
+        # after `--quiet` only errors are logged
+        is_hidden = not (self.is_main and console.is_terminal and _log.isEnabledFor(logging.WARNING))
         self.bar = Bar(*columns, console=console, disable=is_hidden, speed_estimate_period=_SPEED_PERIOD_S)
         self.bar.add_task("train", total=n_steps, completed=state.step, status="")
         if self.is_main:
