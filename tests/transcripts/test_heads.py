@@ -136,6 +136,8 @@ HEADS = {  # files whose lines open with what nobody says, and what is said
         ["so", "yes", "what we"]),
     "Slack and Telegram": (
         "Ann Lee  [10:31 AM]\nso\nTom, [01.05.2024 10:32]\nyes\nWell, [10:33]\nwe\n", ["so", "yes Well we"]),
+    "targets of links, and slashes in speech": (
+        '[1]: https://a.org/x "A page"\n[Ann]: and/or what\n[Ann]: yes [1]\n', ["and/or what yes [1]"]),
     "a time behind a word": ("YES [00:01]\nso what\nwe know\nand go\n", ["YES so what we know and go"]),
     "names before times": ("Ann (00:01)\nso\nTom Lee (00:05)\nwhat\nAnn (00:09)\nyes\n", ["so", "what", "yes"]),
     "a log with a zone apart": ("2024-01-02 10:31:05,123 +0200 so\n2024-01-02 10:31:06,123 -0500 what\n", ["so what"]),
