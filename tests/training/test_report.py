@@ -8,6 +8,7 @@ import time
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 from accelerate import tracking
@@ -41,37 +42,20 @@ def test_a_new_run_begins_its_log_anew_and_a_resumed_one_goes_on_to_its_last_ste
     assert "text_loss" in log[-1]
 
 
-class NotingTracker(tracking.GeneralTracker):
-    """Notes what it is given, in the place of TensorBoard."""
-
-    name, requires_logging_directory, tracker = "tensorboard", False, None
-    settings, lines, is_finished = dict[str, object](), list[list[object]](), False
-
-    def __init__(self, project: str) -> None:
-        super().__init__()
-
-    def store_init_configuration(self, values: dict[str, object]) -> None:
-        self.settings.update(values)
-
-    def log(self, values: dict[str, float], step: int, **_: object) -> None:
-        self.lines.extend([name, value, step] for name, value in values.items())
-
-    def finish(self) -> None:
-        NotingTracker.is_finished = True
-
-
 def test_a_tracker_gets_the_settings_and_every_line_of_the_log(
     config: TrainConfig, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    kind = Mock(requires_logging_directory=False)  # in the place of TensorBoard's
     monkeypatch.setattr(tracking, "_available_trackers", [LoggerType.TENSORBOARD])
-    monkeypatch.setitem(tracking.LOGGER_TYPE_TO_CLASS, "tensorboard", NotingTracker)
+    monkeypatch.setitem(tracking.LOGGER_TYPE_TO_CLASS, "tensorboard", kind)
     config = replace(config, report_to="tensorboard", validation=ValidationConfig(every_steps=4))
     log = log_lines(train(config))
-    given = NotingTracker.settings
-    assert (given["optim.lr"], given["init_from"]) == (config.optim.lr, config.init_from)
-    wanted = [[name, value, line["step"]] for line in log for name, value in line.items() if name != "step"]
-    assert NotingTracker.lines == wanted and NotingTracker.is_finished
-    assert "validation_loss" in {name for name, *_ in wanted}
+    tracker = kind.return_value
+    (stored,) = tracker.store_init_configuration.call_args.args
+    assert (stored["optim.lr"], stored["init_from"]) == (config.optim.lr, config.init_from)
+    assert [logged.args[0] | {"step": logged.kwargs["step"]} for logged in tracker.log.call_args_list] == log
+    assert "validation_loss" in log[-1]
+    tracker.finish.assert_called_once_with()
     with pytest.raises(ConfigError, match=r"report_to tensorbord; expected trackers of .* installed: tensorboard;"):
         train(replace(config, output=f"{config.output}2", report_to="tensorbord"))
 
