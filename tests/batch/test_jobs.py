@@ -138,9 +138,7 @@ def test_outputs_below_the_inputs_are_no_inputs_and_what_a_killed_run_left_goes(
 
 
 @pytest.mark.parametrize("name", ["in", "in/*/*.txt", "in/**/*.txt", "*/b/*.txt"])
-def test_a_folder_that_may_not_be_read_is_an_error_and_the_others_are_done(
-    name: str, tree: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_closed_folder_is_told_and_others_are_done(name: str, tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def denied(path: str | Path) -> object:
         if Path(path).name == "b":  # the tests may run as root, who may read anything
             raise PermissionError(13, "Permission denied", str(path))

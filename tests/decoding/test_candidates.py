@@ -138,9 +138,7 @@ def test_odds_are_weighed_in_once_where_marks_part_from_words() -> None:
     assert [node.log_odds for node in Choice.of(alike).root.children if isinstance(node, TrieNode)] == [()]
 
 
-def test_only_the_first_mark_of_a_slot_has_odds_and_of_options_that_begin_each_other_one_stays(
-    tiny_model: Model,
-) -> None:
+def test_only_the_first_mark_has_odds_and_of_options_that_begin_each_other_one_stays(tiny_model: Model) -> None:
     window = WindowInput.of(["no", "no"])
     weighed, plain = Candidates(tiny_model.tokenizer, mark_odds={"!": 4.0}), Candidates(tiny_model.tokenizer)
     assert [option.odds for option in weighed.choice(window, 1, 0).options if option.mark] == [1, 1, 1, 4.0, 1, 1, 1]
@@ -161,9 +159,7 @@ LOWER, CAPITALISED, UPPER = Case.LOWER, Case.CAPITALISED, Case.UPPER
     ("", CAPITALISED, CAPITALISED), ("", LOWER, LOWER), (",", CAPITALISED, CAPITALISED), (",", LOWER, LOWER),
     (".", LOWER, CAPITALISED), ("?", UPPER, UPPER),
 ])  # fmt: skip
-def test_a_word_behind_an_end_is_drafted_with_a_capital(
-    tiny_model: Model, mark: str, case: Case, drafted: Case
-) -> None:
+def test_a_word_behind_an_end_is_drafted_capitalised(tiny_model: Model, mark: str, case: Case, drafted: Case) -> None:
     *marks, word = _second_place(tiny_model, ["so", "it"], [Guess(mark), Guess("", case)])
     assert [option.mark for option in marks] == [mark] * bool(mark)
     assert word.case is drafted

@@ -55,9 +55,7 @@ def test_many_questions_are_answered_as_each_alone(model: Model) -> None:
         assert tuple(labels.values()) == pytest.approx(tuple(single.values()), abs=1e-4)
 
 
-def test_a_piece_of_pure_punctuation_has_no_marks_to_ask_for_and_the_model_must_know_the_task(
-    model: Model, lively_model: Model
-) -> None:
+def test_pure_punctuation_has_no_marks_and_the_model_must_know_the_task(model: Model, lively_model: Model) -> None:
     window = WindowInput.of(["so", ":)"], [True, False])
     (labels,) = SlotClassifier(model).decode([Question(window, 1)])
     assert (tuple(labels), tuple(labels.values())) == (("",), (1.0,))

@@ -40,9 +40,7 @@ def test_a_decoder_that_would_end_at_once_goes_on(beams: int) -> None:
 
 
 @pytest.mark.parametrize(("style", "most"), [("talk", 1), ("chat", 3)])
-def test_a_decoder_that_would_write_only_stops_and_capitals_goes_on(
-    style: str, most: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_decoder_of_stops_and_capitals_alone_goes_on(style: str, most: int, monkeypatch: pytest.MonkeyPatch) -> None:
     model, written = load(bundled_folder("small")), list[list[int]]()
     stop, capitals = model.tokenizer.mark_ids["."][0], model.tokenizer.case_ids[Case.CAPITALISED]
     prefer(model, {model.tokenizer.eos_id: -1000.0, stop: 1000.0} | dict.fromkeys(capitals, 500.0))

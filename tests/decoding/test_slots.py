@@ -69,9 +69,7 @@ def test_parallel_equals_step_by_step_for_every_shape_of_t5(tiny_model: Model, s
 
 
 @pytest.mark.parametrize("pass_tokens", [1, 2, 5, 13])
-def test_passes_of_few_tokens_give_the_same_votes(
-    tiny_model: Model, pass_tokens: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_short_passes_give_the_same_votes(tiny_model: Model, pass_tokens: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of a long word without a slot a pass may decide nothing.  Windows that get many marks are given room."""
     monkeypatch.setattr("t5punct.decoding.slots._PASS_TOKENS", pass_tokens)
     monkeypatch.setattr("t5punct.decoding.cached_decoder._SPARE_TOKENS", 0)

@@ -120,9 +120,7 @@ def test_a_sentence_end_that_is_a_titles_or_nearly_written_explains_no_capital(t
 @pytest.mark.parametrize(("capital", "odds", "expected"), [
     (0.1, 1.0, "We. Inc. is. So."), (0.9, 1.0, "We. Inc. Is. So."), (0.9, 1e-6, "We inc is so."),
 ])  # fmt: skip
-def test_behind_an_abbreviation_with_a_full_stop_the_model_says_whether_a_capital_follows(
-    tagged_model: Model, capital: float, odds: float, expected: str
-) -> None:
+def test_a_capital_behind_an_abbreviation(tagged_model: Model, capital: float, odds: float, expected: str) -> None:
     """In texts, and in streams that are resumed at each word.  Without the full stop no sentence begins."""
     decoding = DecodingConfig("tagger", mark_odds={".": odds})
     punctuator = Punctuator(_by_hand(tagged_model, 0.9, capital), PunctuatorConfig(decoding=decoding))

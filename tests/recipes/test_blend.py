@@ -40,9 +40,7 @@ def test_strangers_are_refused(pair: tuple[Model, Model]) -> None:
         blend_models(tuned, start, 1.5)
 
 
-def test_main__folder_of_the_blend_in_which_every_weight_lies_between(
-    pair: tuple[Model, Model], tmp_path: Path
-) -> None:
+def test_main__folder_of_the_blend_whose_weights_lie_between(pair: tuple[Model, Model], tmp_path: Path) -> None:
     for model, name in zip(pair, ("start", "tuned"), strict=True):
         models.save(model, tmp_path / name)
     (tmp_path / "tuned" / "train.yaml").write_text("output: runs/x\n")

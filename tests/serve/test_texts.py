@@ -164,9 +164,7 @@ def test_several_texts_of_a_json_are_answered_in_their_order(served: TestClient,
 
 
 @pytest.mark.parametrize("fields", [{"to": "json"}, {"json": "true"}, {"to": "html"}, {"format": "ctm", "to": "tsv"}])
-def test_one_text_of_a_json_may_have_another_format_as_the_text_of_a_form(
-    served: TestClient, fields: dict[str, str]
-) -> None:
+def test_one_text_of_a_json_may_have_another_format_as_a_forms(served: TestClient, fields: dict[str, str]) -> None:
     text = FILES["talk.ctm"] if "format" in fields else "how are you"
     sent = {"text": text, **fields}
     form = served.post("/v1/punctuate", files={name: (None, value) for name, value in sent.items()})

@@ -178,9 +178,7 @@ def test_in_int8_a_saved_stream_goes_on_to_the_bit(punctuator: Punctuator) -> No
 
 
 @pytest.mark.parametrize(("lookahead", "style"), [(4, None), (2, "chat")])
-def test_a_memory_of_another_lookahead_or_style_is_dropped(
-    punctuator: Punctuator, lookahead: int, style: str | None
-) -> None:
+def test_a_memory_of_another_setting_is_dropped(punctuator: Punctuator, lookahead: int, style: str | None) -> None:
     """A stream that takes over a live state does what it does with the same state from json."""
     stream = StreamingPunctuator(punctuator, _delayed(2))
     stream.push(PIECES * 3)

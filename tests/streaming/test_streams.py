@@ -302,9 +302,7 @@ def test_after_an_end_is_a_capital(
             begins = bool(set(word.annotated.marks) & set(".?!"))
 
 
-def test_a_silence_and_a_kept_full_stop_end_the_sentence_and_that_of_an_abbreviation_does_not(
-    tiny_model: Model,
-) -> None:
+def test_a_silence_and_a_kept_full_stop_end_the_sentence_and_an_abbreviations_does_not(tiny_model: Model) -> None:
     words = [TimedWord("biology", 0, 200), TimedWord("the", 2000, 2100), TimedWord("next", 2100, 2200)]
     for fragment, text in ((False, "Biology. The next."), (True, "biology the next")):
         punctuator = Punctuator(tiny_model, PunctuatorConfig(fragment=fragment))

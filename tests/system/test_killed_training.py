@@ -99,9 +99,7 @@ def _assert_whole(checkpoint: Path) -> int:
 
 
 @pytest.mark.parametrize("name", LAUNCHERS)
-def test_a_run_that_is_killed_again_and_again_has_the_losses_of_one_that_is_not(
-    name: str, tmp_path: Path, tiny_data: Path, dropout_folder: str
-) -> None:
+def test_a_killed_run_has_a_whole_runs_losses(name: str, tmp_path: Path, tiny_data: Path, dropout_folder: str) -> None:
     launcher, settings_file = LAUNCHERS[name], tmp_path / "train.yaml"
     n_kills = int(os.environ.get("T5PUNCT_KILLS", "2"))
     n_steps = n_kills * STEPS_A_KILL

@@ -76,9 +76,7 @@ def test_the_command_line_takes_a_revision(tmp_path: Path, invoke: Invoke) -> No
     assert error.startswith(f"t5punct: no model {HUB_ID} in revision v9 on the hub (")
 
 
-def test_a_revision_of_a_folder_is_refused_and_one_of_a_hub_ids_name_comes_first(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cache: Path
-) -> None:
+def test_a_folder_has_no_revision_and_comes_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cache: Path) -> None:
     with pytest.raises(ModelError, match=r"revision v1 of the folder .*; expected a hub id; drop revision"):
         models.load(tmp_path, revision="v1")
     with pytest.raises(ModelError, match="revision v1 of the folder"):

@@ -97,9 +97,7 @@ def _batch(lengths: list[int], seed: int) -> tuple[torch.Tensor, torch.Tensor]:
 @settings(max_examples=25)
 @given(st.lists(st.integers(1, 40), min_size=1, max_size=8), st.integers(0, 9))
 @torch.inference_mode()
-def test_states_are_those_of_transformers_padded_or_not(
-    whole: Model, lean: Model, lengths: list[int], seed: int
-) -> None:
+def test_states_are_those_of_transformers_also_padded(whole: Model, lean: Model, lengths: list[int], seed: int) -> None:
     ids, mask = _batch(lengths, seed)
     network: Any = whole.network
     expected = network.encoder(input_ids=ids, attention_mask=mask).last_hidden_state

@@ -39,9 +39,7 @@ def made_of(model: Model, folder: Path) -> Model:
     return models.load(folder)
 
 
-def test_a_folder_holds_one_form_of_the_weights_and_a_damaged_file_is_noticed(
-    tiny_model: Model, tmp_path: Path
-) -> None:
+def test_a_folder_holds_one_form_of_weights_and_a_damaged_file_is_noticed(tiny_model: Model, tmp_path: Path) -> None:
     models.save(tiny_model, tmp_path)
     assert made_of(tiny_model, tmp_path).tuned
     assert (tmp_path / INT8_FILE).is_file() and not (tmp_path / FLOAT_FILE).exists()

@@ -35,9 +35,7 @@ def test_auto_takes_int8_on_a_cpu_that_multiplies_it_fast(
     assert with_precision(tiny_model, "auto").precision == expected, "what a score is signed with"
 
 
-def test_a_model_that_is_loaded_by_name_has_what_auto_takes_and_a_given_one_its_own(
-    tiny_model: Model, folder: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_loaded_model_has_what_auto_takes(tiny_model: Model, folder: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(torch.backends.cpu, "get_cpu_capability", lambda: "AVX512")
     assert Punctuator.from_pretrained(folder, device="cpu").model.precision == "int8"
     assert Punctuator.from_pretrained(folder, device="cpu", precision="fp32").model.precision == "fp32"

@@ -262,9 +262,7 @@ def test_a_folder_that_may_not_be_read_is_not_passed_over(tmp_path: Path, monkey
             of_both(f"{tmp_path}/{name}")
 
 
-def test_a_folder_as_the_hub_has_it_is_streamed_and_an_id_that_cannot_be_read_is_one_line(
-    rows: Dataset, tmp_path: Path
-) -> None:
+def test_a_folder_as_the_hub_has_it_is_streamed_and_a_wrong_id_is_one_line(rows: Dataset, tmp_path: Path) -> None:
     (tmp_path / "talks" / "data").mkdir(parents=True)
     for number in range(2):
         rows.to_parquet(str(tmp_path / "talks" / "data" / f"train-0000{number}-of-00002.parquet"))

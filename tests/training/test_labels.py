@@ -133,9 +133,7 @@ def test_a_run_learns_from_labels(config: TrainConfig, teacher: Path, labels: Pa
     assert all(line["teacher_loss"] > 0 for line in log_lines(run))
 
 
-def test_labels_of_other_data_or_marks_are_refused(
-    teacher: Path, tiny_data: Path, labels: Path, tmp_path: Path
-) -> None:
+def test_labels_of_other_data_are_refused(teacher: Path, tiny_data: Path, labels: Path, tmp_path: Path) -> None:
     stored = Labels(labels)
     with pytest.raises(ConfigError, match=r"labels .* of another data set; expected those of data.path"):
         stored.check_data("0123", stored.info.rows)

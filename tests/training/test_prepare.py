@@ -83,9 +83,7 @@ def test_a_data_set_from_end_to_end(config: PrepareConfig) -> None:
     assert targets != targets.lower()
 
 
-def test_the_same_seed_gives_the_same_data_with_any_number_of_workers_and_another_gives_other(
-    config: PrepareConfig,
-) -> None:
+def test_a_seed_gives_the_same_data_with_any_number_of_workers_and_another_seed_others(config: PrepareConfig) -> None:
     def chunks(name: str, **changes: Any) -> list[str]:
         data = load_from_disk(prepared(config, name, tokenizer=None, **changes).output)
         return [f"{split_name} {row}" for split_name in data for row in data[split_name]]
@@ -292,9 +290,7 @@ def test_an_example_is_what_the_model_reads_and_writes() -> None:
 
 
 @given(st.integers(0, 200), configs(), st.integers(0, 99), st.sampled_from([0, 3]))
-def test_every_word_stands_in_one_chunk_but_for_short_rests_and_none_is_over_the_limit(
-    n_words: int, config: ChunkConfig, seed: int, tokens_of_a_word: int
-) -> None:
+def test_every_word_stands_in_one_chunk(n_words: int, config: ChunkConfig, seed: int, tokens_of_a_word: int) -> None:
     chunks = cut(" ".join(NUMBERED[:n_words]), config, seed, n_tokens=lambda chunk: tokens_of_a_word * chunk.n_words)
     used = places(chunks)
     assert used == list(range(used[0], used[-1] + 1)) if used else n_words < config.min_words + config.max_words

@@ -28,9 +28,7 @@ from t5punct.training.loop.train import train
 from t5punct.training.report import compose_card, run_config, write_report
 
 
-def test_a_new_run_begins_its_log_anew_and_a_resumed_one_goes_on_to_its_last_step(
-    config: TrainConfig, tmp_path: Path
-) -> None:
+def test_a_new_run_begins_its_log_anew_and_a_resumed_one_goes_on(config: TrainConfig, tmp_path: Path) -> None:
     (tmp_path / "run.log.jsonl").write_text('{"step": 1, "words": 9}\n')
     train(config)
     path = tmp_path / "run.log.jsonl"
@@ -42,9 +40,7 @@ def test_a_new_run_begins_its_log_anew_and_a_resumed_one_goes_on_to_its_last_ste
     assert "text_loss" in log[-1]
 
 
-def test_a_tracker_gets_the_settings_and_every_line_of_the_log(
-    config: TrainConfig, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_tracker_gets_settings_and_all_lines_of_the_log(config: TrainConfig, monkeypatch: pytest.MonkeyPatch) -> None:
     kind = Mock(requires_logging_directory=False)  # in the place of TensorBoard's
     monkeypatch.setattr(tracking, "_available_trackers", [LoggerType.TENSORBOARD])
     monkeypatch.setitem(tracking.LOGGER_TYPE_TO_CLASS, "tensorboard", kind)
@@ -131,9 +127,7 @@ def test_a_run_from_a_lost_model_is_scored_alone(run: Path) -> None:
     assert "## Scores on dev.txt" in shown and "at the start" not in shown
 
 
-def test_a_slow_model_scores_fewer_words_and_the_page_says_so(
-    run: Path, text: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_page_of_a_slow_model_is_of_fewer_words(run: Path, text: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     text.write_text("We know, that. Right?\n" * 20, encoding="utf-8")
     monkeypatch.setattr(page, "_TRIED_WORDS", 8)
     now = [0.0]  # of a clock that only the model moves

@@ -99,9 +99,7 @@ def test_validation_does_not_change_the_training(config: TrainConfig, dropout_fo
     assert weights(train(dropout)) == weights(train(validated))
 
 
-def test_a_file_is_scored_with_the_decoder_that_the_model_takes_by_default(
-    config: TrainConfig, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_file_is_scored_with_the_models_default_decoder(config: TrainConfig, monkeypatch: pytest.MonkeyPatch) -> None:
     """Users run that one: with another the best model of a run may not be the best for them."""
     monkeypatch.delattr(SlotDecoder, "votes")  # it cannot run
     validation = ValidationConfig(ROWS, every_steps=4)
