@@ -63,7 +63,6 @@ def test_windows_that_aligned_badly_are_counted_and_lose_their_vote(tiny_model: 
         patch.setattr(module, "generate_texts", lambda model, windows, config: ["rubbish"] * len(windows))
         punctuator = Punctuator(tiny_model, config)
         punctuator.punctuate("we know that right and you")
-    assert punctuator.alignment is not None
     assert (punctuator.alignment.windows, punctuator.alignment.distrusted) == (2, 2)
     assert generate_texts(tiny_model, []) == []
 

@@ -72,7 +72,6 @@ def decided(vote: Vote) -> tuple[str, str]:
 
 def _by_hand(tagged_model: Model, stop: float, capital: float) -> Model:
     """Every slot a full stop with the one probability, every word a capital with the other."""
-    assert tagged_model.tagger is not None
     model = replace(tagged_model, tagger=type(tagged_model.tagger)(32, tagged_model.task.marks))
     marks, cases = model.tagger.marks, model.tagger.cases  # type: ignore[union-attr]
     with torch.no_grad():
@@ -100,7 +99,6 @@ def test_a_capital_that_a_sentence_end_explains_is_taken_back_without_one(tagged
 ])  # fmt: skip
 def test_behind_a_comma_a_small_word_has_no_capital(tagged_model: Model, mark: str, text: str, expected: str) -> None:
     model = replace(_by_hand(tagged_model, stop=0.3, capital=0.9), spellings=SpellingTable(("turn",)))
-    assert model.tagger is not None
     with torch.no_grad():
         model.tagger.marks.bias[model.tagger.mark_classes.index(mark)] = 1.0
     (votes,) = TagDecoder(model).votes([WindowInput.of(text.split())])

@@ -20,14 +20,12 @@ def pair(tagged_model: Model) -> tuple[Model, Model]:
     tuned = blend_models(tagged_model, tagged_model, 1.0)  # a copy
     with torch.no_grad():
         for part in (tuned.network, tuned.tagger):
-            assert part is not None
             for value in part.parameters():
                 value.add_(torch.randn_like(value))
     return tagged_model, tuned
 
 
 def weights(model: Model) -> dict[str, torch.Tensor]:
-    assert model.tagger is not None
     return model.network.state_dict() | {f"tagger {name}": value for name, value in model.tagger.state_dict().items()}
 
 

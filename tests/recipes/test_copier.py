@@ -1,7 +1,5 @@
 """A fresh decoder that copies words before it is trained."""
 
-from __future__ import annotations
-
 import random
 import re
 from pathlib import Path

@@ -2,7 +2,6 @@
 
 from collections import Counter
 from pathlib import Path
-from typing import Any
 
 import pytest
 import torch
@@ -101,8 +100,7 @@ def test_what_the_encoder_says_of_a_text_stays(folder: Path, tmp_path: Path) -> 
             states = begun.encode(torch.tensor([mine]), torch.ones(1, len(mine), dtype=torch.long))
         assert torch.allclose(states, expected, atol=1e-5), word
     assert n_compared > 10
-    network: Any = begun.network
-    assert network.config.vocab_size < 230
+    assert begun.network.config.vocab_size < 230
 
 
 def test_main__encoder_then_model_with_pieces_for_other_words(folder: Path, tiny_data: Path, tmp_path: Path) -> None:

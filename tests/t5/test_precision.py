@@ -17,7 +17,6 @@ from t5punct.t5.tagger import Tagger
 def test_bf16_converts_network_and_tagger_which_go_to_the_device_that_is_named(tiny_model: Model) -> None:
     converted = with_precision(replace(tiny_model, tagger=Tagger(32, ",.?!:;-")), "bf16")
     assert {parameter.dtype for parameter in converted.network.parameters()} == {torch.bfloat16}
-    assert converted.tagger is not None
     assert converted.tagger.marks.weight.dtype is torch.bfloat16
     assert converted.precision == "bf16"
     assert on_device(tiny_model, find_device("cpu")).device.type == "cpu"

@@ -1,7 +1,5 @@
 """Where documents come from, in which formats, which are for training, and how much of each is taken."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import os

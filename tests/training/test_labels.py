@@ -1,7 +1,5 @@
 """Labels that a larger model writes for a data set, and a smaller one learns from."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -98,7 +96,6 @@ def test_label_loss__divergence_from_the_teachers_tagger(teacher: Path, tiny_dat
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(8)
         pupil = Tagger(TINY_SHAPE.d_model, model.task.marks)
-    assert model.tagger is not None
     slots = batch.marks != IGNORED
     with torch.no_grad():
         states = states_at_words(model.encode(batch.input_ids, batch.attention_mask), batch.word_ends)

@@ -1,7 +1,5 @@
 """A data set from end to end: vocabulary, windows and their lengths; what is said about it, and what is refused."""
 
-from __future__ import annotations
-
 import json
 import random
 import re

@@ -1,7 +1,5 @@
 """What a person sees of a run: its log, its bar and its trackers, the page about it, and the card of its model."""
 
-from __future__ import annotations
-
 import json
 import logging
 import time
