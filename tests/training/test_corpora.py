@@ -14,7 +14,6 @@ from typing import Any
 
 import pytest
 from datasets import Dataset, DatasetDict
-from datasets.utils.logging import disable_progress_bar
 from tiny import tiny_text
 
 from t5punct.errors import ConfigError, InputError
@@ -289,7 +288,6 @@ def test_a_corpus_is_never_in_memory_as_a_whole(tmp_path: Path) -> None:
     assert peak < large.stat().st_size / 5
 
 
-disable_progress_bar()
 SRT = """1
 00:00:01,000 --> 00:00:03,000
 JOHN: <i>So we went

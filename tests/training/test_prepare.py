@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 from command import Invoke
 from datasets import load_from_disk
-from datasets.utils.logging import disable_progress_bar
 from hypothesis import given
 from hypothesis import strategies as st
 from left_by_runs import full_disk
@@ -30,7 +29,6 @@ from t5punct.training.data.corpora import CorpusConfig
 from t5punct.training.data.prepare import PrepareConfig, PrepareReport, as_text, prepare
 from t5punct.training.examples.example import count_tokens
 
-disable_progress_bar()
 TALKS = [" ".join(tiny_text(10, seed)) for seed in range(20)]
 
 
