@@ -143,12 +143,9 @@ def test_a_delay_that_an_encoder_cannot_have_is_refused_without_a_warning(caplog
     assert not caplog.records
 
 
-def test_a_stream_may_be_decided_by_a_tagger_which_answers_no_questions(tagged_model: Model, tiny_model: Model) -> None:
+def test_a_tagger_decides_streams_and_answers_no_questions(tagged_model: Model, tiny_model: Model) -> None:
     punctuator = Punctuator(tagged_model, PunctuatorConfig(decoding=DecodingConfig("tagger")))
-    for policy in ("fixed", "entropy"):
-        streams = Streams(punctuator, StreamConfig(policy=policy))
-        state = streams.push([StreamState()], ["we know that right".split()])[0].state
-        assert state.words
+    assert Streams(punctuator, StreamConfig("entropy"))
     with pytest.raises(ConfigError, match="decide classify with the decoder tagger"):
         Streams(punctuator, StreamConfig(decide="classify"))
     with pytest.raises(ConfigError, match=r"has no tagger.*--decoder slots"):

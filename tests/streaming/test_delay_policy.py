@@ -200,9 +200,7 @@ def test_streams_together_equal_each_alone(
         assert _written(committed) == _written(_stream(punctuator, lookahead, [words]))
 
 
-def test_what_cannot_be_is_refused_in_one_line(punctuator: Punctuator, tiny_model: Model) -> None:
-    with pytest.raises(ConfigError, match="which has no tagger"):
-        Streams(Punctuator(tiny_model), _delayed(2))
+def test_what_cannot_be_is_refused_in_one_line(punctuator: Punctuator) -> None:
     with pytest.raises(ConfigError, match="policy delay with the decoder generate"):
         Streams(punctuator.with_config(decoding=DecodingConfig("generate")), _delayed(2))
     for decoding in ({"decoder": "slots", "delay_words": 2}, {"decoder": "tagger", "delay_words": -1}):

@@ -277,11 +277,12 @@ def places(chunks: list[Chunk]) -> list[int]:
 
 
 def test_an_example_is_what_the_model_reads_and_writes() -> None:
-    text = "So, \"IBM\" (yes) said - U.S. law; 'Tis dogs' 2,000? wait?! «Oui»? e.g. :) iPhone Really…"
-    (chunk,), (uncased,) = (cut(text, ChunkConfig(14, 14), seed=1, cased=cased) for cased in (True, False))
-    assert chunk.source == "so ibm yes said u.s. law 'tis dogs' 2,000 wait oui e.g. iphone really"
-    assert chunk.target == "So, IBM yes said - U.S. law; 'Tis dogs' 2,000? wait?! Oui? e.g. iPhone Really..."
-    assert (chunk.style, chunk.n_words) == ("talk", 14)
+    silence = "<extra_id_1>"
+    text = f"{silence} So, \"IBM\" {silence} (yes) said - {silence} U.S. law; 'Tis dogs' 2,000? wait?! «Oui»? e.g. :)"
+    (chunk,), (uncased,) = (cut(text, ChunkConfig(12, 12), seed=1, cased=cased) for cased in (True, False))
+    assert chunk.source == f"so ibm {silence} yes said {silence} u.s. law 'tis dogs' 2,000 wait oui e.g."
+    assert chunk.target == "So, IBM yes said - U.S. law; 'Tis dogs' 2,000? wait?! Oui? e.g."
+    assert (chunk.style, chunk.n_words) == ("talk", 12)
     assert uncased == replace(chunk, target=chunk.target.lower())
 
 
@@ -295,14 +296,6 @@ def test_every_word_stands_in_one_chunk(n_words: int, config: ChunkConfig, seed:
     assert all(chunk.n_words <= config.max_words for chunk in chunks)
     assert all(tokens_of_a_word * chunk.n_words <= config.max_tokens for chunk in chunks)
     assert tokens_of_a_word or all(chunk.n_words >= config.min_words for chunk in chunks)
-
-
-def test_a_silence_belongs_to_the_word_before_it() -> None:
-    document = "<extra_id_1> We know, <extra_id_1> - <extra_id_1> that is right. <extra_id_1>"
-    (chunk,) = cut(document, ChunkConfig(5, 5), seed=1)
-    assert chunk.source == "we know <extra_id_1> that is right <extra_id_1>"
-    assert chunk.n_words == 5
-    assert "extra" not in chunk.target
 
 
 def test_tokens_are_counted_once_for_each_tokenizer_and_each_data_set(
