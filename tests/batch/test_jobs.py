@@ -126,14 +126,12 @@ def test_outputs_below_the_inputs_are_no_inputs_and_what_a_killed_run_left_goes(
     assert "in/out/new.txt" in [job.source for job in plan_jobs(["in"], OutputConfig(folder=Path("other"))).jobs]
     assert plan_jobs(["in"], OutputConfig(folder=Path())).jobs, "an output folder above them hides none"
     (tree / "out").mkdir()
-    dead = tree / "out" / f".t5punct-{platform.node()}-{2**22 + 1}-abc"
-    alive = tree / "out" / f".t5punct-{platform.node()}-{os.getpid()}-abc"
-    elsewhere = tree / "out" / ".t5punct-another-machine-1-abc"
-    giant = tree / "out" / f".t5punct-{platform.node()}-{10**30}-abc"
-    for path in (dead, giant, alive, elsewhere):
+    dead, giant, alive = (f"{platform.node()}-{number}" for number in (2**22 + 1, 10**30, os.getpid()))
+    paths = [tree / "out" / f".t5punct-{process}-abc" for process in (dead, giant, alive, "another-machine-1")]
+    for path in paths:
         path.touch()
     Freshness.start(tree / "out", "one")
-    assert [path.exists() for path in (dead, giant, alive, elsewhere)] == [False, False, True, True]
+    assert [path.exists() for path in paths] == [False, False, True, True]
 
 
 @pytest.mark.parametrize("name", ["in", "in/*/*.txt", "in/**/*.txt", "*/b/*.txt"])
