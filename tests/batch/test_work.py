@@ -135,9 +135,7 @@ def test_a_shared_file_is_whole_or_not_there(punctuator: Punctuator, tmp_path: P
     assert not (tmp_path / "out.txt").exists()
 
 
-def test_standard_output_has_what_is_good_each_on_lines_of_its_own(
-    punctuator: Punctuator, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_stdout_has_what_is_good(punctuator: Punctuator, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for name, data in {"a.txt": b"we know", "b.txt": b"caf\xe9", "c.txt": b"how are you\n", "d.txt": b""}.items():
         (tmp_path / name).write_bytes(data)
     names = [str(tmp_path / f"{name}.txt") for name in "abcd"]

@@ -284,9 +284,7 @@ def said_by(streams: Streams, words: Sequence[str | TimedWord]) -> str:
 
 @settings(steady, max_examples=40)
 @given(CONFIGS, FEW_WORDS, st.booleans())
-def test_after_an_end_is_a_capital(
-    punctuator: Punctuator, config: StreamConfig, words: list[str], silent: bool
-) -> None:
+def test_a_capital_follows_ends(punctuator: Punctuator, config: StreamConfig, words: list[str], silent: bool) -> None:
     stream = StreamingPunctuator(punctuator, config)
     first, silence = stream.push(words[:5]), stream.flush() if silent else ()
     committed = [*first, *silence, *stream.push(words[5:]), *stream.finish()]

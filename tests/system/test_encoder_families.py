@@ -96,9 +96,7 @@ def test_what_is_learned_is_decoded_step_by_step_and_words_stay_with_every_decod
     assert learned.tokenizer.decode(generated) == "We, know NASA?! isn't right."
 
 
-def test_only_with_relative_positions_a_delay_is_learned_and_used(
-    family: str, folder: Path, trained: Path, tiny_data: Path, tmp_path: Path
-) -> None:
+def test_which_families_learn_delays(family: str, folder: Path, trained: Path, tiny_data: Path, tmp_path: Path) -> None:
     config = StreamConfig(policy="delay", lookahead=2)
     if FAMILIES[family].has_delay:  # that its streams equal the whole text: tests/streaming/test_delay_policy.py
         stream = StreamingPunctuator(Punctuator.from_pretrained(trained), config)

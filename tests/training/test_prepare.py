@@ -241,9 +241,7 @@ PREPARE = {
 
 
 @pytest.mark.parametrize("overrides", PREPARE)
-def test_a_beginners_mistake_is_one_line(
-    overrides: str, tmp_path: Path, tiny_tokenizer_folder: Path, invoke: Invoke
-) -> None:
+def test_a_mistake_is_one_line(overrides: str, tmp_path: Path, tiny_tokenizer_folder: Path, invoke: Invoke) -> None:
     (tmp_path / "talks.txt").write_text("\n".join(TALKS[:10]))
     (tmp_path / "empty.txt").write_text("")
     (tmp_path / "folder").mkdir()

@@ -82,9 +82,7 @@ def run(tiny_model: Model, lively_model: Model, tmp_path: Path, text: Path) -> P
     return folder
 
 
-def test_the_page_has_scores_gain_course_and_settings(
-    run: Path, text: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_page_has_scores_and_course(run: Path, text: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     config = run_config(run)
     heard: list[tuple[int, int]] = []
     path = write_report(run, config, lambda done, total: heard.append((done, total)))
