@@ -52,9 +52,7 @@ def planned(folder: Path, to: str | None = None) -> tuple[Job, ...]:
     return plan_jobs([str(folder / "in")], OutputConfig(folder=folder / "out", format=to)).jobs
 
 
-def test_each_file_comes_out_as_it_would_alone_and_a_bad_one_stops_no_other(
-    punctuator: Punctuator, tmp_path: Path
-) -> None:
+def test_each_file_comes_out_as_alone_and_a_bad_one_stops_no_other(punctuator: Punctuator, tmp_path: Path) -> None:
     write_texts(tmp_path / "in", 6)
     good = contents(tmp_path / "in")
     (tmp_path / "in/001.txt").write_bytes(b"we know\nthat caf\xe9 " + b"is right " * 200)
@@ -71,9 +69,7 @@ def test_each_file_comes_out_as_it_would_alone_and_a_bad_one_stops_no_other(
     assert not list((tmp_path / "out").glob(".t5punct*"))
 
 
-def test_what_nobody_foresaw_in_a_file_is_its_own_failure(
-    punctuator: Punctuator, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_nobody_foresaw_in_a_file(punctuator: Punctuator, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write_texts(tmp_path / "in", 3)
     (tmp_path / "in/2-deep.json").write_text("[" * 520 + '{"text": "so"}' + "]" * 520)
     (tmp_path / "in/4.txt").write_text("we know")
@@ -110,16 +106,13 @@ def test_a_file_in_which_nothing_was_said_is_no_empty_file(punctuator: Punctuato
 
 
 @pytest.mark.parametrize("to", [None, "json"])
-def test_a_file_that_cannot_be_written_leaves_the_others_their_own_words(
-    punctuator: Punctuator, tmp_path: Path, to: str | None
-) -> None:
+def test_one_that_cannot_be_written_leaves_the_others(punctuator: Punctuator, tmp_path: Path, to: str | None) -> None:
     """In a group, each file has the words that follow those of the file before it."""
     write_texts(tmp_path / "in", 5)
     jobs = planned(tmp_path, to)
     whole = Work(punctuator, WriterConfig(to)).run(jobs)
     expected = {path.name: path.read_bytes() for path in (tmp_path / "out").iterdir()}
     blocked = jobs[2].target
-    assert blocked is not None
     blocked.unlink()
     blocked.mkdir()
     outcome = Work(punctuator, WriterConfig(to)).run(jobs)
@@ -142,9 +135,7 @@ def test_a_shared_file_is_whole_or_not_there(punctuator: Punctuator, tmp_path: P
     assert not (tmp_path / "out.txt").exists()
 
 
-def test_standard_output_has_what_is_good_each_on_lines_of_its_own(
-    punctuator: Punctuator, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_stdout_has_what_is_good(punctuator: Punctuator, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for name, data in {"a.txt": b"we know", "b.txt": b"caf\xe9", "c.txt": b"how are you\n", "d.txt": b""}.items():
         (tmp_path / name).write_bytes(data)
     names = [str(tmp_path / f"{name}.txt") for name in "abcd"]
@@ -172,9 +163,7 @@ def test_standard_output_streams(punctuator: Punctuator, tmp_path: Path, monkeyp
     assert sizes == sorted(sizes)
 
 
-def test_an_error_of_the_model_stops_everything(
-    punctuator: Punctuator, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_model_errors_stop_everything(punctuator: Punctuator, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(self: Punctuator, *given: object) -> object:
         raise ModelError("broken", expected="whole", fix="mend it")
 

@@ -8,7 +8,6 @@ from strategies import any_word, texts
 from t5punct.decoding.align import AlignConfig, Alignment, AlignmentCounts, align, votes
 from t5punct.errors import ConfigError
 from t5punct.text.marks import Alphabet
-from t5punct.text.words import split
 from t5punct.windows.votes import most_probable
 
 quick = settings(max_examples=200, deadline=None)
@@ -39,17 +38,6 @@ def test_every_input_word_gets_exactly_one_vote_whatever_was_generated(words: li
         (place, len(words) - place - 1) for place in range(len(words))
     ]
     assert all(vote.weight in (0.0, 0.5, 1.0) for vote in word_votes)
-
-
-@quick
-@given(texts)
-def test_a_faithful_text_gives_back_its_own_labels_with_full_weight(text: str) -> None:
-    words = split(text).words
-    alignment = align([word.normal for word in words], text)
-    word_votes = votes(alignment)
-    assert [most_probable(vote.marks) for vote in word_votes] == [word.marks for word in words]
-    assert [vote.weight for vote in word_votes] == [1.0] * len(words)
-    assert alignment.quality == 1.0
 
 
 @pytest.mark.parametrize(("words", "text", "expected"), [

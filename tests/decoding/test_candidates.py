@@ -138,9 +138,7 @@ def test_odds_are_weighed_in_once_where_marks_part_from_words() -> None:
     assert [node.log_odds for node in Choice.of(alike).root.children if isinstance(node, TrieNode)] == [()]
 
 
-def test_only_the_first_mark_of_a_slot_has_odds_and_of_options_that_begin_each_other_one_stays(
-    tiny_model: Model,
-) -> None:
+def test_only_the_first_mark_has_odds_and_of_options_that_begin_each_other_one_stays(tiny_model: Model) -> None:
     window = WindowInput.of(["no", "no"])
     weighed, plain = Candidates(tiny_model.tokenizer, mark_odds={"!": 4.0}), Candidates(tiny_model.tokenizer)
     assert [option.odds for option in weighed.choice(window, 1, 0).options if option.mark] == [1, 1, 1, 4.0, 1, 1, 1]
@@ -157,22 +155,17 @@ def test_only_the_first_mark_of_a_slot_has_odds_and_of_options_that_begin_each_o
 LOWER, CAPITALISED, UPPER = Case.LOWER, Case.CAPITALISED, Case.UPPER
 
 
-@pytest.mark.parametrize(("mark", "case", "drafted"), [
-    ("", CAPITALISED, CAPITALISED), ("", LOWER, LOWER), (",", CAPITALISED, CAPITALISED), (",", LOWER, LOWER),
-    (".", LOWER, CAPITALISED), ("?", UPPER, UPPER),
+@pytest.mark.parametrize(("mark", "word", "case", "drafted"), [
+    ("", "it", CAPITALISED, CAPITALISED), (",", "it", LOWER, LOWER), (".", "it", LOWER, CAPITALISED),
+    ("?", "it", UPPER, UPPER), (".", "", LOWER, None), ("", "", LOWER, None),
 ])  # fmt: skip
-def test_a_word_behind_an_end_is_drafted_with_a_capital(
-    tiny_model: Model, mark: str, case: Case, drafted: Case
+def test_a_word_behind_an_end_is_drafted_capitalised_unless_there_is_none(
+    tiny_model: Model, mark: str, word: str, case: Case, drafted: Case | None
 ) -> None:
-    *marks, word = _second_place(tiny_model, ["so", "it"], [Guess(mark), Guess("", case)])
+    window, guesses = WindowInput.of(["so", *word.split()]), [Guess(mark), *[Guess("", case)] * bool(word)]
+    *marks, last = [path.option for path in Draft(window, Candidates(tiny_model.tokenizer), guesses)._places[1]]
     assert [option.mark for option in marks] == [mark] * bool(mark)
-    assert word.case is drafted
-
-
-@pytest.mark.parametrize("mark", ["", ",", "."])
-def test_the_end_may_follow_any_mark(tiny_model: Model, mark: str) -> None:
-    *_, end = _second_place(tiny_model, ["so"], [Guess(mark)])
-    assert (end.mark, end.case) == (None, None)
+    assert (last.mark, last.case) == (None, drafted)
 
 
 def test_of_equal_marks_a_tally_s_vote_goes_to_the_one_that_was_taken() -> None:
@@ -189,9 +182,3 @@ def test_of_equal_marks_a_tally_s_vote_goes_to_the_one_that_was_taken() -> None:
         if taken:
             builder.add(end.paths[0], [1.0])
         assert choose_marks([builder._slots[0]], [1.0])[0] == (taken or "")
-
-
-def _second_place(model: Model, words: list[str], guesses: list[Guess]) -> list[Option]:
-    """What is drafted after the first word, up to the next one or the end."""
-    draft = Draft(WindowInput.of(words), Candidates(model.tokenizer), guesses)
-    return [path.option for path in draft._places[1]]

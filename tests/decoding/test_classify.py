@@ -1,7 +1,5 @@
 """Questions about one slot: distributions against the network's own, and what may be asked of which model."""
 
-from typing import Any
-
 import pytest
 import torch
 
@@ -22,10 +20,9 @@ def model(lively_model: Model) -> Model:
 @torch.inference_mode()
 def _next(model: Model, question: Question, written: list[int], allowed: list[int]) -> list[float]:
     """The probabilities of the allowed tokens after what is written, by one plain forward pass."""
-    network: Any = model.network
     source = model.tokenizer.source(question.window.words, asked=question.slot)
     decoder = torch.tensor([[model.start_id, *written]])
-    logits = network(input_ids=torch.tensor([source.ids]), decoder_input_ids=decoder).logits[0, -1]
+    logits = model.network(input_ids=torch.tensor([source.ids]), decoder_input_ids=decoder).logits[0, -1]
     return list(torch.softmax(logits[allowed], dim=0).tolist())
 
 
@@ -55,9 +52,7 @@ def test_many_questions_are_answered_as_each_alone(model: Model) -> None:
         assert tuple(labels.values()) == pytest.approx(tuple(single.values()), abs=1e-4)
 
 
-def test_a_piece_of_pure_punctuation_has_no_marks_to_ask_for_and_the_model_must_know_the_task(
-    model: Model, lively_model: Model
-) -> None:
+def test_pure_punctuation_has_no_marks_and_the_model_must_know_the_task(model: Model, lively_model: Model) -> None:
     window = WindowInput.of(["so", ":)"], [True, False])
     (labels,) = SlotClassifier(model).decode([Question(window, 1)])
     assert (tuple(labels), tuple(labels.values())) == (("",), (1.0,))

@@ -72,7 +72,6 @@ def decided(vote: Vote) -> tuple[str, str]:
 
 def _by_hand(tagged_model: Model, stop: float, capital: float) -> Model:
     """Every slot a full stop with the one probability, every word a capital with the other."""
-    assert tagged_model.tagger is not None
     model = replace(tagged_model, tagger=type(tagged_model.tagger)(32, tagged_model.task.marks))
     marks, cases = model.tagger.marks, model.tagger.cases  # type: ignore[union-attr]
     with torch.no_grad():
@@ -100,7 +99,6 @@ def test_a_capital_that_a_sentence_end_explains_is_taken_back_without_one(tagged
 ])  # fmt: skip
 def test_behind_a_comma_a_small_word_has_no_capital(tagged_model: Model, mark: str, text: str, expected: str) -> None:
     model = replace(_by_hand(tagged_model, stop=0.3, capital=0.9), spellings=SpellingTable(("turn",)))
-    assert model.tagger is not None
     with torch.no_grad():
         model.tagger.marks.bias[model.tagger.mark_classes.index(mark)] = 1.0
     (votes,) = TagDecoder(model).votes([WindowInput.of(text.split())])
@@ -120,9 +118,7 @@ def test_a_sentence_end_that_is_a_titles_or_nearly_written_explains_no_capital(t
 @pytest.mark.parametrize(("capital", "odds", "expected"), [
     (0.1, 1.0, "We. Inc. is. So."), (0.9, 1.0, "We. Inc. Is. So."), (0.9, 1e-6, "We inc is so."),
 ])  # fmt: skip
-def test_behind_an_abbreviation_with_a_full_stop_the_model_says_whether_a_capital_follows(
-    tagged_model: Model, capital: float, odds: float, expected: str
-) -> None:
+def test_a_capital_behind_an_abbreviation(tagged_model: Model, capital: float, odds: float, expected: str) -> None:
     """In texts, and in streams that are resumed at each word.  Without the full stop no sentence begins."""
     decoding = DecodingConfig("tagger", mark_odds={".": odds})
     punctuator = Punctuator(_by_hand(tagged_model, 0.9, capital), PunctuatorConfig(decoding=decoding))
@@ -147,12 +143,9 @@ def test_a_delay_that_an_encoder_cannot_have_is_refused_without_a_warning(caplog
     assert not caplog.records
 
 
-def test_a_stream_may_be_decided_by_a_tagger_which_answers_no_questions(tagged_model: Model, tiny_model: Model) -> None:
+def test_a_tagger_decides_streams_and_answers_no_questions(tagged_model: Model, tiny_model: Model) -> None:
     punctuator = Punctuator(tagged_model, PunctuatorConfig(decoding=DecodingConfig("tagger")))
-    for policy in ("fixed", "entropy"):
-        streams = Streams(punctuator, StreamConfig(policy=policy))
-        state = streams.push([StreamState()], ["we know that right".split()])[0].state
-        assert state.words
+    assert Streams(punctuator, StreamConfig("entropy"))
     with pytest.raises(ConfigError, match="decide classify with the decoder tagger"):
         Streams(punctuator, StreamConfig(decide="classify"))
     with pytest.raises(ConfigError, match=r"has no tagger.*--decoder slots"):

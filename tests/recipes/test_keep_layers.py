@@ -1,7 +1,5 @@
 """Some layers of an encoder, as the start of a smaller model."""
 
-from __future__ import annotations
-
 from dataclasses import asdict, replace
 from pathlib import Path
 

@@ -49,10 +49,10 @@ def started(launcher: list[str], settings_file: Path, *changes: str, script: str
     )  # fmt: skip
 
 
-def finish_runs(settings_file: Path, *runs: list[str]) -> str:
-    """Do runs in the same two processes, whose start takes longer than short runs; gives their standard error."""
+def finish_runs(settings_file: Path, *runs: list[str], launcher: list[str] = TORCHRUN) -> str:
+    """Do runs in the same processes, whose start takes longer than short runs; gives their standard error."""
     changes = [word for run in runs for word in (NEXT, *run)]
-    process = started(TORCHRUN, settings_file, *changes, script=str(Path(__file__).with_name("runs.py")))
+    process = started(launcher, settings_file, *changes, script=str(Path(__file__).with_name("runs.py")))
     _, errors = process.communicate(timeout=600)
     assert process.returncode == 0, errors
     return errors

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from datasets.utils.logging import disable_progress_bar
 from tiny import tiny_text
 
 from t5punct import config as settings
@@ -17,7 +16,6 @@ from t5punct.training.config import TrainConfig
 from t5punct.training.data.prepare import PrepareConfig, prepare
 from t5punct.training.loop.train import train
 
-disable_progress_bar()
 CONFIGS = Path(__file__).parents[2] / "configs"
 SHORT = (
     "data.batch_tokens=300", "data.workers=0", "optim.max_steps=2", "validation.every_steps=2", "log_every_steps=1",

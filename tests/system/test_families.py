@@ -7,7 +7,6 @@ without an output layer of their own, a sentencepiece vocabulary without byte fa
 import json
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 import sentencepiece
@@ -103,15 +102,13 @@ def published(folder: Path, family: Family) -> float:
 
 
 def has_own_output(model: models.Model) -> bool:
-    network: Any = model.network
-    return not torch.equal(network.lm_head.weight, network.shared.weight)
+    return not torch.equal(model.network.lm_head.weight, model.network.shared.weight)
 
 
 def logits(model: models.Model) -> torch.Tensor:
     ids = torch.tensor([[5, 6, 7, 1]])
     with torch.no_grad():
-        values: torch.Tensor = model.network(input_ids=ids, decoder_input_ids=ids, use_cache=False).logits
-    return values
+        return model.network(input_ids=ids, decoder_input_ids=ids, use_cache=False).logits
 
 
 def test_a_family_goes_the_whole_way(

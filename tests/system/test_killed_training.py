@@ -16,13 +16,11 @@ from pathlib import Path
 
 import psutil
 import pytest
-import torch
 from processes import TORCHRUN, Output, finish_runs, is_over, started
 from safetensors.torch import load_file
 
 from t5punct import config as settings
 from t5punct.training.config import DataConfig, LossConfig, OptimConfig, TrainConfig, ValidationConfig
-from t5punct.training.loop.train import train
 
 pytestmark = pytest.mark.long
 EVERY = 3  # steps from one checkpoint to the next
@@ -50,18 +48,6 @@ def unfinished(output: Output) -> int:
 def _changes(output: Output) -> list[str]:
     """The settings of a run that goes on from the last checkpoint if there is one."""
     return [f"output={output.folder}", f"resume={str(output.checkpoint is not None).lower()}"]
-
-
-def _finish(launcher: list[str], settings_file: Path, *outputs: Output) -> None:
-    """Let runs go on to their ends; those of one process in this one, on one thread as those that are killed."""
-    if launcher == TORCHRUN:
-        finish_runs(settings_file, *map(_changes, outputs))
-        return
-    n_threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    for output in outputs:
-        train(settings.load(TrainConfig, settings_file, _changes(output)))
-    torch.set_num_threads(n_threads)
 
 
 def _kill(process: subprocess.Popen[str], output: Output, draw: random.Random, *, alone: bool) -> None:
@@ -99,9 +85,7 @@ def _assert_whole(checkpoint: Path) -> int:
 
 
 @pytest.mark.parametrize("name", LAUNCHERS)
-def test_a_run_that_is_killed_again_and_again_has_the_losses_of_one_that_is_not(
-    name: str, tmp_path: Path, tiny_data: Path, dropout_folder: str
-) -> None:
+def test_a_killed_run_has_a_whole_runs_losses(name: str, tmp_path: Path, tiny_data: Path, dropout_folder: str) -> None:
     launcher, settings_file = LAUNCHERS[name], tmp_path / "train.yaml"
     n_kills = int(os.environ.get("T5PUNCT_KILLS", "2"))
     n_steps = n_kills * STEPS_A_KILL
@@ -123,7 +107,7 @@ def test_a_run_that_is_killed_again_and_again_has_the_losses_of_one_that_is_not(
             done = _assert_whole(broken.checkpoint)
             assert done >= before, "no checkpoint is lost"
     assert done < n_steps
-    _finish(launcher, settings_file, whole, broken)
+    finish_runs(settings_file, *map(_changes, (whole, broken)), launcher=launcher)
     assert [line["step"] for line in whole.log if "text_loss" in line] == [
         step for step in range(1, n_steps + 1) if step % EVERY != 1
     ]

@@ -56,8 +56,6 @@ def _spoken(seed: int, n_sentences: int) -> list[TimedWord]:
 
 
 def _event(word: TimedWord) -> dict[str, object]:
-    assert word.start_ms is not None
-    assert word.end_ms is not None
     return {"word": word.word, "start": word.start_ms / 1000, "end": word.end_ms / 1000}
 
 

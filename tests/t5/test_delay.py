@@ -106,8 +106,7 @@ def by_hand(encoder: Any, ids: list[int], words: list[int], delay: Delay) -> tor
         bias = (own if own.has_relative_attention_bias else first).compute_bias(len(ids), len(ids))[0]
         rows = attended(normed, (own.q, own.k, own.v), bias, words, look_ahead, delay.left_words)
         hidden = block.layer[1](hidden + own.o(rows))
-    result: torch.Tensor = encoder.final_layer_norm(hidden)
-    return result
+    return encoder.final_layer_norm(hidden)
 
 
 @pytest.mark.parametrize("kind", ENCODERS)

@@ -29,6 +29,7 @@ from t5punct.training.data.prepare import PrepareConfig, prepare
 
 HUB_ID, OLD, NEW = "someone/punct", "0" * 40, "1" * 40
 TASK = TaskConfig(marks=",.", styles=["song"], default_style="song", mark_odds={",": 3.0})
+OLD_TASK = replace(TASK, marks=",", mark_odds={})
 
 
 @pytest.fixture
@@ -36,7 +37,7 @@ def cache(tiny_model: Model, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     """A cache with a tuned model: commit `OLD`, tagged `v1`, knows one mark less than `NEW`, which is `main`."""
     cache = tmp_path / "cache"
     repository = cache / "models--someone--punct"
-    for commit, name, task in ((OLD, "v1", replace(TASK, marks=",", mark_odds={})), (NEW, "main", TASK)):
+    for commit, name, task in ((OLD, "v1", OLD_TASK), (NEW, "main", TASK)):
         tuned = tiny_model.with_task(**vars(task))
         tagger = Tagger(tiny_model.network.config.d_model, task.marks)
         models.save(replace(tuned, tagger=tagger), repository / "snapshots" / commit)
@@ -48,22 +49,20 @@ def cache(tiny_model: Model, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 
 
 @pytest.mark.usefixtures("cache")
-def test_a_model_of_the_hub_keeps_its_task_whose_styles_a_data_set_has(tmp_path: Path) -> None:
-    model = models.load(HUB_ID)
-    assert model.task == TASK
-    assert model.tagger is not None and model.tagger.marks.out_features == 3
-    assert (model.name, model.tuned) == (HUB_ID, True)
-    config = PrepareConfig(str(tmp_path / "out"), corpora=[CorpusConfig("talks.txt", "talk")], tokenizer=HUB_ID)
-    with pytest.raises(ConfigError, match="style 'talk'; expected one of song"):
-        prepare(config)
+@pytest.mark.parametrize(("revision", "name", "task"), [
+    (None, HUB_ID, TASK), ("v1", f"{HUB_ID}@v1", OLD_TASK), (OLD, f"{HUB_ID}@{OLD}", OLD_TASK),
+])  # fmt: skip
+def test_a_model_of_the_hub_keeps_its_task_in_each_revision(revision: str | None, name: str, task: TaskConfig) -> None:
+    model = Punctuator.from_pretrained(HUB_ID, revision=revision).model
+    assert (model.task, model.tuned) == (task, True)
+    assert model.tagger is not None and model.tagger.mark_classes == ("", *task.marks)
+    assert model.name == name, "what a score is signed with"
 
 
 @pytest.mark.usefixtures("cache")
-@pytest.mark.parametrize("revision", ["v1", OLD])
-def test_a_revision_is_taken(revision: str) -> None:
-    punctuator = Punctuator.from_pretrained(HUB_ID, revision=revision)
-    assert punctuator.model.task.marks == ","
-    assert punctuator.model.name == f"{HUB_ID}@{revision}", "what a score is signed with"
+def test_a_data_set_has_the_styles_of_the_model() -> None:
+    with pytest.raises(ConfigError, match="style 'talk'; expected one of song"):
+        prepare(PrepareConfig("out", corpora=[CorpusConfig("talks.txt", "talk")], tokenizer=HUB_ID))
 
 
 @pytest.mark.usefixtures("cache")
@@ -77,9 +76,7 @@ def test_the_command_line_takes_a_revision(tmp_path: Path, invoke: Invoke) -> No
     assert error.startswith(f"t5punct: no model {HUB_ID} in revision v9 on the hub (")
 
 
-def test_a_revision_of_a_folder_is_refused_and_one_of_a_hub_ids_name_comes_first(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cache: Path
-) -> None:
+def test_a_folder_has_no_revision_and_comes_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cache: Path) -> None:
     with pytest.raises(ModelError, match=r"revision v1 of the folder .*; expected a hub id; drop revision"):
         models.load(tmp_path, revision="v1")
     with pytest.raises(ModelError, match="revision v1 of the folder"):
@@ -122,10 +119,8 @@ def test_what_looks_like_a_path_is_not_asked_of_the_hub_and_a_hub_id_is(tmp_path
     (tmp_path / "runs").mkdir()
     (tmp_path / "file").write_text("no model")
     for source in "runs/nomodel ./nomodel ../nomodel ~/nomodel ~nobody/nomodel /nomodel a/b/c file".split():
-        told = r"folder .*; expected a T5 folder or hub id .OWNER/NAME., or one of base, .*; check the name"
-        with pytest.raises(ModelError, match=f"no tokenizer {told}"):
-            models.load_tokenizer(source, TaskConfig())
-        with pytest.raises(ModelError, match=f"no model {told}"):
+        expected = r"expected a T5 folder or hub id .OWNER/NAME., or one of base, .*; check the name"
+        with pytest.raises(ModelError, match=f"no model folder .*; {expected}"):
             models.load(source)
     assert asked == []
     with pytest.raises(ModelError, match=r"no model google-t5/t5-small on the hub .nothing of that name.; .* network"):

@@ -68,13 +68,7 @@ def whole(folder: Path) -> Model:
 @pytest.fixture(scope="module")
 def lean(folder: Path, whole: Model) -> Model:
     """The same model, read without transformers."""
-    return replace(whole, network=network_of(folder))
-
-
-def network_of(folder: Path) -> InferenceT5:
-    network = read_network(folder)
-    assert network is not None
-    return network
+    return replace(whole, network=read_network(folder))
 
 
 def test_a_network_has_the_weights_of_transformers_also_in_int8(whole: Model, lean: Model, tmp_path: Path) -> None:
@@ -83,7 +77,7 @@ def test_a_network_has_the_weights_of_transformers_also_in_int8(whole: Model, le
     for name, value in wanted.items():
         assert torch.equal(own[name], value), name
     models.save(whole, tmp_path, int8=True)
-    own, wanted = network_of(tmp_path).state_dict(), models.load(tmp_path).network.state_dict()
+    own, wanted = read_network(tmp_path).state_dict(), models.load(tmp_path).network.state_dict()
     assert all(torch.equal(own[name], value) for name, value in wanted.items())
 
 
@@ -97,12 +91,9 @@ def _batch(lengths: list[int], seed: int) -> tuple[torch.Tensor, torch.Tensor]:
 @settings(max_examples=25)
 @given(st.lists(st.integers(1, 40), min_size=1, max_size=8), st.integers(0, 9))
 @torch.inference_mode()
-def test_states_are_those_of_transformers_padded_or_not(
-    whole: Model, lean: Model, lengths: list[int], seed: int
-) -> None:
+def test_states_are_those_of_transformers_also_padded(whole: Model, lean: Model, lengths: list[int], seed: int) -> None:
     ids, mask = _batch(lengths, seed)
-    network: Any = whole.network
-    expected = network.encoder(input_ids=ids, attention_mask=mask).last_hidden_state
+    expected = whole.network.encoder(input_ids=ids, attention_mask=mask).last_hidden_state
     for model, is_packed in product((whole, lean), (True, False)):
         states = Encoder(model.network.encoder).states(ids, mask, packed=is_packed)
         assert states.shape == expected.shape

@@ -4,28 +4,13 @@ from typing import Any
 
 import pytest
 from hypothesis import given
-from hypothesis import strategies as st
-from strategies import any_word, labels, tricky_words
+from strategies import any_word, tricky_words
 from transformers import ByT5Tokenizer
 
 from t5punct.errors import ConfigError, ModelError
 from t5punct.model import Model
 from t5punct.t5.task import TaskConfig
 from t5punct.t5.tokenization import TaskTokenizer
-
-ALPHABET = TaskConfig().alphabet
-
-
-@given(st.lists(st.tuples(any_word, labels(ALPHABET)), max_size=6))
-def test_a_target_is_its_words_and_marks_in_a_row(tiny_model: Model, parts: list[tuple[str, str]]) -> None:
-    tokenizer = tiny_model.tokenizer
-    wanted: list[int] = []
-    for index, (word, label) in enumerate(parts):
-        wanted += tokenizer.word_ids(word, first=index == 0)
-        for mark in label:
-            wanted += tokenizer.mark_ids[mark]
-    target = tokenizer.target([word for word, _ in parts], [label for _, label in parts])
-    assert target == (*wanted, tokenizer.eos_id)
 
 
 @given(any_word | tricky_words)

@@ -1,7 +1,5 @@
 """One run in a folder at a time, with real processes."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys
@@ -28,7 +26,6 @@ def holding(folder: Path, **environment: str) -> subprocess.Popen[str]:
         [sys.executable, "-c", HOLD, str(folder)], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
         stderr=subprocess.PIPE, text=True, env=os.environ | environment,
     )  # fmt: skip
-    assert process.stdout is not None
     process.first_line = process.stdout.readline().strip()  # type: ignore[attr-defined]
     return process
 

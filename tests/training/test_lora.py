@@ -1,7 +1,5 @@
 """Adapters: what they train, what is saved, and that a run with them can be resumed."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """A data set from end to end: vocabulary, windows and their lengths; what is said about it, and what is refused."""
 
-from __future__ import annotations
-
 import json
 import random
 import re
@@ -13,7 +11,6 @@ from typing import Any
 import pytest
 from command import Invoke
 from datasets import load_from_disk
-from datasets.utils.logging import disable_progress_bar
 from hypothesis import given
 from hypothesis import strategies as st
 from left_by_runs import full_disk
@@ -27,12 +24,11 @@ from t5punct.t5.tokenization import TaskTokenizer
 from t5punct.text.spelling_table import read_table
 from t5punct.text.words import split
 from t5punct.training.data import prepare as module
-from t5punct.training.data.chunks import Chunk, ChunkConfig, chunk_of, cut_into_chunks
+from t5punct.training.data.chunks import Chunk, ChunkConfig, cut_into_chunks
 from t5punct.training.data.corpora import CorpusConfig
 from t5punct.training.data.prepare import PrepareConfig, PrepareReport, as_text, prepare
 from t5punct.training.examples.example import count_tokens
 
-disable_progress_bar()
 TALKS = [" ".join(tiny_text(10, seed)) for seed in range(20)]
 
 
@@ -83,9 +79,7 @@ def test_a_data_set_from_end_to_end(config: PrepareConfig) -> None:
     assert targets != targets.lower()
 
 
-def test_the_same_seed_gives_the_same_data_with_any_number_of_workers_and_another_gives_other(
-    config: PrepareConfig,
-) -> None:
+def test_a_seed_gives_the_same_data_with_any_number_of_workers_and_another_seed_others(config: PrepareConfig) -> None:
     def chunks(name: str, **changes: Any) -> list[str]:
         data = load_from_disk(prepared(config, name, tokenizer=None, **changes).output)
         return [f"{split_name} {row}" for split_name in data for row in data[split_name]]
@@ -247,9 +241,7 @@ PREPARE = {
 
 
 @pytest.mark.parametrize("overrides", PREPARE)
-def test_a_beginners_mistake_is_one_line(
-    overrides: str, tmp_path: Path, tiny_tokenizer_folder: Path, invoke: Invoke
-) -> None:
+def test_a_mistake_is_one_line(overrides: str, tmp_path: Path, tiny_tokenizer_folder: Path, invoke: Invoke) -> None:
     (tmp_path / "talks.txt").write_text("\n".join(TALKS[:10]))
     (tmp_path / "empty.txt").write_text("")
     (tmp_path / "folder").mkdir()
@@ -265,14 +257,6 @@ def test_a_beginners_mistake_is_one_line(
 
 
 NUMBERED = [f"w{number}" for number in range(500)]
-PIECES = st.sampled_from(
-    [
-        "We", "know", "that,", "right?!", "NASA", "iPhone", "U.S.", "e.g.", '"Go!"', "(yes),", "don't", "'em", "pre-",
-        "-", "--", "wait...", "…", "—", ":)", "3.14", "2,000", "'Tis", "dogs'", "“So,”", "«oui»?", "a.", "A.B", "x;",
-        "???",
-    ]
-)  # fmt: skip
-TEXTS = st.lists(st.one_of(PIECES, st.text(min_size=1, max_size=6)), max_size=30).map(" ".join)
 
 
 @st.composite
@@ -291,17 +275,17 @@ def places(chunks: list[Chunk]) -> list[int]:
 
 
 def test_an_example_is_what_the_model_reads_and_writes() -> None:
-    words = split('So, "IBM" (yes) said - U.S. law; wait?! Really...').words
-    chunk = chunk_of(words, style="chat", cased=True)
-    assert (chunk.source, chunk.style, chunk.n_words) == ("so ibm yes said u.s. law wait really", "chat", 8)
-    assert chunk.target == "So, IBM yes said - U.S. law; wait?! Really..."
-    assert chunk_of(words, style="chat", cased=False).target == chunk.target.lower()
+    silence = "<extra_id_1>"
+    text = f"{silence} So, \"IBM\" {silence} (yes) said - {silence} U.S. law; 'Tis dogs' 2,000? wait?! «Oui»? e.g. :)"
+    (chunk,), (uncased,) = (cut(text, ChunkConfig(12, 12), seed=1, cased=cased) for cased in (True, False))
+    assert chunk.source == f"so ibm {silence} yes said {silence} u.s. law 'tis dogs' 2,000 wait oui e.g."
+    assert chunk.target == "So, IBM yes said - U.S. law; 'Tis dogs' 2,000? wait?! Oui? e.g."
+    assert (chunk.style, chunk.n_words) == ("talk", 12)
+    assert uncased == replace(chunk, target=chunk.target.lower())
 
 
 @given(st.integers(0, 200), configs(), st.integers(0, 99), st.sampled_from([0, 3]))
-def test_every_word_stands_in_one_chunk_but_for_short_rests_and_none_is_over_the_limit(
-    n_words: int, config: ChunkConfig, seed: int, tokens_of_a_word: int
-) -> None:
+def test_every_word_stands_in_one_chunk(n_words: int, config: ChunkConfig, seed: int, tokens_of_a_word: int) -> None:
     chunks = cut(" ".join(NUMBERED[:n_words]), config, seed, n_tokens=lambda chunk: tokens_of_a_word * chunk.n_words)
     used = places(chunks)
     assert used == list(range(used[0], used[-1] + 1)) if used else n_words < config.min_words + config.max_words
@@ -310,33 +294,6 @@ def test_every_word_stands_in_one_chunk_but_for_short_rests_and_none_is_over_the
     assert all(chunk.n_words <= config.max_words for chunk in chunks)
     assert all(tokens_of_a_word * chunk.n_words <= config.max_tokens for chunk in chunks)
     assert tokens_of_a_word or all(chunk.n_words >= config.min_words for chunk in chunks)
-
-
-@given(TEXTS, st.booleans(), st.integers(0, 9))
-def test_sources_are_bare_and_targets_resplit_to_the_same_words_and_labels(text: str, cased: bool, seed: int) -> None:
-    document = [word for word in split(text).words if word.has_slot]
-    for chunk in cut(text, ChunkConfig(1, 8), seed, cased=cased):
-        words = split(chunk.target).words
-        assert chunk.source == chunk.source.lower()
-        assert len(chunk.source.split()) == len(words) == chunk.n_words
-        place = next(
-            place
-            for place in range(len(document))
-            if [word.normal for word in document[place : place + chunk.n_words]] == chunk.source.split()
-            and [word.marks for word in document[place : place + chunk.n_words]] == [word.marks for word in words]
-        )
-        spellings = [word.core for word in document[place : place + chunk.n_words]]
-        assert [word.with_opening("").text for word in words] == (
-            spellings if cased else [word.lower() for word in spellings]
-        )
-
-
-def test_a_silence_belongs_to_the_word_before_it() -> None:
-    document = "<extra_id_1> We know, <extra_id_1> - <extra_id_1> that is right. <extra_id_1>"
-    (chunk,) = cut(document, ChunkConfig(5, 5), seed=1)
-    assert chunk.source == "we know <extra_id_1> that is right <extra_id_1>"
-    assert chunk.n_words == 5
-    assert "extra" not in chunk.target
 
 
 def test_tokens_are_counted_once_for_each_tokenizer_and_each_data_set(

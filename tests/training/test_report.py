@@ -1,13 +1,12 @@
 """What a person sees of a run: its log, its bar and its trackers, the page about it, and the card of its model."""
 
-from __future__ import annotations
-
 import json
 import logging
 import time
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 from accelerate import tracking
@@ -27,9 +26,7 @@ from t5punct.training.loop.train import train
 from t5punct.training.report import compose_card, run_config, write_report
 
 
-def test_a_new_run_begins_its_log_anew_and_a_resumed_one_goes_on_to_its_last_step(
-    config: TrainConfig, tmp_path: Path
-) -> None:
+def test_a_new_run_begins_its_log_anew_and_a_resumed_one_goes_on(config: TrainConfig, tmp_path: Path) -> None:
     (tmp_path / "run.log.jsonl").write_text('{"step": 1, "words": 9}\n')
     train(config)
     path = tmp_path / "run.log.jsonl"
@@ -41,37 +38,18 @@ def test_a_new_run_begins_its_log_anew_and_a_resumed_one_goes_on_to_its_last_ste
     assert "text_loss" in log[-1]
 
 
-class NotingTracker(tracking.GeneralTracker):
-    """Notes what it is given, in the place of TensorBoard."""
-
-    name, requires_logging_directory, tracker = "tensorboard", False, None
-    settings, lines, is_finished = dict[str, object](), list[list[object]](), False
-
-    def __init__(self, project: str) -> None:
-        super().__init__()
-
-    def store_init_configuration(self, values: dict[str, object]) -> None:
-        self.settings.update(values)
-
-    def log(self, values: dict[str, float], step: int, **_: object) -> None:
-        self.lines.extend([name, value, step] for name, value in values.items())
-
-    def finish(self) -> None:
-        NotingTracker.is_finished = True
-
-
-def test_a_tracker_gets_the_settings_and_every_line_of_the_log(
-    config: TrainConfig, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_tracker_gets_settings_and_all_lines_of_the_log(config: TrainConfig, monkeypatch: pytest.MonkeyPatch) -> None:
+    kind = Mock(requires_logging_directory=False)  # in the place of TensorBoard's
     monkeypatch.setattr(tracking, "_available_trackers", [LoggerType.TENSORBOARD])
-    monkeypatch.setitem(tracking.LOGGER_TYPE_TO_CLASS, "tensorboard", NotingTracker)
+    monkeypatch.setitem(tracking.LOGGER_TYPE_TO_CLASS, "tensorboard", kind)
     config = replace(config, report_to="tensorboard", validation=ValidationConfig(every_steps=4))
     log = log_lines(train(config))
-    given = NotingTracker.settings
-    assert (given["optim.lr"], given["init_from"]) == (config.optim.lr, config.init_from)
-    wanted = [[name, value, line["step"]] for line in log for name, value in line.items() if name != "step"]
-    assert NotingTracker.lines == wanted and NotingTracker.is_finished
-    assert "validation_loss" in {name for name, *_ in wanted}
+    tracker = kind.return_value
+    (stored,) = tracker.store_init_configuration.call_args.args
+    assert (stored["optim.lr"], stored["init_from"]) == (config.optim.lr, config.init_from)
+    assert [logged.args[0] | {"step": logged.kwargs["step"]} for logged in tracker.log.call_args_list] == log
+    assert "validation_loss" in log[-1]
+    tracker.finish.assert_called_once_with()
     with pytest.raises(ConfigError, match=r"report_to tensorbord; expected trackers of .* installed: tensorboard;"):
         train(replace(config, output=f"{config.output}2", report_to="tensorbord"))
 
@@ -104,9 +82,7 @@ def run(tiny_model: Model, lively_model: Model, tmp_path: Path, text: Path) -> P
     return folder
 
 
-def test_the_page_has_scores_gain_course_and_settings(
-    run: Path, text: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_page_has_scores_and_course(run: Path, text: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     config = run_config(run)
     heard: list[tuple[int, int]] = []
     path = write_report(run, config, lambda done, total: heard.append((done, total)))
@@ -147,9 +123,7 @@ def test_a_run_from_a_lost_model_is_scored_alone(run: Path) -> None:
     assert "## Scores on dev.txt" in shown and "at the start" not in shown
 
 
-def test_a_slow_model_scores_fewer_words_and_the_page_says_so(
-    run: Path, text: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_page_of_a_slow_model_is_of_fewer_words(run: Path, text: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     text.write_text("We know, that. Right?\n" * 20, encoding="utf-8")
     monkeypatch.setattr(page, "_TRIED_WORDS", 8)
     now = [0.0]  # of a clock that only the model moves

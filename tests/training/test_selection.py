@@ -1,7 +1,5 @@
 """What a run is validated with; the best score, and stopping when nothing better comes."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 
@@ -99,9 +97,7 @@ def test_validation_does_not_change_the_training(config: TrainConfig, dropout_fo
     assert weights(train(dropout)) == weights(train(validated))
 
 
-def test_a_file_is_scored_with_the_decoder_that_the_model_takes_by_default(
-    config: TrainConfig, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_file_is_scored_with_the_models_default_decoder(config: TrainConfig, monkeypatch: pytest.MonkeyPatch) -> None:
     """Users run that one: with another the best model of a run may not be the best for them."""
     monkeypatch.delattr(SlotDecoder, "votes")  # it cannot run
     validation = ValidationConfig(ROWS, every_steps=4)
@@ -112,7 +108,6 @@ def test_a_file_is_scored_with_the_decoder_that_the_model_takes_by_default(
 
 def test_the_held_out_loss_is_the_mean_over_target_tokens(config: TrainConfig, tiny_data: Path) -> None:
     run = build(replace(config, validation=ValidationConfig(every_steps=1)))
-    assert run.validator is not None
     with torch.no_grad():
         losses = run.objective(batch_of(run.model, load_from_disk(str(tiny_data))["validation"]))
     line = run.validator.measure(run.model, 7)

@@ -162,13 +162,6 @@ def test_entropy_trusts_the_window_that_is_sure_and_hamming_that_which_has_the_s
     assert (decision.marks, decision.confidence) == (".", pytest.approx(high / (low + high)))
 
 
-@pytest.mark.parametrize("method", ["mean", "entropy", "hamming"])
-def test_a_vote_counts_by_its_own_weight_too(method: str) -> None:
-    doubtful, trusted = certain(",", 0.5, 3, 3), certain(".", 1.0, 3, 3)
-    decision = decide([doubtful, trusted], CombineConfig(method))
-    assert (decision.marks, decision.confidence) == (".", pytest.approx(2 / 3))
-
-
 def test_windows_that_want_different_marks_or_know_nothing() -> None:
     of_four = decide([certain(","), certain(""), certain(""), certain("")], CombineConfig("vote"))
     assert (of_four.marks, of_four.confidence) == ("", pytest.approx(0.75))

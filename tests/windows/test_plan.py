@@ -154,9 +154,6 @@ def test_a_preset_can_be_written_down_and_read_back(name: str, tmp_path: Path) -
     path = tmp_path / "mine.yaml"
     path.write_text(as_yaml(load_preset(name)), encoding="utf-8")
     assert load_preset(str(path)) == load_preset(name)
-    path.write_text("windows: {windo: 3}\n", encoding="utf-8")
-    with pytest.raises(ConfigError, match=r"unknown setting 'windows.windo'"):
-        load_preset(str(path))
 
 
 @pytest.mark.parametrize("name", ["best", "mask-combine", "mask-combine-x", "none-2", "realtime--1"])
