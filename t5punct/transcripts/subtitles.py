@@ -77,7 +77,7 @@ def read_ass(lines: Iterable[str], alphabet: Alphabet | None = None) -> Iterator
             names = [name.strip().lower() for name in line_fields.split(",")]
         fields = line_fields.split(",", len(names) - 1)  # the last one, the text, may have commas
         text = fields[-1]
-        only_draws = _DRAWING.search(text) and not remove_tags(_DRAWING.sub("", text), OVERRIDES).text.strip()
+        only_draws = _DRAWING.search(text) and not remove_tags(_DRAWING.sub("", text), OVERRIDES).bare.strip()
         if kind != "Dialogue" or len(fields) < len(names) or only_draws:
             yield Kept(line)
             continue
@@ -114,7 +114,7 @@ def _read_cues(lines: Iterable[str], alphabet: Alphabet | None = None, *, is_vtt
     are read first: labels such as `maria:` are known from the whole file.
     """
     unread = [*lines]
-    labels = labels_of(remove_tags(line[:OPENING_CHARS], TAGS).text for line in unread)
+    labels = labels_of(remove_tags(line[:OPENING_CHARS], TAGS).bare for line in unread)
     is_teams = any(map(_TEAMS_TIME.match, unread))  # below the times, a line says who speaks
     unread.reverse()  # lines are taken off the end, so that no line is held twice
     line_before = ""
