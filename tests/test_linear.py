@@ -22,7 +22,11 @@ from t5punct.transcripts.recogniser.recording import RecogniserJson
 from t5punct.transcripts.subtitles import read_ass, read_srt, read_vtt
 
 MODULES = [import_module(module.name) for module in walk_packages(t5punct.__path__, "t5punct.")]
-_ONLY_MATCHED = {"_SRT_OPENING", "_ASS_OPENING", "_JSON_OPENING"}  # in a table, whose values are not looked at
+_ONLY_MATCHED = {  # in tables, whose values are not looked at
+    *("_SRT_OPENING", "_ASS_OPENING", "_JSON_OPENING"),
+    *("_ID_BEFORE", "_TIME_LINE", "_BULLET", "_LIST_NUMBER", "_ID_BEHIND", "_SURE_TIME", "_NOTE_OR_QUOTE"),
+    *("_NUMBER", "_ANY_TIME"),
+}
 
 
 def used_otherwise(module: ModuleType) -> set[str]:

@@ -107,11 +107,14 @@ _CAPITALISED = re.compile(rf"{_NAME}(?:\ \([^()]+\))?")
 _SURE_TIME = re.compile(rf"\s*(?:\d{{1,6}}\s+)?(?:{_SPAN}|(?={_WITH_HOURS}|{_DATE}){TIME})(?:\s+[-–—|])?(?=\s)\s*")
 _ANY_TIME = re.compile(rf"\s*(?:{TIME}|{_SECONDS_SPAN}:?)(?:\s+[-–—|])?(?=\s|$)\s*")
 # as in transcripts copied from YouTube; a last line `10:30` may be said
-_TIME_LINE = re.compile(rf"\s*{TIME}(?:\s+(?:--|[-–—|]))?\s*\n")
+_TIME_LINE = re.compile(rf"\s*{TIME}(?:\s+(?:--|[-–—|]))?\s*\n\Z")
 # `utt-0001`, `clips/a1.wav`, or `LJ001-0001|` as LJSpeech has them
-_ID = re.compile(r"\s*(?=[^\s|]*\d)(?=[^\s|]*[A-Za-z_-])([./]*[A-Za-z0-9]+(?:[-_./][A-Za-z0-9]+)*)(?:\||(?=\s))[ \t]*")
+_ID_BEFORE = re.compile(
+    r"\s*(?=[^\s|]*\d)(?=[^\s|]*[A-Za-z_-])([./]*[A-Za-z0-9]+(?:[-_./][A-Za-z0-9]+)*)(?:\||(?=\s))[ \t]*"
+)
 _RUNNING = re.compile(r"\d+(?:\.[A-Za-z]\w{1,3})?$")  # the last number of an id, which counts a recording's lines
-_ID_BEHIND = re.compile(r"\((?=[^()]*\d)([A-Za-z0-9]+(?:[-_.][A-Za-z0-9]+)+)\)\s*$")  # sclite's: `so what (ann-01)`
+# sclite's: `so what (ann-01)`
+_ID_BEHIND = re.compile(r"(?s:.*)\((?=[^()]*\d)([A-Za-z0-9]+(?:[-_.][A-Za-z0-9]+)+)\)\s*$")
 _NUMBER = re.compile(r"\s*(\d{1,6})(?=[ \t])[ \t]*")  # of a line, if all lines are counted
 _LIST_NUMBER = re.compile(r"\s*(\d{1,3}|[a-z])[.)](?=[ \t])[ \t]*")  # `1.`, `1)`, `a.` or `a)`, of an item in a list
 _BULLET = re.compile(r"\s*([-*+•–—])[ \t]+(?=\S)")  # before an item in a list
@@ -153,36 +156,38 @@ class Head:
 
 @dataclass(frozen=True)
 class Heads:
-    """Which kinds of heads the lines of a file have: one that may be said counts only if other lines have one, too."""
+    """Which heads the lines of a file have: one that may be said counts only if other lines have one, too.
 
-    labels: frozenset[str] = frozenset()  # speakers, in lower case; not those of labels that are certain by themselves
-    has_ids: bool = False  # `utt-0001 so what`
-    has_times: bool = False  # `10:30 so what`
-    is_stm: bool = False  # NIST's STM
-    has_numbers: bool = False  # lines are counted: `1 so what`
-    has_ids_behind: bool = False  # `so what (utt-01)`
-    has_list: bool = False  # `1. so what`
-    bullets: frozenset[str] = frozenset()  # those that open items of lists
+    patterns: of ids, times, numbers and the like; the first that matches a line counts.  bullets: those that open items
+    of lists.  is_stm: whether all lines are NIST's STM.  labels: speakers, in lower case; not those of labels that are
+    certain by themselves.
+    """
+
+    patterns: Sequence[re.Pattern[str]]
+    bullets: frozenset[str]
+    is_stm: bool
+    labels: frozenset[str] = frozenset()
 
     @classmethod
     def of(cls, lines: Sequence[str]) -> Heads:
         """Find the kinds of heads, then the labels, which stand behind the heads: `utt-01 maria:`."""
         openings = [line[:OPENING_CHARS] for line in lines if not line.isspace()]
         n_lines = len(openings)
-        ids = _first_groups(map(_ID.match, openings))
-        ids_behind = _first_groups(map(_id_behind, lines))
         n_times = sum(_ANY_TIME.match(line) is not None for line in openings)
-        list_numbers = _first_groups(map(_LIST_NUMBER.match, openings))
-        neighbours = [*pairwise(list_numbers)]
-        heads = cls(
-            has_ids=_have_ids(ids, n_lines),
-            has_times=n_times > max(1, n_lines // 2),
-            is_stm=_are_stm(openings),
-            has_numbers=_are_counted(openings),
-            has_list=("1", "2") in neighbours or ("a", "b") in neighbours,
-            bullets=_bullets_of(openings),
-            has_ids_behind=_have_ids(ids_behind, n_lines),
-        )
+        neighbours = [*pairwise(_first_groups(map(_LIST_NUMBER.match, openings)))]
+        kinds = {
+            _ID_BEFORE: _have_ids(_first_groups(map(_ID_BEFORE.match, openings)), n_lines),
+            _TIME_LINE: True,
+            _BULLET: True,
+            _LIST_NUMBER: ("1", "2") in neighbours or ("a", "b") in neighbours,
+            _ID_BEHIND: _have_ids(_first_groups(map(_ID_BEHIND.match, lines)), n_lines),
+            _SURE_TIME: True,
+            _NOTE_OR_QUOTE: True,
+            _NUMBER: _are_counted(openings),
+            _ANY_TIME: n_times > max(1, n_lines // 2),
+        }
+        patterns = [pattern for pattern, are_there in kinds.items() if are_there]
+        heads = cls(patterns, _bullets_of(openings), _are_stm(openings))
         behind_heads = [line[heads.head_of(line).n_chars :] for line in openings]
         return replace(heads, labels=labels_of(behind_heads) | _names_behind_times(openings))
 
@@ -192,28 +197,16 @@ class Heads:
             match = _STM.match(line)
             has_speech = match and line[match.end() :].strip().lower() != _STM_UNSCORED  # a comment has none, either
             return Head(match.end(), match[1]) if match and has_speech else Head(len(line))
-        if self.has_ids:
-            match = _ID.match(line)
-            if match:
-                return Head(match.end(), _RUNNING.sub("", match[1]))
-        if _TIME_LINE.fullmatch(line):
-            return Head(len(line))
-        match = _BULLET.match(line)
-        if match is None or match[1] not in self.bullets:
-            match = _LIST_NUMBER.match(line) if self.has_list else None
-        if match:
-            return Head(match.end(), begins_sentence=True)
-        if self.has_ids_behind:
-            match = _id_behind(line)
-            if match:
-                n_before = len(line[: match.start()].rstrip())
-                return Head(0, _RUNNING.sub("", match[1]), n_chars_behind=len(line) - n_before)
-        match = _SURE_TIME.match(line) or _NOTE_OR_QUOTE.match(line)
-        if match is None and self.has_numbers:
-            match = _NUMBER.match(line)
-        if match is None and self.has_times:
-            match = _ANY_TIME.match(line)
-        return Head(match.end()) if match else Head()
+        for pattern in self.patterns:
+            match = pattern.match(line)
+            if match is None or (pattern is _BULLET and match[1] not in self.bullets):
+                continue
+            group = _RUNNING.sub("", match[1]) if pattern in (_ID_BEFORE, _ID_BEHIND) else ""
+            if pattern is _ID_BEHIND:
+                n_before = len(line[: match.start(1) - 1].rstrip())
+                return Head(0, group, n_chars_behind=len(line) - n_before)
+            return Head(match.end(), group, begins_sentence=pattern in (_BULLET, _LIST_NUMBER))
+        return Head()
 
 
 def _first_groups(matches: Iterable[re.Match[str] | None]) -> list[str]:
@@ -316,10 +309,6 @@ def _is_clause(label: str) -> bool:
     # a single letter may be an initial
     has_clause_word = any(word in _CLAUSE_WORDS for word in words if len(word) > 1)
     return is_long_and_small or is_long_and_mixed or has_clause_word
-
-
-def _id_behind(line: str) -> re.Match[str] | None:
-    return _ID_BEHIND.match(line, max(0, line.rfind("(")))
 
 
 def _have_ids(ids: Sequence[str], n_lines: int) -> bool:

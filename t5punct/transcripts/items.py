@@ -79,7 +79,7 @@ def speaker_label(speaker: str, cue: Cue | None = None, *, breaks: bool = True) 
 
 
 class WordMarkup(Protocol):
-    """What a file has inside a word, or between it and its marks: tags (`Markup`), or rows of a table (`MarkRows`)."""
+    """What a file has inside a word or before its marks: tags (`TaggedText`), or rows of a table (`MarkRows`)."""
 
     @property
     def raw(self) -> str: ...  # the word and its marks as the file has them

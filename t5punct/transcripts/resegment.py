@@ -8,7 +8,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import groupby, zip_longest
+from itertools import groupby, pairwise, zip_longest
 from math import ceil
 
 from ..errors import ConfigError, InputError
@@ -135,56 +135,41 @@ def _borrow_time(cues: list[WrittenCue], index: int, config: ResegmentConfig) ->
 
 def _tokens(written: Iterable[WrittenItem]) -> Iterator[_Token]:
     """Yield words with the labels and stage directions beside them, and directions that have their own cues."""
-    words: list[WrittenWord | None] = [None]  # before the first word stands a gap, too
-    gaps = [list[Kept]()]  # what stands behind each word; the first one: before all words
+    words: list[tuple[WrittenWord | None, list[Kept]]] = [(None, [])]  # each with what stands behind it; first, no word
     for item in written:
         if isinstance(item, Kept):
-            gaps[-1].append(item)
+            words[-1][1].append(item)
         else:
-            words.append(item)
-            gaps.append([])
+            words.append((item, []))
     has_words = len(words) > 1
     lead = list[str]()  # the labels and directions before the next word
     begins_turn = True
-    for word, gap, next_word in zip(words, gaps, [*words[1:], None], strict=True):
+    for (word, gap), (next_word, _) in pairwise([*words, (None, [])]):
         cue = word.spoken.cue if word else None
         next_cue = next_word.spoken.cue if next_word else None
+        texts = [*lead, word.annotated.text] if word else []
+        lead = []
         apart = list[Kept]()  # directions in whose cue no word is
-        beside = list[Kept]()  # labels and other directions
         for item in gap:
             if not item.shown:
                 continue
+            is_direction = item.role is Role.DIRECTION
             has_own_cue = item.cue is not None and item.cue.has_times and item.cue not in (cue, next_cue)
-            stands_apart = item.role is Role.DIRECTION and item.breaks and has_own_cue
-            if stands_apart or not has_words:  # without words there is nothing to stand beside
+            ends_cue = cue is not None and cue != next_cue and item.cue == cue
+            if (is_direction and item.breaks and has_own_cue) or not has_words:  # nothing to stand beside
                 apart.append(item)
+            elif word and not lead and (next_word is None or (is_direction and (ends_cue or "\n" in item.text))):
+                texts.append(item.shown)  # with the word before it: it ends a cue or a line
             else:
-                beside.append(item)
-        n_behind = 0
+                lead.append(item.shown)
         if word:
-            n_behind = _n_behind(beside, cue, next_cue) if next_word else len(beside)
-            text = " ".join([*lead, word.annotated.text, *(item.shown for item in beside[:n_behind])])
-            yield _Token(text, word.separator, begins_turn, word.spoken)
+            yield _Token(" ".join(texts), word.separator, begins_turn, word.spoken)
             begins_turn = any(item.breaks for item in gap)
-        lead = [item.shown for item in beside[n_behind:]]
         for own_cue, group in groupby(apart, key=lambda item: item.cue):
             if own_cue and own_cue.has_times:  # without times it is left out
                 text = " ".join(item.shown for item in group)
                 spoken = SpokenWord(Word(text), cue=own_cue, start_ms=own_cue.start_ms, end_ms=own_cue.end_ms)
                 yield _Token(text, NO_MARKS, True, spoken)
-
-
-def _n_behind(parts: Sequence[Kept], cue: Cue | None, next_cue: Cue | None) -> int:
-    """Return how many of the first parts between two words are shown with the word before them.
-
-    These are stage directions at the end of its cue or of a line.  cue, next_cue: those of the two words.
-    """
-    cue_ends = cue is not None and cue != next_cue
-    for n_behind, part in enumerate(parts):
-        is_at_end = (cue_ends and part.cue == cue) or "\n" in part.text
-        if part.role is not Role.DIRECTION or not is_at_end:
-            return n_behind
-    return len(parts)
 
 
 def words_with_times(written: Iterable[WrittenItem]) -> Iterator[tuple[WrittenWord, int, int]]:

@@ -120,14 +120,14 @@ def read_line(
     dashes: a dash that opens the line is another speaker, as in subtitles.  known_labels: those of the file, which are
     not certain by themselves.
     """
-    bare = remove_tags(line, markup)
-    text = bare.text
+    tagged = remove_tags(line, markup)
+    text = tagged.bare
     read_words = partial(_words, alphabet=alphabet, cue=cue, markup=markup)
     label = label_of(text, known_labels) if labels else None
     if label is None and dashes:
         label = _DASH.match(text)
     if label:
-        yield Kept(line[: bare.starts[label.end()]], True, Role.SPEAKER, label[0], cue)
+        yield Kept(line[: tagged.starts[label.end()]], True, Role.SPEAKER, label[0], cue)
     n_label = label.end() if label else 0
     # known words in brackets are a direction anywhere.  At the begin of speech any words in brackets are one: behind a
     # label, or if they alone are in capitals, as in `(DOOR SLAMS) who is it`
@@ -138,7 +138,7 @@ def read_line(
         opening = opening if is_loud and has_several_words else None
     others = _DIRECTION.finditer(text, opening.end() if opening else n_label)
     has_turns = BARE_TURN in known_labels or text.lstrip().startswith(BARE_TURN)  # else `>>` may be code
-    begin = bare.starts[n_label] if label else 0  # of what is not yielded yet
+    begin = tagged.starts[n_label] if label else 0  # of what is not yielded yet
     opens_line = not label  # whether the next words are the line's first: there `1.` is an item of a list
     for match in chain([opening] if opening else [], others):
         shown = match[0]
@@ -148,8 +148,8 @@ def read_line(
             if turn is None or not (has_turns or ":" in turn[0]):
                 continue
             shown = turn[0]
-        start = bare.starts[match.start()]
-        stop = bare.starts[match.start() + len(shown)]
+        start = tagged.starts[match.start()]
+        stop = tagged.starts[match.start() + len(shown)]
         yield from read_words(line[begin:start], opens_line=opens_line)
         # `[inaudible]` stands for words, so it is part of a sentence
         breaks = role is not Role.LAYOUT and _IS_UNHEARD.match(shown) is None
@@ -163,25 +163,28 @@ def _words(
     raw: str, alphabet: Alphabet | None, cue: Cue | None, markup: re.Pattern[str] | None, *, opens_line: bool
 ) -> Iterator[Item]:
     """Yield the words of a part of a line; white space and tags before the first word are kept."""
-    bare = remove_tags(raw, markup)
-    lead = lead_of(bare.text)
-    words = words_of(bare.text, alphabet, opens_line=opens_line)
-    if bare.text is raw:  # no tags, as nearly always
+    tagged = remove_tags(raw, markup)
+    text = tagged.bare
+    lead = lead_of(text)
+    words = words_of(text, alphabet, opens_line=opens_line)
+    if text is raw:  # no tags, as nearly always
         if lead:
             yield Kept(lead)
         for word in words:
             yield SpokenWord(word, word.space, cue=cue)
         return
     start = len(lead)  # of the next word, in the text without tags
-    raw_start = bare.starts[start] if bare.text.strip() else len(raw)  # the same with tags
+    raw_start = tagged.starts[start] if text.strip() else len(raw)  # the same with tags
     if raw_start:
         yield Kept(raw[:raw_start])
     for word in words:
         stop = start + len(word.raw)
-        next_start = stop + len(word.space)
-        next_raw_start = bare.starts[next_start] if next_start < len(bare.text) else len(raw)
-        yield SpokenWord(word, raw[bare.ends[stop - 1] : next_raw_start], Markup.of(bare, start, stop), cue)
-        start = next_start
+        raw_stop = tagged.ends[stop - 1]
+        raw_word = raw[tagged.starts[start] : raw_stop]
+        start = stop + len(word.space)
+        has_tags = raw_word != word.raw
+        after = raw[raw_stop : tagged.starts[start]]
+        yield SpokenWord(word, after, remove_tags(raw_word, markup) if has_tags else None, cue)
 
 
 def set_cue_times(items: Iterable[Item], cue: Cue) -> list[Item]:
@@ -197,41 +200,17 @@ def set_cue_times(items: Iterable[Item], cue: Cue) -> list[Item]:
 
 
 @dataclass(frozen=True, slots=True)
-class BareText:
-    """Text without its tags: character i stands at `starts[i]:ends[i]` of `raw`, which may be an entity there.
+class TaggedText:
+    """A text with tags and entities, such as `R<b>&amp;</b>D`.
 
-    The last one of `starts` is the end of `raw`.
+    bare: without the tags, each entity as its character.  Character i of it stands at `starts[i]:ends[i]` of `raw`; the
+    last one of `starts` is the end of `raw`.
     """
 
-    text: str
     raw: str
+    bare: str
     starts: Sequence[int]
     ends: Sequence[int]
-
-
-@dataclass(frozen=True, slots=True)
-class Markup:
-    """A word with tags or entities: its bare characters, how the file spells each, and the tags before each.
-
-    `R<b>&amp;</b>D` is bare `R&D`, spelled `R`, `&amp;`, `D`, with the tags `""`, `<b>`, `</b>`.
-    """
-
-    bare: str
-    spelled: tuple[str, ...]
-    tags: tuple[str, ...]
-
-    @classmethod
-    def of(cls, bare: BareText, start: int, stop: int) -> Markup | None:
-        """Return the markup of the word at `start:stop` of a text; None: it has no tags or entities."""
-        indices = range(start, stop)
-        spelled = tuple(bare.raw[bare.starts[index] : bare.ends[index]] for index in indices)
-        tags = tuple(bare.raw[bare.ends[index - 1] : bare.starts[index]] for index in indices[1:])
-        text = bare.text[start:stop]
-        return cls(text, spelled, ("", *tags)) if any(tags) or "".join(spelled) != text else None
-
-    @property
-    def raw(self) -> str:
-        return "".join(tags + char for tags, char in zip(self.tags, self.spelled, strict=True))
 
     def rewrite(self, text: str) -> str:
         """Return the word with its tags, written as `text`.
@@ -239,8 +218,9 @@ class Markup:
         A character that stays keeps the file's spelling, such as `&amp;`.  A new one stands before the tags of the next
         one, as marks before `</i>`; but an opening mark, which comes before a letter, stands behind them.
         """
-        tags = [*self.tags, ""]  # before each character, and at the end
-        chars = [*self.spelled, ""]
+        # before each character, and at the end
+        tags = [self.raw[end:start] for end, start in zip([0, *self.ends], self.starts, strict=True)]
+        chars = [self.raw[start:end] for start, end in zip(self.starts[:-1], self.ends, strict=True)] + [""]
         new_marks = [""] * len(tags)  # before each of the tags
         for step in Indel.opcodes([char.lower() for char in self.bare], [char.lower() for char in text]):
             begin = step.src_start
@@ -248,7 +228,8 @@ class Markup:
             is_before_letter = self.bare[begin : begin + 1].isalnum()
             if step.tag == "equal":  # but for the case
                 for index, char in enumerate(new, start=begin):
-                    chars[index] = self.spelled[index] if char == self.bare[index] else char
+                    if char != self.bare[index]:
+                        chars[index] = char
             elif step.tag == "insert" and is_before_letter:
                 tags[begin] += new
             else:
@@ -257,14 +238,14 @@ class Markup:
         return "".join(map("".join, zip(new_marks, tags, chars, strict=True)))
 
 
-def remove_tags(raw: str, pattern: re.Pattern[str] | None) -> BareText:
+def remove_tags(raw: str, pattern: re.Pattern[str] | None) -> TaggedText:
     """Remove the tags from a text, and replace entities with their characters: HTML's (`&amp;`), or `""` of a csv.
 
     pattern: has the groups `tag` and `entity`; None: there are none.
     """
     # of each character of the text, where it begins and ends in `raw`; of the text's end, where it is
     if pattern is None or not pattern.search(raw):
-        return BareText(raw, raw, range(len(raw) + 1), range(1, len(raw) + 1))
+        return TaggedText(raw, raw, range(len(raw) + 1), range(1, len(raw) + 1))
     pieces = list[str]()
     starts = array("q")  # a line may have millions of characters, too many for a list of int
     ends = array("q")
@@ -283,4 +264,4 @@ def remove_tags(raw: str, pattern: re.Pattern[str] | None) -> BareText:
         begin = match.end()
     starts.extend(range(begin, len(raw) + 1))
     ends.extend(range(begin + 1, len(raw) + 1))
-    return BareText("".join(pieces) + raw[begin:], raw, starts, ends)
+    return TaggedText(raw, "".join(pieces) + raw[begin:], starts, ends)

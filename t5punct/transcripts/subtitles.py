@@ -15,7 +15,7 @@ import html
 import re
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain, groupby
 
@@ -77,7 +77,7 @@ def read_ass(lines: Iterable[str], alphabet: Alphabet | None = None) -> Iterator
             names = [name.strip().lower() for name in line_fields.split(",")]
         fields = line_fields.split(",", len(names) - 1)  # the last one, the text, may have commas
         text = fields[-1]
-        only_draws = _DRAWING.search(text) and not remove_tags(_DRAWING.sub("", text), OVERRIDES).text.strip()
+        only_draws = _DRAWING.search(text) and not remove_tags(_DRAWING.sub("", text), OVERRIDES).bare.strip()
         if kind != "Dialogue" or len(fields) < len(names) or only_draws:
             yield Kept(line)
             continue
@@ -114,53 +114,50 @@ def _read_cues(lines: Iterable[str], alphabet: Alphabet | None = None, *, is_vtt
     are read first: labels such as `maria:` are known from the whole file.
     """
     unread = [*lines]
-    labels = labels_of(remove_tags(line[:OPENING_CHARS], TAGS).text for line in unread)
+    labels = labels_of(remove_tags(line[:OPENING_CHARS], TAGS).bare for line in unread)
     is_teams = any(map(_TEAMS_TIME.match, unread))  # below the times, a line says who speaks
     unread.reverse()  # lines are taken off the end, so that no line is held twice
     line_before = ""
     cue: Cue | None = None  # None: before the first one, and between those of WebVTT
-    held = list[list[Item]]()  # the lines of the cue so far, or since the cue before; each line as its items
-    rolling = Rolling()
+    shown = list[list[Item]]()  # the lines of the cue, each line as its items
+    cues = [(cue, shown)]
     n_cues = 0
     speaker = ""
     voices = list[str]()  # whose tags are open in the cue, the outer before the inner
     while unread:
         line = unread.pop()
         following = unread[-1] if unread else ""
-        if _has_arrow(line):
-            new_cue = _cue_of_times(line, n_cues, speaker)
-            if new_cue:
-                yield from _items_of_cue(held, cue, rolling)
-                held = []
-                voices = []
-                cue = new_cue
-                n_cues += 1
-            held.append([Kept(line)])
-        elif not line.strip():
-            held.append([Kept(line)])
-            is_empty = not line.strip("\r\n")  # a line of a space ends no cue: YouTube's have such
-            if is_vtt and (is_empty or _NOTE.match(following)):
-                yield from _items_of_cue(held, cue, rolling)
-                held = []
-                cue = None
-        elif cue is None or _is_id(line, line_before, unread, is_vtt=is_vtt):
-            held.append([Kept(line)])
+        new_cue = _cue_of_times(line, n_cues, speaker)
+        if new_cue:
+            voices = []
+            cue = new_cue
+            shown = []
+            cues.append((cue, shown))
+            n_cues += 1
+        is_blank = not line.strip()
+        if cue is None or is_blank or _has_arrow(line) or _is_id(line, line_before, unread, is_vtt=is_vtt):
+            shown.append([Kept(line)])
         elif is_teams and _has_arrow(line_before) and following.strip():  # who speaks; the next line is what is said
             if line.strip() != speaker:
                 speaker = line.strip()
                 cue = replace(cue, speaker=speaker)
-                held.append([speaker_label(speaker, cue)])
-            held.append([Kept(line)])
+                shown.append([speaker_label(speaker, cue)])
+            shown.append([Kept(line)])
         else:
             for voice, piece in _split_by_voices(line, voices, speaker):  # `voices` is brought up to date, too
                 if voice != speaker:
                     speaker = voice
                     cue = replace(cue, speaker=speaker)
-                    held.append([speaker_label(speaker, cue)])
+                    shown.append([speaker_label(speaker, cue)])
                 items = read_line(piece, alphabet=alphabet, cue=cue, markup=TAGS, dashes=True, known_labels=labels)
-                held.append([*items])
+                shown.append([*items])
         line_before = line
-    yield from _items_of_cue(held, cue, rolling)
+        # a line of a space ends no cue: YouTube's have such
+        if is_vtt and is_blank and (not line.strip("\r\n") or _NOTE.match(following)):
+            cue = None
+            shown = []
+            cues.append((cue, shown))
+    return _items_of_cues(cues)
 
 
 def _split_by_voices(line: str, voices: list[str], speaker: str) -> Iterator[tuple[str, str]]:
@@ -190,40 +187,19 @@ read_vtt = partial(_read_cues, is_vtt=True)
 
 
 def _cue_of_times(line: str, number: int, speaker: str) -> Cue | None:
-    """Return the cue that begins with a line that has an arrow (`_has_arrow`); None: the line states no times.
+    """Return the cue that begins with a line; None: the line states no times.
 
     Damaged times, such as `00:00:0l,000 -->`, begin a cue without times.
     """
     start, arrow, _ = line.partition(_ARROW)
     has_text_before = arrow and start.strip(_TIME_CHARS)
-    if not any(map(str.isdecimal, start)) or has_text_before:
+    if not _has_arrow(line) or not any(map(str.isdecimal, start)) or has_text_before:
         return None
     without_spaces = "".join(line.split())  # some write `00: 00: 02,000`
     timing = TIMING.match(line) or TIMING.match(without_spaces) or _OTHER_ARROW.fullmatch(line)
     if timing is None:
         return Cue(number, speaker=speaker)  # damaged
     return Cue(number, _ms(*timing.groups()[_START]), _ms(*timing.groups()[_END]), speaker)
-
-
-def _items_of_cue(lines: list[list[Item]], cue: Cue | None, rolling: Rolling) -> Iterator[Item]:
-    """Yield the items of the lines of a cue, or of what stands between cues (`cue` None).
-
-    A word behind a time, `<00:00:01.500>`, begins then.  rolling: tells which lines the cue before has shown already.
-    """
-    if cue is None:
-        yield from chain.from_iterable(lines)
-        return
-    between_words = (item.text if isinstance(item, Kept) else item.after for line in lines for item in line)
-    is_built_up = any(map(_INLINE_TIME.search, between_words))
-    before = ""  # what stands between the last word and the next one
-    for item in set_cue_times(rolling.read_cue(lines, cue, is_built_up=is_built_up), cue):
-        if isinstance(item, Kept):
-            before += item.text
-            yield item
-            continue
-        times = _INLINE_TIME.findall(before)
-        before = item.after
-        yield replace(item, start_ms=_ms(*times[-1])) if times else item
 
 
 def _has_arrow(line: str) -> bool:
@@ -255,45 +231,41 @@ def _is_id(line: str, before: str, unread: Sequence[str], *, is_vtt: bool) -> bo
     return is_twice or (_has_arrow(next_filled) and not _has_arrow(before))
 
 
-@dataclass(slots=True)
-class Rolling:
-    """Tells which lines of a cue repeat the cue before, as in YouTube's automatic captions.
+def _items_of_cues(cues: Iterable[tuple[Cue | None, Sequence[Sequence[Item]]]]) -> Iterator[Item]:
+    """Yield the items of cues and of their lines; those without a cue stand between two cues.
 
-    There a cue builds a new line up, word by word with times, below the line before.  The next cue, of 10 ms, shows the
-    new line alone.  Converted to SRT, the cues are the same but have no times of words.  If people say something twice,
-    there is no cue of 10 ms, so their words are not taken for a repetition.
+    Words that the cue before has shown are `Echo`es.  In YouTube's automatic captions a cue builds a new line up, word
+    by word with times, below the line before.  The next cue, of 10 ms, shows the new line alone.  Converted to SRT, the
+    cues are the same but have no times of words.  So a cue repeats lines if it follows the cue before at once and
+    begins with the last lines of it.  One of the two must be short, or the cue is built up (it has times of words)
+    below the lines that it repeats.  If people say something twice, there is no such cue.
     """
-
-    n_words: int = 0  # of the file so far
+    n_words = 0  # of the file so far
     # of the cue before: its lines, each with the numbers of its words in the file; its end; whether it was short
-    lines_before: list[tuple[str, range]] = field(default_factory=list)  # what readers see of each, and the numbers
+    lines_before = list[tuple[str, range]]()
     end_ms: int | None = None
-    was_short: bool = False
-
-    def read_cue(self, lines: Sequence[Sequence[Item]], cue: Cue, *, is_built_up: bool) -> list[Item]:
-        """Return the items of the next cue, in which words that the cue before has shown are `Echo`es.
-
-        A cue repeats lines if it follows the cue before at once and begins with the last lines of it.  One of the two
-        must be short, or the cue is built up (`is_built_up`: it has times of words) below the lines that it repeats.
-        """
+    was_short = False
+    for cue, lines in cues:
+        if cue is None:
+            yield from chain.from_iterable(lines)
+            continue
         is_short = cue.start_ms is not None and cue.end_ms is not None and cue.end_ms - cue.start_ms <= _SHORT_MS
-        texts = list[str]()  # of each line what readers see, in lower case; empty: nothing
-        for line in lines:
-            seen = (item.shown if isinstance(item, Kept) else item.word.text.lower() for item in line)
-            texts.append(" ".join(filter(None, seen)))
+        between_words = (item.text if isinstance(item, Kept) else item.after for line in lines for item in line)
+        is_built_up = any(map(_INLINE_TIME.search, between_words))
+        texts = [*map(_seen_in, lines)]
         filled = [text for text in texts if text]
-        before = [text for text, _ in self.lines_before]
+        before = [text for text, _ in lines_before]
         most = min(len(filled), len(before))
         n_repeated = next((n_lines for n_lines in range(most, 0, -1) if filled[:n_lines] == before[-n_lines:]), 0)
         repeats_all = n_repeated == len(filled)
-        is_rolling = self.was_short or (is_short and repeats_all) or (is_built_up and not repeats_all)
-        is_far = self.end_ms is None or cue.start_ms is None or abs(cue.start_ms - self.end_ms) > _GAP_MS
+        is_rolling = was_short or (is_short and repeats_all) or (is_built_up and not repeats_all)
+        is_far = end_ms is None or cue.start_ms is None or abs(cue.start_ms - end_ms) > _GAP_MS
         if is_far or not is_rolling:
             n_repeated = 0
-        repeated = deque(self.lines_before[len(before) - n_repeated :])  # those that are not shown again yet
-        self.lines_before = []
-        self.end_ms = cue.end_ms
-        self.was_short = is_short
+        repeated = deque(lines_before[len(before) - n_repeated :])  # those that are not shown again yet
+        lines_before = []
+        end_ms = cue.end_ms
+        was_short = is_short
         items = list[Item]()
         for line, text in zip(lines, texts, strict=True):
             if text and repeated:
@@ -305,13 +277,30 @@ class Rolling:
                     else:
                         items.append(Echo(item.raw + item.after, spoken=item, place=next(next_numbers)))
             else:
-                n_words = sum(isinstance(item, SpokenWord) for item in line)
-                numbers = range(self.n_words, self.n_words + n_words)
-                self.n_words += n_words
+                numbers = range(n_words, n_words + sum(isinstance(item, SpokenWord) for item in line))
+                n_words = numbers.stop
                 items += line
             if text:
-                self.lines_before.append((text, numbers))
-        return items
+                lines_before.append((text, numbers))
+        yield from _with_inline_times(set_cue_times(items, cue))
+
+
+def _seen_in(line: Iterable[Item]) -> str:
+    """Return what readers see of a line, in lower case; empty if nothing."""
+    return " ".join(filter(None, (item.shown if isinstance(item, Kept) else item.word.text.lower() for item in line)))
+
+
+def _with_inline_times(items: Iterable[Item]) -> Iterator[Item]:
+    """Yield the items of a cue, in which a word behind a time, `<00:00:01.500>`, begins then."""
+    before = ""  # what stands between the last word and the next one
+    for item in items:
+        if isinstance(item, Kept):
+            before += item.text
+            yield item
+            continue
+        times = _INLINE_TIME.findall(before)
+        before = item.after
+        yield replace(item, start_ms=_ms(*times[-1])) if times else item
 
 
 def _ms(hours: str | None, minutes: str, seconds: str, fraction: str | None) -> int:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import reduce
 from io import StringIO
 from itertools import pairwise
@@ -62,7 +62,7 @@ _ORDERS = ((), ("stream", "start_ms"), ("stream",), ("start_ms",))  # fields of 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A string that holds words.
+    """A string that holds words, or a list or an object on the way to it, which has no text.
 
     group: the path without indices.  cue: times and speaker; the stream is the channel.  item: the path of the element
     of a list that has the string, or empty; later elements may be pieces or marks of the same word.  type: of this
@@ -70,9 +70,9 @@ class Place:
     """
 
     path: Path
-    text: str
     group: str
     cue: Cue
+    text: str = ""
     item: Path = ()
     type: str = ""
 
@@ -143,60 +143,50 @@ def _walk_all(values: Sequence[Any], *, any_key: bool = False) -> list[list[Plac
     groups = dict[str, list[Place]]()
     are_several = len(values) > 1
     for number, value in enumerate(values):
-        context = _Context(path=(number,), group="[]" if are_several else "", cue=Cue(0))  # as of a list's elements
-        for place in _walk(value, context, any_key=any_key):
+        top = Place((number,), "[]" if are_several else "", Cue(0))  # as of a list's elements
+        for place in _walk(value, top, {}, any_key=any_key):
             stream = f"{number}:{place.cue.stream}"
             place_of_text = replace(place, cue=replace(place.cue, stream=stream)) if are_several else place
             groups.setdefault(place.group, []).append(place_of_text)
     return [*groups.values()]
 
 
-@dataclass(frozen=True, slots=True)
-class _Context:
-    """Where a value stands in json, and what holds for the words in it.
+def _walk(value: Any, place: Place, outer: Mapping[str, Any], *, any_key: bool) -> Iterator[Place]:
+    """Yield the places in a value.
 
-    path, group, item: as in `Place`.  outer: the object whose times hold for words without times of their own.
-    cue: speaker and channel, of the lists and objects around the value.
+    place: the value's own.  outer: the object whose times hold for words without times of their own.  any_key: whether
+    any key may hold words.
     """
-
-    path: Path
-    group: str
-    cue: Cue
-    item: Path = ()
-    outer: Mapping[str, Any] = field(default_factory=dict)
-
-
-def _walk(value: Any, context: _Context, *, any_key: bool) -> Iterator[Place]:
-    """Yield the places in a value; any_key: whether any key may hold words."""
     if isinstance(value, list):
-        yield from _walk_list(value, context, any_key=any_key)
+        yield from _walk_list(value, place, outer, any_key=any_key)
     elif isinstance(value, dict):
-        yield from _walk_object(value, context, any_key=any_key)
+        yield from _walk_object(value, place, outer, any_key=any_key)
 
 
-def _walk_list(elements: Sequence[Any], context: _Context, *, any_key: bool) -> Iterator[Place]:
+def _walk_list(elements: Sequence[Any], place: Place, outer: Mapping[str, Any], *, any_key: bool) -> Iterator[Place]:
     """Yield the places in a list, each with its element as the item that has the word."""
-    are_channels = context.group.endswith(".channels")  # Deepgram has a list of them
+    are_channels = place.group.endswith(".channels")  # Deepgram has a list of them
     name_speakers = any(isinstance(element, dict) and _member_as_str(element, _SPEAKER_KEYS) for element in elements)
-    if name_speakers:  # then an element without a speaker has none, and not the one of the object around the list
-        context = replace(context, cue=replace(context.cue, speaker=""))
+    # then an element without a speaker has none, and not the one of the object around the list
+    cue = replace(place.cue, speaker="") if name_speakers else place.cue
     for number, element in enumerate(elements):
-        path = (*context.path, number)
-        cue = replace(context.cue, stream=str(number)) if are_channels else context.cue
-        inside = replace(context, path=path, group=f"{context.group}[]", item=path, cue=cue)
-        if type(element) is str and (any_key or context.path[-1] in _TEXT_KEYS):  # a `Number` is a subclass
-            start_ms, end_ms = _times(context.outer)
-            group = inside.group if any_key else context.group  # Telegram's texts are strings or lists
+        path = (*place.path, number)
+        cue = replace(cue, stream=str(number)) if are_channels else cue
+        if type(element) is str and (any_key or place.path[-1] in _TEXT_KEYS):  # a `Number` is a subclass
+            start_ms, end_ms = _times(outer)
+            group = f"{place.group}[]" if any_key else place.group  # Telegram's texts are strings or lists
             # without an item: no other element is a piece of it
-            yield Place(path, element, group, replace(cue, start_ms=start_ms, end_ms=end_ms))
-        yield from _walk(element, inside, any_key=any_key)
+            yield Place(path, group, replace(cue, start_ms=start_ms, end_ms=end_ms), element)
+        yield from _walk(element, Place(path, f"{place.group}[]", cue, item=path), outer, any_key=any_key)
 
 
-def _walk_object(members: Mapping[str, Any], context: _Context, *, any_key: bool) -> Iterator[Place]:
+def _walk_object(
+    members: Mapping[str, Any], place: Place, outer: Mapping[str, Any], *, any_key: bool
+) -> Iterator[Place]:
     """Yield the places in an object, whose speaker, channel and times hold for the words in it."""
     channel = _member_as_str(members, _CHANNEL_KEYS).removeprefix("ch_")  # AWS's is `ch_0`
     speaker = _member_as_str(members, _SPEAKER_KEYS)
-    cue = context.cue
+    cue = place.cue
     if speaker or channel:
         cue = replace(cue, speaker=speaker or cue.speaker, stream=channel or cue.stream)
     word_key = next((name for name in _WORD_KEYS if type(members.get(name)) is str), None)
@@ -207,25 +197,26 @@ def _walk_object(members: Mapping[str, Any], context: _Context, *, any_key: bool
         holds_no_words = _QUOTING_KEY.match(key) or (any_key and key in (*_SPEAKER_KEYS, *_CHANNEL_KEYS, TYPE))
         if holds_no_words:
             continue
-        path = (*context.path, name)
-        group = intern(f"{context.group}.{name}")
+        path = (*place.path, name)
+        group = intern(f"{place.group}.{name}")
         if type(member) is str:
             holds_words = any_key or key in _TEXT_KEYS or key == word_key
             if holds_words or key == _TIMED_TEXT:
-                with_outer = {**context.outer, **members}
+                with_outer = {**outer, **members}
                 start_ms, end_ms = _times(with_outer)
-                kind = _type_of(with_outer) if context.item else ""  # only elements of lists have types
+                kind = _type_of(with_outer) if place.item else ""  # only elements of lists have types
                 if holds_words or start_ms is not None:  # a body without times may be that of an answer over HTTP
-                    yield Place(path, member, group, replace(cue, start_ms=start_ms, end_ms=end_ms), context.item, kind)
+                    timed = replace(cue, start_ms=start_ms, end_ms=end_ms)
+                    yield Place(path, group, timed, member, place.item, kind)
         elif key == GUESSES and isinstance(member, list):
             if member:  # only the best guess is read: to AWS it is a part of this object, which has the times
-                inside = replace(context, path=(*path, 0), group=f"{group}[]", outer=members, cue=cue)
-                yield from _walk(member[0], inside, any_key=any_key)
+                best = Place((*path, 0), f"{group}[]", cue, item=place.item)
+                yield from _walk(member[0], best, members, any_key=any_key)
         elif isinstance(member, list | dict):
             if key == "words" and not any(text in members for text in _TEXT_KEYS):
                 group += "'"  # a group apart from the lists beside a text: Google's last list repeats all words
-            outer = members if key in (*_PART_LISTS, *_TEXT_KEYS) else {}
-            yield from _walk(member, _Context(path, group, cue, outer=outer), any_key=any_key)
+            has_outer = key in (*_PART_LISTS, *_TEXT_KEYS)
+            yield from _walk(member, Place(path, group, cue), members if has_outer else {}, any_key=any_key)
 
 
 def _type_of(members: Mapping[str, Any]) -> str:

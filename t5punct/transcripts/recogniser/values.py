@@ -38,15 +38,13 @@ def parse_json(source: str, name: str = "the file") -> list[tuple[str, Any]]:
     line is None.  Raises InputError for text that is no json.
     """
     lines = [*StringIO(source, newline="\n")]  # other ends of lines may stand in strings
-    bodies = [*filter(None, map(_without_margins, lines))]
-    if len(bodies) > 1 and _is_object(bodies[0]):  # a later line may be damaged: `_parse` then names it
-        return [
-            (line, _parse(line, f"{name} line {number}") if _without_margins(line) else None)
-            for number, line in enumerate(lines, start=1)
-        ]
-    objects = _OBJECT_ENDS.split(source)
-    if len(objects) > 1 and _is_object(_without_margins(objects[0])):
-        return [(text, _parse(text, f"{name} object {number}")) for number, text in enumerate(objects, start=1)]
+    for kind, texts in (("line", lines), ("object", _OBJECT_ENDS.split(source))):
+        bodies = [*filter(None, map(_without_margins, texts))]
+        if len(bodies) > 1 and _is_object(bodies[0]):  # a later one may be damaged: `_parse` then names it
+            return [
+                (text, _parse(text, f"{name} {kind} {number}") if _without_margins(text) else None)
+                for number, text in enumerate(texts, start=1)
+            ]
     return [(source, _parse(source, name))]
 
 
