@@ -51,7 +51,7 @@ _SHORT_MS = 50  # a cue that is shown no longer is there for software, not for r
 _GAP_MS = 50  # the most between cues of which one rolls up the other's lines
 _INLINE_TIME = re.compile(rf"<{_TIME}>")  # in WebVTT: when the word behind it begins
 _TEAMS_TIME = re.compile(r"\s*\d+:\d:\d\.\d+\s*-->")  # as Teams first wrote it; the next line says who speaks
-_NOTE = re.compile(r"(?:NOTE|STYLE|REGION)\b")
+_BLOCK = re.compile(r"(?:WEBVTT|NOTE|STYLE|REGION)\b")  # of WebVTT, which is no cue
 # the tag of a voice, or its end with the marks behind it; `more`: what is said before the next tag
 _VOICE = re.compile(r"<v(?:\.[^\s<>]*)?\s(?P<name>[^<>]*)>|</v>[^\w\s<]*(?=(?P<more>[^<]*\w)?)")
 # to `{\p0}` or the end; [^{}]: a search from every brace to the line's end would be quadratic
@@ -114,7 +114,8 @@ def _read_cues(lines: Iterable[str], alphabet: Alphabet | None = None, *, is_vtt
     are read first: labels such as `maria:` are known from the whole file.
     """
     unread = [*lines]
-    labels = labels_of(remove_tags(line[:OPENING_CHARS], TAGS).bare for line in unread)
+    in_cues = [line for line in unread if not (is_vtt and _BLOCK.match(line))]
+    labels = labels_of(remove_tags(line[:OPENING_CHARS], TAGS).bare for line in in_cues)
     is_teams = any(map(_TEAMS_TIME.match, unread))  # below the times, a line says who speaks
     unread.reverse()  # lines are taken off the end, so that no line is held twice
     line_before = ""
@@ -153,7 +154,7 @@ def _read_cues(lines: Iterable[str], alphabet: Alphabet | None = None, *, is_vtt
                 shown.append([*items])
         line_before = line
         # a line of a space ends no cue: YouTube's have such
-        if is_vtt and is_blank and (not line.strip("\r\n") or _NOTE.match(following)):
+        if is_vtt and is_blank and (not line.strip("\r\n") or _BLOCK.match(following)):
             cue = None
             shown = []
             cues.append((cue, shown))

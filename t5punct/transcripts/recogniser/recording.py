@@ -24,7 +24,7 @@ from rapidfuzz.distance import Levenshtein
 
 from ...errors import InputError
 from ...text.marks import DASH_APART, Alphabet, Case
-from ...text.words import APOSTROPHES, Word, opening_apart
+from ...text.words import ALL_MARKS, APOSTROPHES, Word, opening_apart
 from ..items import Item, Kept, WrittenItem, WrittenWord, goes_on_beside, iter_pieces, leave_out_removed, speaker_label
 from .groups import (
     ELEMENT_TYPES,
@@ -218,12 +218,16 @@ def _rewrite(items: Sequence[Item], new: Sequence[WrittenWord | None], texts: Se
     if len(texts) == 1:
         return [text]
     # a piece begins where it began in the old text, before what is inserted there; inside a part that became shorter,
-    # at the part's end at the latest
+    # at the part's end at the latest.  Of several marks at the end, the first one's piece gets all that are new
     steps = Levenshtein.opcodes([char.lower() for char in "".join(texts)], [char.lower() for char in text])
     new_starts = [0]
-    for start in accumulate(map(len, texts[:-1])):
+    for index, start in enumerate(accumulate(map(len, texts[:-1])), start=1):
         step = next(step for step in steps if start <= step.src_end)
-        new_starts.append(min(step.dest_start + start - step.src_start, step.dest_end))
+        is_behind_mark = not "".join(texts[index - 1 :]).strip(ALL_MARKS.characters + " ")
+        if is_behind_mark and step.tag != "equal":
+            new_starts.append(len(text))
+        else:
+            new_starts.append(min(step.dest_start + start - step.src_start, step.dest_end))
     return [text[begin:end] for begin, end in pairwise([*new_starts, len(text)])]
 
 
