@@ -11,13 +11,13 @@ from chance import PunctuatorByChance, bare, by_chance, reading, spoken
 
 from t5punct.errors import InputError
 from t5punct.punctuator import PunctuatorConfig
-from t5punct.text.marks import DISFLUENT, OTHER_SCRIPTS, Alphabet
+from t5punct.text.marks import DISFLUENT, OPENING, OTHER_SCRIPTS, Alphabet
 from t5punct.text.words import Word, words_of
 from t5punct.transcripts.items import Item, Role, SpokenWord
 from t5punct.transcripts.speech import read_plain
 
 Punctuate = Callable[[str, str, int, Alphabet], tuple[str, list[str]]]
-_MARKS_AND_SPACES = re.compile(rf"(?:&nbsp;?|[\s,.?!:;…–—―{''.join(OTHER_SCRIPTS)}-])+", re.IGNORECASE)
+_MARKS_AND_SPACES = re.compile(rf"(?:&nbsp;?|[\s,.?!:;…–—―{''.join((*OTHER_SCRIPTS, *OPENING))}-])+", re.IGNORECASE)
 _CELL_ENDS = {"ctm": r"\s+", "tsv": r"\t"}
 _WORD_KEYS = ("text", "transcript", "word", "punctuated_word", "content")
 ALPHABET = Alphabet()  # a file is read with the marks that the model knows
@@ -44,18 +44,13 @@ def check(name: str, text: str, seed: int, punctuate: Punctuate = by_chance, *, 
         return Checked(is_refused=True)
     new, written = punctuate(text, name, seed, ALPHABET)
     _demand(len(written) == len(before), "every word is written", text, new)
-    if name == "json":
-        _check_json(text, new)
-    else:
-        files = (_without_quotes(file, name) for file in (text, new))
-        said, now = (_without_mark_rows(file, _CELL_ENDS.get(name)) for file in files)
-        _demand(letters(now) == letters(said), "marks and capitals alone change", text, new)
+    _check_letters(name, text, new)
     if not is_hostile:
         after = reading(new, name, ALPHABET).items
         _demand(_shown(after) == _shown(reading(text, name, ALPHABET).items), "words are read again", text, new)
         again = punctuate(new, name, seed, ALPHABET)[0]
         if len(spoken(after)) < len(before):  # `so C:` became a label, `So. C:`: what is behind it has other decisions
-            _demand(letters(again) == letters(new), "a second time, marks and capitals alone change", text, new)
+            _check_letters(name, new, again)
             return Checked(len(before))
         said, now = (_without_quotes(bare(file, name, ALPHABET), name) for file in (text, new))
         _demand(name == "json" or now == said, "nothing moves", text, new)
@@ -129,7 +124,16 @@ def _shown(items: Iterable[Item]) -> list[str]:
 
 
 def _read(word: Word) -> str:
-    return word.text.casefold().rstrip(".")
+    return word.with_opening("").text.casefold().rstrip(".")
+
+
+def _check_letters(name: str, text: str, new: str) -> None:
+    if name == "json":
+        _check_json(text, new)
+        return
+    files = (_without_quotes(file, name) for file in (text, new))
+    said, now = (_without_mark_rows(file, _CELL_ENDS.get(name)) for file in files)
+    _demand(letters(now) == letters(said), "marks and capitals alone change", text, new)
 
 
 def _check_json(text: str, new: str) -> None:
