@@ -34,6 +34,11 @@ def spoken(items: Iterable[Item]) -> list[SpokenWord]:
     return [item for item in items if isinstance(item, SpokenWord)]
 
 
+def said(text: str, name: str = "text") -> str:
+    """The words of a file, with ` / ` where no sentence goes on."""
+    return " / ".join(" ".join(word.text for word in words) for words in reading(text, name).texts)
+
+
 def decided(
     text: str, name: str, decide: Callable[[], Decision], alphabet: Alphabet | None = None
 ) -> tuple[str, list[str]]:

@@ -9,7 +9,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from chance import bare, by_chance, punctuated, reading, spoken, unchanged
+from chance import bare, by_chance, punctuated, reading, said, spoken, unchanged
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from promises import letters
@@ -17,7 +17,7 @@ from proportion import peak_bytes
 
 from t5punct.errors import InputError
 from t5punct.text.render import AnnotatedWord
-from t5punct.transcripts.formats import Transcript, read_transcript, transcript_of
+from t5punct.transcripts.formats import read_transcript, transcript_of
 from t5punct.transcripts.recogniser.values import parse_json, written_json
 from t5punct.transcripts.writers import WriterConfig, written_pieces
 
@@ -129,22 +129,22 @@ def test_json_keeps_its_values_keys_and_numbers_as_they_are_written(text: str) -
 
 
 LABELLED = [
-    (">> so\n>> ANN LEE: what [inaudible] now", "text", ["so", "what now"]),
-    ("Speaker 1: so\nSPEAKER_02: what", "text", ["so", "what"]), ("so\nwhat", "lines", ["so", "what"]),
-    ("JOHN & ANN 2: so\nNARRATOR (V.O.): what", "text", ["so", "what"]),
-    ("[00:01.123 --> 00:07.000]  how\n[00:07] are you", "text", ["how are you"]),
-    (SRT.format(a="10:30"), "srt", ["how are you", "fine & well 10:30"]), ("10:30", "text", ["10:30"]),
-    ("a 1 0 1 so\na 1 1 1 [noise] 0.9\na 1 2 1 <unk>\na 1 3 1 what", "ctm", ["so what"]),
-    (SRT.format(a="<i>MARY: so</i>"), "srt", ["how are you", "fine & well", "so"]),
-    (SRT.format(a="x --> y"), "srt", ["how are you", "fine & well x --> y"]),
-    (SRT.format(a="-¿Qué?"), "srt", ["how are you", "fine & well", "¿Qué"]),
-    (SRT.format(a="<v>so"), "srt", ["how are you", "fine & well so"]), (FILES["ctm"], "ctm", ["how are", "you"]),
+    (">> so\n>> ANN LEE: what [inaudible] now", "text", "so / what now"),
+    ("Speaker 1: so\nSPEAKER_02: what", "text", "so / what"), ("so\nwhat", "lines", "so / what"),
+    ("JOHN & ANN 2: so\nNARRATOR (V.O.): what", "text", "so / what"),
+    ("[00:01.123 --> 00:07.000]  how\n[00:07] are you", "text", "how are you"),
+    (SRT.format(a="10:30"), "srt", "how are you / fine & well 10:30"), ("10:30", "text", "10:30"),
+    ("a 1 0 1 so\na 1 1 1 [noise] 0.9\na 1 2 1 <unk>\na 1 3 1 what", "ctm", "so what"),
+    (SRT.format(a="<i>MARY: so</i>"), "srt", "how are you / fine & well / so"),
+    (SRT.format(a="x --> y"), "srt", "how are you / fine & well x --> y"),
+    (SRT.format(a="-¿Qué?"), "srt", "how are you / fine & well / ¿Qué"),
+    (SRT.format(a="<v>so"), "srt", "how are you / fine & well so"), (FILES["ctm"], "ctm", "how are / you"),
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize(("text", "name", "expected"), LABELLED)
-def test_no_sentence_goes_on_over_a_speaker_or_a_direction(text: str, name: str, expected: list[str]) -> None:
-    assert [" ".join(word.text for word in words) for words in reading(text, name).texts] == expected
+def test_no_sentence_goes_on_over_a_speaker_or_a_direction(text: str, name: str, expected: str) -> None:
+    assert said(text, name) == expected
 
 
 @pytest.mark.parametrize(("format", "text", "warns"), [
@@ -219,9 +219,7 @@ def test_rolling_words_are_read_once_know_their_times_and_stand_once_in_other_fo
     items = reading(YOUTUBE, "vtt").items
     assert [item.start_ms for item in spoken(items)] == [240, 400, 800, 1920, 2100, 2500, 6010, 6400, 7010, 7300]
     assert [item.end_ms for item in spoken(items)] == [*(None, None, 1910, None, None, 4550, None, 7000, None, 9000)]
-    assert [" ".join(word.text for word in text) for text in Transcript(items).texts] == [
-        *("hi everyone my name is luke", "no no no no")
-    ]
+    assert said(YOUTUBE, "vtt") == "hi everyone my name is luke / no no no no"
     assert words_of(as_srt(YOUTUBE), "srt") == SAID
     transcript = reading(YOUTUBE, "vtt")
     same = [AnnotatedWord(item.raw, item.raw, "", "verbatim", 1.0, 1.0) for item in spoken(transcript.items)]
