@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from chance import PunctuatorByChance, bare, by_chance, reading, spoken
+from chance import PunctuatorByChance, bare, by_chance, reading, spoken, unchanged
 
 from t5punct.errors import InputError
 from t5punct.punctuator import PunctuatorConfig
@@ -42,6 +42,8 @@ def check(name: str, text: str, seed: int, punctuate: Punctuate = by_chance, *, 
     except InputError:
         _demand(name in ("json", "tsv", "csv"), "no file is refused", name, text)
         return Checked(is_refused=True)
+    lines = text if "\n" in text else text.replace("\r", "\n")  # as old Macs ended them
+    _demand(name == "json" or unchanged(reading(text, name, ALPHABET)) == lines, "all is read", name, text)
     new, written = punctuate(text, name, seed, ALPHABET)
     _demand(len(written) == len(before), "every word is written", text, new)
     _check_letters(name, text, new)

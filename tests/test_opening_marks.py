@@ -90,12 +90,7 @@ def test_an_opening_mark_has_its_end_whatever_marks_may_be_written(
 ) -> None:
     config = PunctuatorConfig(WindowConfig(8), decoding=DecodingConfig(marks=marks))
     written = PunctuatorByChance(config, seed).punctuate(" ".join(words))
-    waiting = ""
-    for word in split(written).words:
-        assert not (waiting and word.opening), written
-        waiting = waiting or word.opening
-        waiting = "" if waiting and OPENING[waiting] in word.marks else waiting
-    assert not waiting, written
+    opened_ends(written)
 
 
 class EndsAt(PunctuatorByChance):
@@ -297,6 +292,7 @@ def opened_ends(text: str) -> int:
             assert not opening or OPENING[opening] in word.marks, text
             n_opened += bool(opening)
             opening = ""
+    assert not opening, text
     return n_opened
 
 

@@ -38,15 +38,6 @@ FILES = {
     "csv": 'start,end,text,note\n0,1200,"how are you","a, b"\n1200,2400,"JOHN: ""fine"", so",\n',
     "text": "JOHN: how are [laughs] you\n\n>> fine (applause) 3. four\n",
 }
-ODD = {
-    "byte order mark": lambda text: "\ufeff" + text, "windows line ends": lambda text: text.replace("\n", "\r\n"),
-    "right to left": lambda text: text.replace("you", "שלום \u200fעולם"),
-    "empty lines": lambda text: text.replace("\n\n", "\n\n\n\n"),
-    "overlapping and empty cues": lambda text: text.replace("00:00:02,500", "00:00:09,500").replace("\nand you", ""),
-    "no words": lambda text: text.replace("how", "").replace("are", "").replace("you", ""),
-}  # fmt: skip
-
-
 DAMAGED: dict[str, Callable[[str], str]] = {  # of the second cue's times and number, what a careless hand or tool makes
     "spaces in times": lambda text: text.replace("00:00:03,000", "00: 00: 03,000"),
     "a letter in times": lambda text: text.replace("00:00:03,000", "00:00:0l,000"),
@@ -62,13 +53,6 @@ DAMAGED: dict[str, Callable[[str], str]] = {  # of the second cue's times and nu
 def test_headers_are_no_words() -> None:
     for header in ("word", "Token", "text", "word\tstart"):
         assert [word.raw for word in spoken(reading(f"{header}\nso\nfine\n", "tsv").items)] == ["so", "fine"]
-
-
-@pytest.mark.parametrize("name", LINE_FORMATS)
-@pytest.mark.parametrize("odd", ODD)
-def test_a_file_comes_back_as_it_was(name: str, odd: str) -> None:
-    text = ODD[odd](FILES.get(name, FILES["text"]))
-    assert unchanged(reading(text, name)) == text
 
 
 @pytest.mark.parametrize("name", LINE_FORMATS)
