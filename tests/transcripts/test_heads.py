@@ -7,14 +7,12 @@ from collections.abc import Iterable
 
 import pytest
 from chance import punctuated, reading, said, unchanged
-from hypothesis import given
-from hypothesis import strategies as st
 
 from t5punct.errors import InputError
 from t5punct.text.render import AnnotatedWord
 from t5punct.transcripts.formats import Transcript, transcript_of
 from t5punct.transcripts.items import Item, Kept, Role, in_file_order
-from t5punct.transcripts.speech import OVERRIDES, TAGS, read_line
+from t5punct.transcripts.speech import TAGS, read_line
 
 ZOOM = (
     "WEBVTT\n\n1\n00:00:01.000 --> 00:00:03.000\n{a}: yesterday i went to the\n\n"
@@ -262,9 +260,6 @@ def test_styles_and_actors_of_ass_are_streams_of_their_own(name: str) -> None:
     assert written == re.sub(r"(?m)^(Dialogue: (?:[^,]*,){5})(.*)$", lambda row: row[1] + row[2].upper(), text)
 
 
-PIECES = ["<i>", "</i>", "{\\an8}", "&gt;", "&amp;", ">>", "JOHN:", "- ", "so", "[laughs]", "♪", " ", "\n", "it's", "<"]
-
-
 def _shown(items: Iterable[Item]) -> list[str]:
     shown = ((f"[{item.shown}]" if item.shown else "") if isinstance(item, Kept) else item.word.text for item in items)
     return [text for text in shown if text]
@@ -277,9 +272,3 @@ def _shown(items: Iterable[Item]) -> list[str]:
 ])  # fmt: skip
 def test_labels_and_directions_are_seen_behind_tags(line: str, shown: str) -> None:
     assert " ".join(_shown(read_line(line, markup=TAGS, dashes=True))) == shown
-
-
-@given(st.lists(st.sampled_from(PIECES), max_size=12), st.sampled_from([TAGS, OVERRIDES, None]))
-def test_items_are_the_line_whatever_tags_it_has(pieces: list[str], markup: re.Pattern[str] | None) -> None:
-    line = "".join(pieces)
-    assert unchanged(Transcript([*read_line(line, markup=markup, dashes=True)])) == line

@@ -21,23 +21,11 @@ from t5punct.transcripts.formats import read_transcript, transcript_of
 from t5punct.transcripts.recogniser.values import parse_json, written_json
 from t5punct.transcripts.writers import WriterConfig, written_pieces
 
-LINE_FORMATS = ("text", "lines", "srt", "vtt", "ass", "ctm", "tsv", "csv")
 SRT = (
     "1\n00:00:01,000 --> 00:00:02,500 X1:5\n<i>how are</i> you\n- fine &amp; well\n\n"
     "2\n00:00:03,000 --> 00:00:04,000\n{a}\n"
 )
-FILES = {
-    "srt": SRT.format(a="and you"),
-    "vtt": "WEBVTT Kind: captions\n\nSTYLE\n::cue(b) {color: red}\n\nNOTE to\nyou\n\n"
-    "1-a\n00:01.000 --> 00:02.000 line:0\n"
-    "<v Ann>how <c.x>are</c> you\n\n00:01.500 --> 00:02.000\n&lt;what&gt; <00:01.7>now\n",
-    "ass": "[Script Info]\nTitle: so, what\n[Events]\nFormat: Layer, Start, End, Style, Name, Text\n"
-    "Dialogue: 0,0:00:01.00,0:00:02.50,Default,Ann,{\\i1}how are{\\i0} you\\Nand, you\nComment: 0,a,b\n",
-    "ctm": ";; by hand\ntalk A 0.10 0.20 how 0.9\ntalk A 0.40 0.20 are\n\nother 1 0 1 you 1.0 lex\n",
-    "tsv": "start\tend\ttext\n0\t1200\thow are you\n1200\t2400\tJOHN: fine\n",
-    "csv": 'start,end,text,note\n0,1200,"how are you","a, b"\n1200,2400,"JOHN: ""fine"", so",\n',
-    "text": "JOHN: how are [laughs] you\n\n>> fine (applause) 3. four\n",
-}
+PLAIN = SRT.format(a="and you")
 DAMAGED: dict[str, Callable[[str], str]] = {  # of the second cue's times and number, what a careless hand or tool makes
     "spaces in times": lambda text: text.replace("00:00:03,000", "00: 00: 03,000"),
     "a letter in times": lambda text: text.replace("00:00:03,000", "00:00:0l,000"),
@@ -53,14 +41,6 @@ DAMAGED: dict[str, Callable[[str], str]] = {  # of the second cue's times and nu
 def test_headers_are_no_words() -> None:
     for header in ("word", "Token", "text", "word\tstart"):
         assert [word.raw for word in spoken(reading(f"{header}\nso\nfine\n", "tsv").items)] == ["so", "fine"]
-
-
-@pytest.mark.parametrize("name", LINE_FORMATS)
-def test_line_ends_of_old_macs_end_lines(name: str) -> None:
-    text = FILES.get(name, FILES["text"])
-    old = text.replace("\n", "\r")
-    assert reading(old, name).items == reading(text, name).items
-    assert by_chance(old, name, 1)[0] == by_chance(text, name, 1)[0].replace("\n", "\r")
 
 
 @pytest.mark.parametrize("name", ["text", "srt"])
@@ -122,7 +102,8 @@ LABELLED = [
     (SRT.format(a="<i>MARY: so</i>"), "srt", "how are you / fine & well / so"),
     (SRT.format(a="x --> y"), "srt", "how are you / fine & well x --> y"),
     (SRT.format(a="-¿Qué?"), "srt", "how are you / fine & well / ¿Qué"),
-    (SRT.format(a="<v>so"), "srt", "how are you / fine & well so"), (FILES["ctm"], "ctm", "how are / you"),
+    (SRT.format(a="<v>so"), "srt", "how are you / fine & well so"),
+    ("talk A 0.10 0.20 how 0.9\n\nother 1 0 1 you 1.0 lex\n", "ctm", "how / you"),
 ]  # fmt: skip
 
 
@@ -143,9 +124,11 @@ def test_a_file_without_words_is_told(format: str, text: str, warns: bool, caplo
 
 
 @pytest.mark.parametrize(("format", "text"), [
-    *((name, FILES[name]) for name in ("srt", "vtt", "ass")), ("srt", "\ufeff" + FILES["srt"]),
+    *(("srt", start + PLAIN) for start in ("", "\ufeff", "\n\n")),
+    ("vtt", "WEBVTT Kind: captions\n\n00:01.000 --> 00:02.000\nhow are you\n"),
+    ("ass", "[Script Info]\nTitle: so, what\n[Events]\nFormat: Layer, Text\nDialogue: 0,how are you\n"),
     ("json", '{"text": "how are you"}'), ("json", '[\n\n[\n{\n"start-ms":\n1, "word": "how"}]]'),
-    ("json", '{"is_final": true, "text": "how"}\n'), ("srt", "\n\n" + FILES["srt"]),
+    ("json", '{"is_final": true, "text": "how"}\n'),
 ])  # fmt: skip
 def test_what_is_no_text_is_not_read_as_one(format: str, text: str, tmp_path: Path) -> None:
     path = tmp_path / "talk.txt"  # or a pipe, which has no name
