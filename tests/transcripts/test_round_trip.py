@@ -38,11 +38,6 @@ DAMAGED: dict[str, Callable[[str], str]] = {  # of the second cue's times and nu
 }
 
 
-def test_headers_are_no_words() -> None:
-    for header in ("word", "Token", "text", "word\tstart"):
-        assert [word.raw for word in spoken(reading(f"{header}\nso\nfine\n", "tsv").items)] == ["so", "fine"]
-
-
 @pytest.mark.parametrize("name", ["text", "srt"])
 def test_a_large_file_comes_back_as_it_was_and_is_held_once(name: str, tmp_path: Path) -> None:
     """Most of it is white space, so that it is read at once."""
