@@ -51,8 +51,7 @@ NAMED = TWO_SPEAKERS.replace('50 of", "speaker": "A0"', '50 of", "speaker": "Ann
     ("vtt", TEAMS, "srt", False, "1\n00:00:01,000 --> 00:00:02,000\nAnn Lee: so what\n\n2\n00:00:02,000 --> "
      "00:00:03,000\nwe know.\n\n3\n00:00:03,000 --> 00:00:04,000\nTom: yes\n\n"),
     ("vtt", VOICES, "srt", False, "1\n00:00:01,000 --> 00:00:02,000\nAnn: so\nTom: what.\n\n"),
-    ("vtt", VOICES + NESTED, "text", False,
-     "Ann: so\nTom: what.\nAnn: we\nTom: yes,\nAnn: it is fine\nTom: no\n"),
+    ("vtt", VOICES + NESTED, "text", False, "Ann: so\nTom: what.\nAnn: we\nTom: yes,\nAnn: it is fine\nTom: no\n"),
     ("vtt", VOICES + NESTED, None, False, VOICES + NESTED),
     ("vtt", VOICES.replace("<v Ann>", "<v Ann O&apos;Neil>"), "srt", False,
      "1\n00:00:01,000 --> 00:00:02,000\nAnn O'Neil: so\nTom: what.\n\n"),
