@@ -9,7 +9,7 @@ from types import SimpleNamespace
 
 from t5punct.punctuator import Punctuator, PunctuatorConfig, SentencePosition
 from t5punct.t5.task import TaskConfig
-from t5punct.text.marks import DISFLUENT, NO_MARKS, Alphabet, Case
+from t5punct.text.marks import DISFLUENT, NO_MARKS, OPENING, Alphabet, Case
 from t5punct.text.render import REMOVE, AnnotatedWord, Decision, RenderConfig, render_word
 from t5punct.text.spelling_table import NO_SPELLINGS
 from t5punct.text.words import Word
@@ -19,6 +19,7 @@ from t5punct.windows.plan import View
 from t5punct.windows.votes import Vote, normalise
 
 LABELS = ("", ",", ".", "?!", "-")
+_OPENINGS = (None, None, "", *OPENING)  # None: of a model that knows none
 _CASES, _RENDER, _ALPHABET = (*Case,), RenderConfig(), Alphabet()
 _MARKS_OF_VOTES = ("", "", ",", ".", "?", "!", ";", "-", "...", "?!", DISFLUENT)  # `JOHN:` would be a label
 
@@ -33,6 +34,11 @@ def spoken(items: Iterable[Item]) -> list[SpokenWord]:
     return [item for item in items if isinstance(item, SpokenWord)]
 
 
+def said(text: str, name: str = "text") -> str:
+    """The words of a file, with ` / ` where no sentence goes on."""
+    return " / ".join(" ".join(word.text for word in words) for words in reading(text, name).texts)
+
+
 def decided(
     text: str, name: str, decide: Callable[[], Decision], alphabet: Alphabet | None = None
 ) -> tuple[str, list[str]]:
@@ -45,8 +51,13 @@ def decided(
 
 def by_chance(text: str, name: str, seed: int, alphabet: Alphabet | None = None) -> tuple[str, list[str]]:
     """The file with marks and case by chance, and its words as they are written."""
-    rng = random.Random(seed)
-    return decided(text, name, lambda: Decision(rng.choice(LABELS), rng.choice(_CASES), 1.0, 1.0), alphabet)
+    rng, opening_rng = random.Random(seed), random.Random(seed)
+
+    def decide() -> Decision:
+        opening = opening_rng.choice(_OPENINGS)
+        return Decision(rng.choice(LABELS), rng.choice(_CASES), 1.0, 1.0, opening=opening)
+
+    return decided(text, name, decide, alphabet)
 
 
 def punctuated(text: str, name: str, seed: int) -> str:
@@ -78,7 +89,8 @@ def _without_marks(item: Item) -> str:
     word = item.spoken if isinstance(item, Echo) and item.spoken else item
     if isinstance(word, Kept):
         return word.text
-    return word.with_text(replace(word.word, dotted=False).with_marks(NO_MARKS).lower())  # `J.` may be `j.`
+    plain = replace(word.word, dotted=False).with_opening("")  # `J.` may be `j.`
+    return word.with_text(plain.with_marks(NO_MARKS).lower())
 
 
 class PunctuatorByChance(Punctuator):
@@ -103,4 +115,5 @@ class PunctuatorByChance(Punctuator):
         rng = random.Random(self.seed * 1_000_003 + place)
         cases = normalise({case.value: rng.random() for case in Case})
         labels = rng.sample(_MARKS_OF_VOTES, 3)
-        return Vote(normalise({label: rng.random() for label in labels}), cases)
+        openings = normalise({mark: rng.random() for mark in ("", *OPENING)})
+        return Vote(normalise({label: rng.random() for label in labels}), cases, openings=openings)

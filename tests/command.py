@@ -4,6 +4,7 @@ import os
 import pty
 import subprocess
 import sys
+import termios
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
@@ -28,6 +29,7 @@ def sent_to_a_terminal(run: Callable[[], object]) -> str:
     """What a terminal is sent if it is the standard output and error of what runs in this process."""
     sent = bytearray()
     terminal, own = pty.openpty()
+    termios.tcsetwinsize(own, (24, 100))
 
     def read() -> None:
         with suppress(OSError):  # how Linux says that a terminal's last writer has gone

@@ -7,17 +7,17 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from chance import PunctuatorByChance, bare, by_chance, reading, spoken
+from chance import PunctuatorByChance, bare, by_chance, reading, spoken, unchanged
 
 from t5punct.errors import InputError
 from t5punct.punctuator import PunctuatorConfig
-from t5punct.text.marks import DISFLUENT, OTHER_SCRIPTS, Alphabet
+from t5punct.text.marks import DISFLUENT, OPENING, OTHER_SCRIPTS, Alphabet
 from t5punct.text.words import Word, words_of
 from t5punct.transcripts.items import Item, Role, SpokenWord
 from t5punct.transcripts.speech import read_plain
 
 Punctuate = Callable[[str, str, int, Alphabet], tuple[str, list[str]]]
-_MARKS_AND_SPACES = re.compile(rf"(?:&nbsp;?|[\s,.?!:;…–—―{''.join(OTHER_SCRIPTS)}-])+", re.IGNORECASE)
+_MARKS_AND_SPACES = re.compile(rf"(?:&nbsp;?|[\s,.?!:;…–—―{''.join((*OTHER_SCRIPTS, *OPENING))}-])+", re.IGNORECASE)
 _LABEL_TIME = re.compile(r"\[\d\d:\d\d\]\s*$")  # a word in capitals before a time may become a label: `THAT [00:01]`
 _CELL_ENDS = {"ctm": r"\s+", "tsv": r"\t"}
 _WORD_KEYS = ("text", "transcript", "word", "punctuated_word", "content")
@@ -43,21 +43,17 @@ def check(name: str, text: str, seed: int, punctuate: Punctuate = by_chance, *, 
     except InputError:
         _demand(name in ("json", "tsv", "csv"), "no file is refused", name, text)
         return Checked(is_refused=True)
+    lines = text if "\n" in text else text.replace("\r", "\n")  # as old Macs ended them
+    _demand(name == "json" or unchanged(reading(text, name, ALPHABET)) == lines, "all is read", name, text)
     new, written = punctuate(text, name, seed, ALPHABET)
     _demand(len(written) == len(before), "every word is written", text, new)
-    if name == "json":
-        _check_json(text, new)
-    else:
-        files = (_without_quotes(file, name) for file in (text, new))
-        said, now = (_without_mark_rows(file, _CELL_ENDS.get(name)) for file in files)
-        _demand(letters(now) == letters(said), "marks and capitals alone change", text, new)
+    _check_letters(name, text, new)
     if not is_hostile:
         after = reading(new, name, ALPHABET).items
         _demand(_shown(after) == _shown(reading(text, name, ALPHABET).items), "words are read again", text, new)
         again = punctuate(new, name, seed, ALPHABET)[0]
         if len(spoken(after)) < len(before):  # `so C:` became a label, `So. C:`: what is behind it has other decisions
-            said, now = (letters(_without_quotes(file, name)) for file in (new, again))
-            _demand(now == said, "a second time, marks and capitals alone change", text, new)
+            _check_letters(name, new, again)
             return Checked(len(before))
         said, now = (_without_quotes(bare(file, name, ALPHABET), name) for file in (text, new))
         _demand(name == "json" or now == said, "nothing moves", text, new)
@@ -131,7 +127,16 @@ def _shown(items: Iterable[Item]) -> list[str]:
 
 
 def _read(word: Word) -> str:
-    return word.text.casefold().rstrip(".")
+    return word.with_opening("").text.casefold().rstrip(".")
+
+
+def _check_letters(name: str, text: str, new: str) -> None:
+    if name == "json":
+        _check_json(text, new)
+        return
+    files = (_without_quotes(file, name) for file in (text, new))
+    said, now = (_without_mark_rows(file, _CELL_ENDS.get(name)) for file in files)
+    _demand(letters(now) == letters(said), "marks and capitals alone change", text, new)
 
 
 def _check_json(text: str, new: str) -> None:

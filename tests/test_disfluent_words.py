@@ -1,6 +1,5 @@
 """Disfluencies at run time: kept they change nothing, marked they change no word, removed they are what was marked."""
 
-import json
 import random
 from dataclasses import replace
 from pathlib import Path
@@ -149,9 +148,6 @@ def test_they_are_removed_on_the_command_line_only_if_asked(
     n_removed = len(TEXT.split()) - len(split(removed).words)
     assert n_removed > 10
     assert summary.startswith(f"t5punct: {n_removed} of {len(TEXT.split())} words removed: ")
-    document = json.loads(punctuated("--disfluencies", "remove", "--json")[0])
-    assert len(document["removed"]) == n_removed
-    assert " ".join(word["text"] for word in document["words"]) == removed.strip()
     assert punctuated("--disfluencies", "mark")[0].count("~") == n_removed
 
 

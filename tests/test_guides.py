@@ -1,19 +1,16 @@
 """The guides: every command in them is one that the command line takes, and those of the fifteen minutes run."""
 
-import contextlib
 import lzma
 import re
 import shlex
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
-import torch
 import typer
 from command import Invoke, pipe_of
 from datasets.utils.logging import disable_progress_bar
@@ -21,7 +18,7 @@ from safetensors.torch import load_file
 from tiny import tiny_text
 
 from t5punct import config as settings
-from t5punct.cli import app, main
+from t5punct.cli import app
 from t5punct.model import bundled_folder, load
 from t5punct.t5.task import TaskConfig
 from t5punct.training.config import TrainConfig
@@ -154,16 +151,8 @@ def test_every_guide_is_linked_to() -> None:
     assert [page.name for page in GUIDES if f"(guides/{page.name})" not in index] == []
 
 
-@contextlib.contextmanager
-def _as_it_was() -> Iterator[None]:
-    """Commands set the number of threads for their whole process."""
-    threads = torch.get_num_threads()
-    yield
-    torch.set_num_threads(threads)
-
-
 def test_the_fifteen_minutes_run_to_the_last_command_and_so_do_the_trainings_of_other_pages(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, invoke: Invoke
 ) -> None:
     (tmp_path / "lectures").mkdir()
     for seed in range(24):
@@ -181,11 +170,12 @@ def test_the_fifteen_minutes_run_to_the_last_command_and_so_do_the_trainings_of_
             assert (tmp_path / shlex.split(line)[1]).is_file(), line
             continue
         shorter = ["init_from=small", "optim.max_steps=2", "data.batch_tokens=300", "validation.every_steps=2"]
-        with pytest.raises(SystemExit) as exited, _as_it_was():
-            main([*given, *(shorter if given[0] == "train" else [])])
-        assert exited.value.code == 0, capsys.readouterr().err
+        code, printed, error = invoke(*given, *(shorter if given[0] == "train" else []))
+        assert code == 0, error
         ran.append(given[0])
     assert ran == ["prepare", "evaluate", "train", "export", "evaluate", "punctuate"]
+    assert re.fullmatch(r"how are you today\W?\n", printed, flags=re.IGNORECASE)
+    assert {path.name for path in (tmp_path / "my-model").iterdir()} >= {"model.safetensors", "t5punct.yaml"}
     # what other pages say of this data set and this run, and of a model and labels that they have made elsewhere
     for source, name in (("prepared/own-text", "prepared/mine"), ("runs/own-text", "runs/finetuned")):
         shutil.copytree(source, name)
@@ -198,12 +188,8 @@ def test_the_fifteen_minutes_run_to_the_last_command_and_so_do_the_trainings_of_
         is_launched = any(word in LAUNCHERS for word in line.split())
         if given[0] not in ("train", "label", "report") or is_launched or is_of_hub:
             continue
-        with pytest.raises(SystemExit) as exited, _as_it_was():
-            new_run = [*shorter, "validation.every_steps=0", f"output=runs/{number}"]
-            main([*given, *(new_run if given[0] == "train" else [])])
-        assert exited.value.code == 0, (line, capsys.readouterr().err)
+        new_run = [*shorter, "validation.every_steps=0", f"output=runs/{number}"]
+        code, _, error = invoke(*given, *(new_run if given[0] == "train" else []))
+        assert code == 0, (line, error)
         ran.append(given[0])
     assert ran[6:] == ["train", "label", "train", "report", "report", "train"]
-    assert {path.name for path in (tmp_path / "my-model").iterdir()} >= {"model.safetensors", "t5punct.yaml"}
-    punctuated = capsys.readouterr().out
-    assert re.search(r"^how are you today\W?$", punctuated, flags=re.MULTILINE | re.IGNORECASE)

@@ -2,21 +2,18 @@
 
 import random
 import re
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-import promises
 import pytest
 import torch
-from chance import LABELS, PunctuatorByChance, bare, decided
+from chance import PunctuatorByChance, decided
 from copier import with_opening_tokens
 from fit_tagger import fit_tagger
 from from_encoder import ENCODER_TASK, from_encoder
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from stepwise import assert_same_votes, decode_stepwise
-from strategies import spaced_texts
 from tiny import tiny_text
 from tiny_encoders import save_tiny_encoder
 
@@ -31,8 +28,8 @@ from t5punct.punctuator import Punctuator, PunctuatorConfig
 from t5punct.streaming import StreamConfig, StreamingPunctuator
 from t5punct.t5.tagger import Tagger
 from t5punct.t5.task import TaskConfig
-from t5punct.text.marks import OPENING, Alphabet, Case
-from t5punct.text.render import Decision, RenderConfig
+from t5punct.text.marks import OPENING, Case
+from t5punct.text.render import Decision
 from t5punct.text.words import split
 from t5punct.training.config import DataConfig, LossConfig, OptimConfig, TrainConfig
 from t5punct.training.data.chunks import ChunkConfig, chunk_of
@@ -45,49 +42,12 @@ from t5punct.training.loop.train import train
 from t5punct.training.starting_model import make_starting_model
 from t5punct.transcripts.formats import transcript_of
 from t5punct.windows.plan import WindowConfig
-from t5punct.windows.votes import Vote, most_probable, normalise
+from t5punct.windows.votes import Vote, most_probable
 
-CHOICES = ("", "", *OPENING)
 SPANISH = replace(ENCODER_TASK, opening="".join(OPENING))
 
 
-def bare_of_openings(text: str) -> str:
-    return re.sub(f"[{''.join(OPENING)}]", "", text)
-
-
-# -- every format, and texts the whole way, with opening marks by chance
-
-
-def by_chance(text: str, name: str, seed: int, alphabet: Alphabet) -> tuple[str, list[str]]:
-    """As `chance.by_chance`, with opening marks too."""
-    rng, cases = random.Random(seed), [*Case]
-
-    def decide() -> Decision:
-        return Decision(rng.choice(LABELS), rng.choice(cases), 1.0, 1.0, opening=rng.choice(CHOICES))
-
-    return decided(text, name, decide, alphabet)
-
-
-@pytest.fixture(scope="module")
-def openings_are_marks() -> Iterator[None]:
-    """What is promised of files, where opening marks come and go as other marks do."""
-    with pytest.MonkeyPatch.context() as patch:
-        letters, read = promises.letters, promises._read
-        patch.setattr(promises, "letters", lambda text: letters(bare_of_openings(text)))
-        patch.setattr(promises, "_read", lambda word: bare_of_openings(read(word)))
-        patch.setattr(promises, "bare", lambda *given: bare_of_openings(bare(*given)))
-        yield
-
-
-FILES = {
-    "text": "{0} {1}\n{2} {3}",
-    "srt": "1\n00:00:01,000 --> 00:00:02,000\n{0} <i>{1}</i>\n- {2} {3}\n",
-    "vtt": "WEBVTT\n\n00:01.000 --> 00:02.000\n<v Ana>{0} {1}\n{2} {3}\n",
-    "ctm": "a 1 0 1 {0}\na 1 1 1 {1}\na 1 2 1 {2}\na 1 3 1 {3}\n",
-    "tsv": "start\tend\ttext\n0\t1\t{0} {1}\n1\t2\t{2} {3}\n",
-    "json": '{{"text": "{0} {1} {2}", "words": [{{"word": "{0}", "start": 1}}, {{"word": "{1}"}}, {{"word": "{2}"}}]}}',
-}
-SPOKEN = st.sampled_from(["qué", "¿qué", "¡no", "sí?", "hola,", "(¿dónde", "a", "3,5", "«¿tú?»", "vamos!", "¿Qué"])
+# -- in files and texts; that words stay whatever opening marks come by chance: tests/fuzz/
 
 
 @pytest.mark.parametrize(("raw", "opening", "written"), [
@@ -101,33 +61,7 @@ def test_tags_and_entities_stay_where_they_are(raw: str, opening: str, written: 
     assert new.splitlines()[2] == written
 
 
-@pytest.mark.parametrize("name", FILES)
-@settings(max_examples=25, deadline=None)
-@given(words=st.lists(SPOKEN, min_size=4, max_size=4), seed=st.integers(0, 999))
-def test_of_a_file_marks_alone_change(openings_are_marks: None, name: str, words: list[str], seed: int) -> None:
-    promises.check(name, FILES[name].format(*words), seed, by_chance)
-
-
-class OpeningsByChance(PunctuatorByChance):
-    """Votes by chance, on opening marks too."""
-
-    def vote_on(self, place: int) -> Vote:
-        rng = random.Random(self.seed * 7_919 + place)
-        return replace(super().vote_on(place), openings=normalise({mark: rng.random() for mark in ("", *OPENING)}))
-
-
-@given(text=spaced_texts(), seed=st.integers(0, 999), keeps=st.booleans())
-def test_of_a_text_marks_alone_change(openings_are_marks: None, text: str, seed: int, keeps: bool) -> None:
-    config = PunctuatorConfig(render=RenderConfig(keep_marks=keeps))
-    written = OpeningsByChance(config, seed).punctuate(text)
-    assert promises.letters(written) == promises.letters(text)
-    assert [word.normal for word in split(written).words] == [word.normal for word in split(text).words]
-    if not keeps:
-        again = OpeningsByChance(config, seed).punctuate(written)
-        assert again.replace(".", "") == written.replace(".", ""), "the same decisions give the same text"
-
-
-class QuestionsByHalves(OpeningsByChance):
+class QuestionsByHalves(PunctuatorByChance):
     """Every third word ends a sentence, a statement with 0.6; it would be a question where no full stop may be."""
 
     def vote_on(self, place: int) -> Vote:
@@ -155,13 +89,8 @@ def test_an_opening_mark_has_its_end_whatever_marks_may_be_written(
     words: list[str], marks: str | None, seed: int
 ) -> None:
     config = PunctuatorConfig(WindowConfig(8), decoding=DecodingConfig(marks=marks))
-    written = OpeningsByChance(config, seed).punctuate(" ".join(words))
-    waiting = ""
-    for word in split(written).words:
-        assert not (waiting and word.opening), written
-        waiting = waiting or word.opening
-        waiting = "" if waiting and OPENING[waiting] in word.marks else waiting
-    assert not waiting, written
+    written = PunctuatorByChance(config, seed).punctuate(" ".join(words))
+    opened_ends(written)
 
 
 class EndsAt(PunctuatorByChance):
@@ -363,6 +292,7 @@ def opened_ends(text: str) -> int:
             assert not opening or OPENING[opening] in word.marks, text
             n_opened += bool(opening)
             opening = ""
+    assert not opening, text
     return n_opened
 
 

@@ -204,7 +204,6 @@ def test_a_language_that_the_model_does_not_know_is_said_once(
 
 
 def test_quiet_says_errors_alone(invoke: Invoke, folder: str, tmp_path: Path) -> None:
-    (tmp_path / "talk.json").write_text('{"text": "", "segments": []}', encoding="utf-8")
     (tmp_path / "talk.srt").write_text("nothing\n", encoding="utf-8")
     command = ("punctuate", tmp_path / "talk.srt", "--model", folder)
     assert "no words were found" in invoke(*command)[2]

@@ -1,36 +1,21 @@
 """What a terminal shows while `punctuate`, `evaluate` and `prepare` work; nothing is shown elsewhere."""
 
-import contextlib
-import io
 import re
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from command import pipe_of, sent_to_a_terminal
+from command import Invoke, pipe_of, sent_to_a_terminal
 from tiny import tiny_text
 
 from t5punct.cli import main
 from t5punct.cli.progress import progress_bar
 
 
-class Terminal(io.StringIO):
-    """Standard error on a terminal."""
-
-    def isatty(self) -> bool:
-        return True
-
-    @property
-    def shown(self) -> str:
-        """Without the codes that move and colour."""
-        return re.sub(r"\x1b\[[\d;?]*[A-Za-z]", "", self.getvalue())
-
-
-@pytest.fixture
-def terminal(monkeypatch: pytest.MonkeyPatch) -> Terminal:
-    for name, value in {"TERM": "xterm", "COLUMNS": "100", "NO_COLOR": "1"}.items():
-        monkeypatch.setenv(name, value)
-    return Terminal()
+@pytest.fixture(autouse=True)
+def _usual_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TERM", "xterm")
 
 
 @pytest.fixture
@@ -47,30 +32,31 @@ def commands(folder: str, tmp_path: Path) -> dict[str, list[str]]:
     }
 
 
-def run(arguments: list[str], terminal: Terminal | None = None) -> None:
-    to = contextlib.redirect_stderr(terminal) if terminal else contextlib.nullcontext()
-    with pytest.raises(SystemExit) as stopped, to:
+def run(arguments: list[str]) -> None:
+    with pytest.raises(SystemExit) as stopped:
         main(arguments)
     assert stopped.value.code == 0
 
 
-def test_a_terminal_sees_how_far_datasets_is(commands: dict[str, list[str]], terminal: Terminal) -> None:
-    run(commands["preparing"], terminal)
-    assert re.search(r"Generating train split: \d+ examples", terminal.shown), terminal.shown
+def shown_by(work: Callable[[], None]) -> str:
+    """What a terminal shows, without the codes that move and colour."""
+    return re.sub(r"\x1b\[[\d;?]*[A-Za-z]", "", sent_to_a_terminal(work))
 
 
-@pytest.mark.parametrize("what", ["punctuating", "evaluating"])
-def test_a_terminal_sees_speed_and_time_left(what: str, commands: dict[str, list[str]], terminal: Terminal) -> None:
-    run(commands[what], terminal)
-    assert re.search(rf"{what} ━.* [\d,]+ words, [\d,]+/s .*[-\d]:[-\d]{{2}}", terminal.shown), terminal.shown
+@pytest.mark.parametrize(("what", "pattern"), [
+    ("preparing", r"Generating train split: \d+ examples"),
+    *((name, rf"{name} ━.* [\d,]+ words, [\d,]+/s .*[-\d]:[-\d]{{2}}") for name in ("punctuating", "evaluating")),
+])  # fmt: skip
+def test_a_terminal_sees_how_far_it_is_at_what_speed(what: str, pattern: str, commands: dict[str, list[str]]) -> None:
+    shown = shown_by(lambda: run(commands[what]))
+    assert re.search(pattern, shown), shown
 
 
 @pytest.mark.parametrize("what", ["evaluating", "preparing"])
 def test_nothing_is_shown_where_standard_error_is_no_terminal(
-    what: str, commands: dict[str, list[str]], capsys: pytest.CaptureFixture[str]
+    what: str, commands: dict[str, list[str]], invoke: Invoke
 ) -> None:
-    run(commands[what])
-    assert capsys.readouterr().err == ""
+    assert invoke(*commands[what])[::2] == (0, "")
 
 
 @pytest.mark.parametrize("command", ["punctuate", "punctuate talk.srt", "stream"])
@@ -78,7 +64,6 @@ def test_text_goes_to_a_terminal_as_to_a_file(
     command: str, lively_folder: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "talk.srt").write_text("1\n00:00:01,000 --> 00:00:02,000\nwe know\nthat is it\n", encoding="utf-8")
-    monkeypatch.setenv("TERM", "xterm")
     words = [*command.replace("talk.srt", str(tmp_path / "talk.srt")).split(), "--model", lively_folder]
 
     def run_it() -> None:
@@ -91,10 +76,13 @@ def test_text_goes_to_a_terminal_as_to_a_file(
     assert sent_to_a_terminal(run_it) == written != ""
 
 
-def test_the_whole_may_be_known_later_and_is_never_passed(terminal: Terminal) -> None:
-    with contextlib.redirect_stderr(terminal), progress_bar("counting", None) as advance:
-        advance(10, 10)
-        advance(50, 100)
-        advance(200, 100)
-    assert "100%" not in terminal.shown
-    assert "200 words" in terminal.shown
+def test_the_whole_may_be_known_later_and_is_never_passed() -> None:
+    def count() -> None:
+        with progress_bar("counting", None) as advance:
+            advance(10, 10)
+            advance(50, 100)
+            advance(200, 100)
+
+    shown = shown_by(count)
+    assert "100%" not in shown
+    assert "200 words" in shown

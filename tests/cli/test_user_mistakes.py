@@ -14,9 +14,10 @@ MISTAKES = (
     ("punctuate {text} --style poem --model {model}", "expected one of talk"),
     ("punctuate {text} {tmp}/talk.txt.gz --output-dir {tmp}/out",
      "two inputs for {tmp}/out/talk.txt; expected inputs of different names"),
-    ("punctuate {text} --to doc", "format 'doc'; expected one of text, srt, vtt"),
+    ("punctuate {text} --to doc", "format 'doc'; expected one of text, srt, vtt, ass, ctm, tsv, csv, json, html"),
     ("punctuate {text} --to srt --model {model}", "words in no cue with times in {text}, the first of them"),
     ("punctuate {text} --terms {terms}", "terms line 2: 'a b=c'"),
+    ("punctuate {text} {terms} --html {tmp}/x.html", "expected one file; write pages by --to html --output-dir DIR"),
     ("punctuate {tmp}/broken.json --model {model}", "broken.json is no json"),
     ("punctuate {text} -o {tmp} --model nowhere", "{tmp} is a folder"),
     (f"punctuate {'x' * 300}", "xxx: File name too long"),
@@ -25,8 +26,7 @@ MISTAKES = (
     ("punctuate {text} --model {tmp}", "holds no config.json; expected a T5 folder; check the name"),
     ("punctuate how are you", "no file 'how are you'; expected existing files; give a text so: echo 'how are you' | t"),
     ("-q punctuate {text}", "-q before a command; expected the command first; say: t5punct punctuate -q .., or see "),
-    ("punctuate {text} beems=4",
-     "unknown setting 'beems'; expected one like beams, "),
+    ("punctuate {text} beems=4", "unknown setting 'beems'; expected one like beams, "),
     ("punctuate {text} beams=many", "setting 'beams': Value 'many' of type 'str' could not be converted to Integer"),
     ("punctuate {text} beams=2 beams=3", "beams twice; expected one value; drop beams=3"),
     ("punctuate {text} --beams 4", "--beams, which is a setting; write beams=VALUE. See t5punct punctuate --help."),
@@ -73,19 +73,23 @@ MISTAKES = (
 )  # fmt: skip
 
 
-@pytest.mark.parametrize(("command", "message"), MISTAKES)
-def test_a_mistake_is_one_clear_line_and_exit_code_2_and_writes_nothing(
-    command: str, message: str, invoke: Invoke, folder: str, text: Path, tmp_path: Path
-) -> None:
-    places = {"text": text, "tmp": tmp_path, "model": folder}
+@pytest.fixture
+def places(folder: str, text: Path, tmp_path: Path) -> dict[str, Path | str]:
+    """What the commands name."""
     for name, content in {
         "terms": b"PyTorch\na b=c\n", "broken.json": b'{"text": "so', "talk.txt.gz": gzip.compress(b"so"),
         "talk.mp3": b"we know",
     }.items():  # fmt: skip
-        places[name] = tmp_path / name
         (tmp_path / name).write_bytes(content)
     (tmp_path / "bare").mkdir()
     (tmp_path / "link.txt").symlink_to("out.txt")
+    return {"text": text, "tmp": tmp_path, "model": folder, "terms": tmp_path / "terms"}
+
+
+@pytest.mark.parametrize(("command", "message"), MISTAKES)
+def test_a_mistake_is_one_clear_line_and_exit_code_2_and_writes_nothing(
+    command: str, message: str, invoke: Invoke, places: dict[str, Path | str], tmp_path: Path
+) -> None:
     before = sorted(tmp_path.rglob("*"))
     code, out, err = invoke(*shlex.split(command.format_map(places)))
     assert (code, out, err.count("\n")) == (2, "", 1)
@@ -146,15 +150,9 @@ CASES = (
 )  # fmt: skip
 
 
-@pytest.fixture
-def places(tmp_path: Path) -> dict[str, Path]:
-    (tmp_path / "talk.txt").write_text("we know that\n", encoding="utf-8")
-    return {"text": tmp_path / "talk.txt", "tmp": tmp_path}
-
-
 @pytest.mark.parametrize(("command", "option", "alone", "together"), CASES)
 def test_an_option_that_would_do_nothing_is_refused(
-    invoke: Invoke, places: dict[str, Path], command: tuple[str, ...], option: str, alone: str, together: str
+    invoke: Invoke, places: dict[str, Path | str], command: tuple[str, ...], option: str, alone: str, together: str
 ) -> None:
     """There is no model, so that a command which takes the option fails a step later."""
     model = () if command is EXPORT else ("--model", "nowhere/no/model")

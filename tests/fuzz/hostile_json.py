@@ -13,11 +13,8 @@ _WORDS = (
     *("understood", "שלום", "好", "😀", "<unk>", "\u2028", "\\", "x" * 70),
 )  # fmt: skip
 _MARKS = (",", ".", "?", "!", "-")
-_TOKENS = (
-    *_MARKS,
-    "%",
-    "50%",
-)  # not `C:`: with capitals, `so C:` is the label of a speaker (corpus/17-drive-or-label.json)
+# not `C:`: with capitals, `so C:` is the label of a speaker (corpus/17-drive-or-label.json)
+_TOKENS = (*_MARKS, "%", "50%")
 _SPOKEN = (*_WORDS, *_WORDS, *_TOKENS)
 
 
@@ -53,10 +50,8 @@ def deepgram(parts: list[Words]) -> Any:
         {"start": 0, "channel": 0, "transcript": " ".join(part), "words": said}
         for part, said in zip(parts, words, strict=True)
     ]
-    return {
-        "metadata": {"duration": 9.5},
-        "results": {"channels": [{"alternatives": [best]}], "utterances": utterances},
-    }
+    results = {"channels": [{"alternatives": [best]}], "utterances": utterances}
+    return {"metadata": {"duration": 9.5}, "results": results}
 
 
 def aws(parts: list[Words]) -> Any:
@@ -69,10 +64,8 @@ def aws(parts: list[Words]) -> Any:
             items.append({"id": len(items), "type": kind, "alternatives": [{"content": content}], **times})
         text += " " + stem + word[len(stem) :]
     segment = {"id": 0, "transcript": text.strip(), "items": [item["id"] for item in items]}
-    return {
-        "jobName": "talk",
-        "results": {"transcripts": [{"transcript": text.strip()}], "items": items, "audio_segments": [segment]},
-    }
+    results = {"transcripts": [{"transcript": text.strip()}], "items": items, "audio_segments": [segment]}
+    return {"jobName": "talk", "results": results}
 
 
 LAYOUTS: tuple[Callable[[list[Words]], Any], ...] = (whisper_cpp, deepgram, aws)

@@ -6,12 +6,12 @@ import logging
 from pathlib import Path
 
 import pytest
-from chance import by_chance, unchanged
+from chance import by_chance
 from fuzzing import ROOMS, fuzz
-from promises import ALPHABET, BrokenPromise, check
+from promises import BrokenPromise, check
 
 from t5punct.text.marks import Alphabet
-from t5punct.transcripts.formats import format_of, transcript_of
+from t5punct.transcripts.formats import format_of
 
 FILES = {
     "srt": "1\n00:00:01,000 --> 00:00:02,000\nhow are you\n",
@@ -56,5 +56,3 @@ def test_a_hostile_file_keeps_what_is_promised(path: Path) -> None:
     text = path.read_bytes().decode()
     for seed in range(8):
         assert check(format_of(path), text, seed).is_refused == (path.name in REFUSED)
-    if path.name not in REFUSED and path.suffix != ".json":
-        assert unchanged(transcript_of([*text.splitlines(keepends=True)], format_of(path), ALPHABET)) == text

@@ -70,14 +70,6 @@ def test_a_case_that_could_not_be_undone_or_that_nobody_would_write_leaves_the_w
         assert case_forms(word)[Case.UPPER] == word
 
 
-@given(any_word)
-def test_case_forms_are_distinct_hold_the_word_itself_and_differ_in_case_alone(word: str) -> None:
-    forms = list(case_forms(word).values())
-    assert word in forms
-    assert len(set(forms)) == len(forms)
-    assert all(form.lower() == word.lower() for form in forms)
-
-
 @pytest.mark.parametrize(("lower", "capitalised", "upper"), [
     ("word", "Word", "WORD"), ("i", "I", ""), ("3.5", "", ""), ("'em", "'Em", "'EM"),
     ("'s-hertogenbosch", "'s-Hertogenbosch", "'S-HERTOGENBOSCH"), ("ijsland", "IJsland", "IJSLAND"),

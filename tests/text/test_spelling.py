@@ -19,7 +19,7 @@ KEPT = (
     "http://foo.com/bar", "www.example.org", "main.py", "name@host.org", "@name", "/usr/bin", "./run.sh", "~/notes",
     "usr/local/bin", "c:\\temp", "snake_case", "x=1", "f(x)", "a[0]", "<b>", "std::vector", "--keep-marks", "$HOME",
     "#metoo", ".bashrc", "x" * 65, "C++", "AT&T", "20°C", ":D", "C:", "-U", "-m",
-    ":tada:", ":+1:",
+    ":tada:", ":+1:", ";-P", "XD", "B)", "O:)", "A*", "t.co/x?", "www.a.b/c?",
 )  # fmt: skip
 PLAIN = (
     "word", "o'neil", "jean-luc", "u.s.", "ph.d", "a.m", "and/or", "at&t", "class(es)", "3rd", "$5m", "10,000", "c++",

@@ -18,7 +18,6 @@ from strategies import labels, texts
 
 from t5punct.batch.jobs import OutputConfig, plan_jobs
 from t5punct.batch.work import Work
-from t5punct.errors import ConfigError, InputError
 from t5punct.model import Model
 from t5punct.punctuator import Punctuator
 from t5punct.text.marks import Alphabet, Case
@@ -203,15 +202,3 @@ def test_a_page_beside_the_output_and_alone(punctuator: Punctuator, tmp_path: Pa
     assert Found(page).text == (tmp_path / "out.txt").read_text(encoding="utf-8"), "what is saved is the text"
     assert re.sub(r"[^\n\w:>&\[\] -]", "", (tmp_path / "out.srt").read_text()).lower().count("r&d") == 1
     assert "data-a=" in page
-
-
-def test_a_page_for_many_files_or_over_an_output_is_refused(tmp_path: Path) -> None:
-    sources = [str(tmp_path / name) for name in ("a.txt", "b.txt")]
-    for source in sources:
-        Path(source).write_text("so")
-    with pytest.raises(InputError, match="--to html --output-dir"):
-        plan_jobs(sources, OutputConfig(review=tmp_path / "x.html"))
-    with pytest.raises(InputError, match="is an input"):
-        plan_jobs(sources[:1], OutputConfig(review=tmp_path / "a.txt"))
-    with pytest.raises(ConfigError, match="one of text, srt, vtt, ass, ctm, tsv, csv, json, html"):
-        WriterConfig("htm")

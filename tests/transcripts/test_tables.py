@@ -20,6 +20,8 @@ def words_of(text: str, name: str) -> list[SpokenWord]:
     pytest.param("so\t0.1\t0.5\n1953\t1\t2\n", [(100, 500), (1000, 2000)], id="words before their times"),
     pytest.param("so\t0.1\t0.5\n1953\tNA\t2\n", [(100, 500), (None, 2000)], id="a time is missing"),
     pytest.param("so\n1953\n", [(None, None), (None, None)], id="one column"),
+    pytest.param("Token\nso\n1953\n", [(None, None), (None, None)], id="one column with a header"),
+    pytest.param("word\tstart\nso\n1953\n", [(None, None), (None, None)], id="a header of more columns"),
     pytest.param("0.1\t0.5\tso 1953\n\n2\t2\t\n", [(100, None), (None, 500)], id="Audacity's labels"),
     pytest.param("00:01\t0:00:05.5\tso 1953\n", [(1000, None), (None, 5500)], id="times of a clock"),
     pytest.param("Start_Time\tEnd Time\tDialogue\n0,1\t0,5\tso 1953\n", [(100, None), (None, 500)], id="commas"),

@@ -51,8 +51,7 @@ NAMED = TWO_SPEAKERS.replace('50 of", "speaker": "A0"', '50 of", "speaker": "Ann
     ("vtt", TEAMS, "srt", False, "1\n00:00:01,000 --> 00:00:02,000\nAnn Lee: so what\n\n2\n00:00:02,000 --> "
      "00:00:03,000\nwe know.\n\n3\n00:00:03,000 --> 00:00:04,000\nTom: yes\n\n"),
     ("vtt", VOICES, "srt", False, "1\n00:00:01,000 --> 00:00:02,000\nAnn: so\nTom: what.\n\n"),
-    ("vtt", VOICES + NESTED, "text", False,
-     "Ann: so\nTom: what.\nAnn: we\nTom: yes,\nAnn: it is fine\nTom: no\n"),
+    ("vtt", VOICES + NESTED, "text", False, "Ann: so\nTom: what.\nAnn: we\nTom: yes,\nAnn: it is fine\nTom: no\n"),
     ("vtt", VOICES + NESTED, None, False, VOICES + NESTED),
     ("vtt", VOICES.replace("<v Ann>", "<v Ann O&apos;Neil>"), "srt", False,
      "1\n00:00:01,000 --> 00:00:02,000\nAnn O'Neil: so\nTom: what.\n\n"),
@@ -72,37 +71,28 @@ def test_who_speaks_is_written_where_it_changes(
     assert converted(source, name, config) == expected
 
 
+TIMED = [{"endTime": f"{place}s", "word": word} for place, word in enumerate(("so", "what.", "yes"), start=1)]
+
+
 @pytest.mark.parametrize("source", [
-    # ElevenLabs, Google, and a service that has names beside numbers
-    {"words": [{"text": "so", "speaker_id": "A"}, {"text": "what.", "speaker_id": "A"},
-               {"text": "yes", "speaker_id": 1}]},
-    {"words": [{"word": "so", "speakerTag": "A"}, {"word": "what.", "speakerTag": "A"},
-               {"word": "yes", "speakerTag": 1}]},
-    {"sentences": [{"speaker_id": 7, "speaker_name": "Speaker A", "text": "so what."},
-                   {"speaker_id": 8, "speaker_name": "Speaker 1", "text": "yes"}]},
-    {"entries": [{"speakerId": "u7", "speakerDisplayName": "Speaker A", "text": "so what."},  # Teams
-                 {"speakerId": "u8", "speakerDisplayName": "Speaker 1", "text": "yes"}]},
+    # ElevenLabs, Google, Podcasting 2.0
+    *({"segments": [{text: "so what.", speaker: "A", "startTime": 0.5}, {text: "yes", speaker: 1, "startTime": 1}]}
+      for text, speaker in (("text", "speaker_id"), ("word", "speakerTag"), ("body", "speaker"))),
+    # names beside numbers, as Teams has them too; Amazon Connect; recall.ai's speakers are objects
+    *({"list": [{text: "so what.", number: 7, name: "Speaker A"}, {text: "yes", number: 8, name: "Speaker 1"}]}
+      for text, number, name in (("text", "speaker_id", "speaker_name"), ("text", "speakerId", "speakerDisplayName"),
+                                 ("Content", "id", "ParticipantRole"))),
+    [{"participant": {"id": 1, "name": "Speaker A"}, "words": [{"text": "so"}, {"text": "what."}]},
+     {"participant": {"id": 2, "name": "Speaker 1"}, "words": [{"text": "yes"}]}],
     # the speaker of an object holds for all in it: words, or Azure's guesses
     {"turns": [{"speaker": "A", "words": [{"word": "so"}, {"word": "what."}]},
                {"speaker": 1, "words": [{"word": "yes"}]}]},
     {"recognizedPhrases": [{"speaker": "A", "nBest": [{"lexical": "so what", "text": "so what."}]},
                            {"speaker": 1, "nBest": [{"lexical": "yes", "text": "yes"}]}]},
-    # recall.ai's speakers are objects; Podcasting 2.0; Amazon Connect
-    [{"participant": {"id": 1, "name": "Speaker A"}, "words": [{"text": "so"}, {"text": "what."}]},
-     {"participant": {"id": 2, "name": "Speaker 1"}, "words": [{"text": "yes"}]}],
-    {"segments": [{"speaker": "A", "startTime": 0.5, "endTime": 1, "body": "so what."},
-                  {"speaker": 1, "startTime": 1, "endTime": 2, "body": "yes"}]},
-    {"Transcript": [{"ParticipantRole": "Speaker A", "Content": "so what."},
-                    {"ParticipantRole": "Speaker 1", "Content": "yes"}]},
     # Google's last result repeats all words, with their speakers
     {"results": [
-        {"alternatives": [{"transcript": "so what. yes", "words": [
-            {"endTime": "1s", "word": "so"}, {"endTime": "2s", "word": "what."}, {"endTime": "3s", "word": "yes"},
-        ]}]},
-        {"alternatives": [{"words": [
-            {"endTime": "1s", "word": "so", "speakerTag": "A"}, {"endTime": "2s", "word": "what.", "speakerTag": "A"},
-            {"endTime": "3s", "word": "yes", "speakerTag": 1},
-        ]}]},
+        {"alternatives": [{"transcript": "so what. yes", "words": TIMED}]},
+        {"alternatives": [{"words": [{**word, "speakerTag": "A" if word["word"] != "yes" else 1} for word in TIMED]}]},
     ]},
 ])  # fmt: skip
 def test_json_may_say_in_many_ways_who_speaks(source: object) -> None:

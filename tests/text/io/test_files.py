@@ -13,19 +13,7 @@ import pytest
 from command import pipe_of
 
 from t5punct.errors import InputError
-from t5punct.text.io.files import (
-    decode,
-    lines_of_file,
-    move,
-    new_file_mode,
-    open_writer,
-    partial_folder,
-    source_lines,
-    source_lines_with_ends,
-    unpacked_name,
-    writable,
-    writing,
-)
+from t5punct.text.io import files
 from t5punct.text.io.iwslt import Row, is_iwslt, join_clitics, read_rows
 
 TEXT = "We know\n\nthat, ünï 😀\u2028right"
@@ -35,18 +23,18 @@ TEXT = "We know\n\nthat, ünï 😀\u2028right"
 @pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"])
 def test_packed_text_is_read(tmp_path: Path, name: str, pack: Callable[[bytes], bytes], mark: bytes) -> None:
     (tmp_path / name).write_bytes(pack(mark + TEXT.encode() + b"\n"))
-    assert list(lines_of_file(tmp_path / name)) == TEXT.split("\n")
-    assert "".join(source_lines_with_ends(str(tmp_path / name))) == TEXT + "\n"
+    assert list(files.lines_of_file(tmp_path / name)) == TEXT.split("\n")
+    assert "".join(files.source_lines_with_ends(str(tmp_path / name))) == TEXT + "\n"
 
 
 def test_lines_are_read_one_by_one_and_a_byte_order_mark_counts_only_at_the_very_start(tmp_path: Path) -> None:
     (tmp_path / "late.txt").write_bytes(b"good\n\xff\n")
-    lines = lines_of_file(tmp_path / "late.txt")
+    lines = files.lines_of_file(tmp_path / "late.txt")
     assert next(lines) == "good"
     with pytest.raises(InputError, match="line 2 is not UTF-8"):
         next(lines)
-    assert list(decode(io.BytesIO("\ufeffa\n\ufeffb".encode()), "here")) == ["a\n", "\ufeffb"]
-    with open_writer(tmp_path / "out.txt") as put:
+    assert list(files.decode(io.BytesIO("\ufeffa\n\ufeffb".encode()), "here")) == ["a\n", "\ufeffb"]
+    with files.open_writer(tmp_path / "out.txt") as put:
         put(["\ufeff", "so\n"])
         put(["\ufeff", "we\n"])
     assert (tmp_path / "out.txt").read_text(encoding="utf-8") == "\ufeffso\nwe\n"
@@ -54,11 +42,11 @@ def test_lines_are_read_one_by_one_and_a_byte_order_mark_counts_only_at_the_very
 
 def test_names_may_be_long_and_say_how_a_file_is_packed(tmp_path: Path) -> None:
     for name in ("x" * 255, f"Vol.2 {'a' * 230}"):  # as long as can be, and of a long suffix
-        with writing(tmp_path / name) as handle:
+        with files.writing(tmp_path / name) as handle:
             handle.write("new")
         assert (tmp_path / name).read_text() == "new"
     packed = {"d/a.txt": "a.txt", "a.txt.gz": "a.txt", "a.xz": "a", ".gz": ".gz", "gz": "gz"}
-    assert {path: unpacked_name(path) for path in packed} == packed
+    assert {path: files.unpacked_name(path) for path in packed} == packed
 
 
 @pytest.mark.parametrize(("name", "data", "message"), [
@@ -78,7 +66,7 @@ def test_names_may_be_long_and_say_how_a_file_is_packed(tmp_path: Path) -> None:
 def test_what_is_not_text_is_refused_in_one_line(tmp_path: Path, name: str, data: bytes, message: str) -> None:
     (tmp_path / name).write_bytes(data)
     with pytest.raises(InputError, match=message) as caught:
-        list(source_lines_with_ends(tmp_path / name))
+        list(files.source_lines_with_ends(tmp_path / name))
     assert "\n" not in str(caught.value)
 
 
@@ -86,7 +74,7 @@ def test_a_file_appears_whole_a_link_stays_a_link_and_a_file_keeps_its_mode(tmp_
     path, link, loose = tmp_path / "out.txt", tmp_path / "link", tmp_path / "loose"
     path.write_text("old")
     path.chmod(0o600)
-    with writing(path) as handle:
+    with files.writing(path) as handle:
         handle.write("new\r\nünï\n")
         handle.flush()
         assert path.read_text() == "old"
@@ -97,7 +85,7 @@ def test_a_file_appears_whole_a_link_stays_a_link_and_a_file_keeps_its_mode(tmp_
     link.symlink_to(path)
     loose.symlink_to("new.txt")
     for target in (link, loose):
-        with writing(target) as handle:
+        with files.writing(target) as handle:
             handle.write("new")
         assert target.is_symlink()
     assert path.read_text() == (tmp_path / "new.txt").read_text() == "new"
@@ -107,8 +95,8 @@ def test_a_file_appears_whole_a_link_stays_a_link_and_a_file_keeps_its_mode(tmp_
 def test_a_pipe_is_read_once_and_refused_where_it_would_be_read_again() -> None:
     with pipe_of(b"we\nknow") as pipe:
         with pytest.raises(InputError, match="is a pipe; expected a file, which can be read again"):
-            next(lines_of_file(pipe))
-        assert list(source_lines(pipe)) == ["we", "know"]
+            next(files.lines_of_file(pipe))
+        assert list(files.source_lines(pipe)) == ["we", "know"]
 
 
 def test_what_comes_when_a_file_is_in_its_place_is_raised_and_a_bad_disk_leaves_the_old(
@@ -121,7 +109,7 @@ def test_what_comes_when_a_file_is_in_its_place_is_raised_and_a_bad_disk_leaves_
         raise SystemExit(143)  # as a signal's handler does
 
     monkeypatch.setattr(Path, "replace", interrupted)
-    with pytest.raises(SystemExit), writing(tmp_path / "out.txt") as handle:
+    with pytest.raises(SystemExit), files.writing(tmp_path / "out.txt") as handle:
         handle.write("so")
     assert (tmp_path / "out.txt").read_text(encoding="utf-8") == "so"
 
@@ -130,7 +118,7 @@ def test_what_comes_when_a_file_is_in_its_place_is_raised_and_a_bad_disk_leaves_
 
     (tmp_path / "out.txt").write_text("old")
     monkeypatch.setattr(os, "fsync", failed)
-    with pytest.raises(OSError, match="no disk"), writing(tmp_path / "out.txt") as handle:
+    with pytest.raises(OSError, match="no disk"), files.writing(tmp_path / "out.txt") as handle:
         handle.write("new")
     assert [path.read_text() for path in tmp_path.iterdir()] == ["old"]
 
@@ -141,11 +129,11 @@ def test_a_folder_that_takes_no_new_file_is_refused(tmp_path: Path, monkeypatch:
 
     monkeypatch.setattr(os, "open", refused)
     message = r"out.txt cannot be written \(Read-only file system\); expected a place"
-    with pytest.raises(InputError, match=message), writing(tmp_path / "out.txt"):
+    with pytest.raises(InputError, match=message), files.writing(tmp_path / "out.txt"):
         raise AssertionError
     monkeypatch.setattr(os, "access", lambda path, mode: False)  # the tests may run as root, who may write anywhere
     with pytest.raises(InputError, match="is read-only; expected one to write in"):
-        writable(tmp_path / "out.txt")
+        files.writable(tmp_path / "out.txt")
 
 
 def test_a_file_and_its_name_are_on_the_disk_in_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -164,16 +152,16 @@ def test_a_file_and_its_name_are_on_the_disk_in_order(tmp_path: Path, monkeypatc
 
     monkeypatch.setattr(os, "fsync", noted)
     monkeypatch.setattr(Path, "replace", moved)
-    with writing(tmp_path / "out.txt") as handle:
+    with files.writing(tmp_path / "out.txt") as handle:
         handle.write("whole")
     assert steps == ["5 bytes", "rename", "folder"]
     steps.clear()
-    with partial_folder(tmp_path / "model") as beside:
+    with files.partial_folder(tmp_path / "model") as beside:
         (beside / "deep").mkdir(parents=True)
         (beside / "deep" / "a").write_text("ab")
         (beside / "b").write_text("abc")
         assert not (tmp_path / "model").exists()
-        move(beside, tmp_path / "model")
+        files.move(beside, tmp_path / "model")
     assert {path.name for path in (tmp_path / "model").rglob("*")} == {"b", "deep", "a"}
     assert sorted(steps[:4]) == ["2 bytes", "3 bytes", "folder", "folder"]
     assert steps[4:] == ["rename", "folder"]
@@ -185,9 +173,9 @@ def test_permissions_are_found_without_the_umask(tmp_path: Path, monkeypatch: py
     before = os.umask(umask)
     with monkeypatch.context() as patch:
         patch.setattr(os, "umask", lambda mask: pytest.fail("the umask was changed"))
-        with writing(tmp_path / "new.txt") as handle:
+        with files.writing(tmp_path / "new.txt") as handle:
             handle.write("so")
-        mode = new_file_mode(tmp_path)
+        mode = files.new_file_mode(tmp_path)
     os.umask(before)
     assert mode == stat.S_IMODE((tmp_path / "new.txt").stat().st_mode) == 0o666 & ~umask
     assert [path.name for path in tmp_path.iterdir()] == ["new.txt"]
@@ -197,7 +185,7 @@ def test_permissions_are_found_without_the_umask(tmp_path: Path, monkeypatch: py
 def test_an_error_leaves_nothing_behind_and_the_old_file_alone(tmp_path: Path, error: type[BaseException]) -> None:
     path = tmp_path / "out.txt"
     path.write_text("old")
-    with pytest.raises(error), writing(path) as handle:
+    with pytest.raises(error), files.writing(path) as handle:
         handle.write("half")
         raise error
     assert path.read_text() == "old"
@@ -208,7 +196,7 @@ def test_a_device_or_pipe_is_written_to_and_never_replaced(tmp_path: Path) -> No
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
-    with writing(pipe) as handle:
+    with files.writing(pipe) as handle:
         handle.write("through")
     assert os.read(reader, 100) == b"through"
     os.close(reader)
@@ -230,9 +218,9 @@ def test_the_last_file_is_the_last_to_come_to_a_folder(tmp_path: Path, monkeypat
         return replace(path, target)
 
     monkeypatch.setattr(Path, "replace", noted)
-    with partial_folder(tmp_path / "mine") as beside:
+    with files.partial_folder(tmp_path / "mine") as beside:
         _written(beside, "a", "b", "c")
-        move(beside, tmp_path / "mine", last="b")
+        files.move(beside, tmp_path / "mine", last="b")
     assert moved[-1] == "b"
     assert sorted(path.name for path in (tmp_path / "mine").iterdir()) == ["a", "b", "c", "other"]
     assert [path.name for path in tmp_path.iterdir()] == ["mine"]
@@ -240,7 +228,7 @@ def test_the_last_file_is_the_last_to_come_to_a_folder(tmp_path: Path, monkeypat
 
 def test_nothing_appears_after_an_error_and_leftovers_of_a_killed_run_go(tmp_path: Path) -> None:
     _written(tmp_path / "mine.partial", "old")
-    with pytest.raises(ValueError, match="no"), partial_folder(tmp_path / "mine") as beside:
+    with pytest.raises(ValueError, match="no"), files.partial_folder(tmp_path / "mine") as beside:
         assert not beside.exists()
         _written(beside, "a")
         raise ValueError("no")
