@@ -114,7 +114,7 @@ def _read_cues(lines: Iterable[str], alphabet: Alphabet | None = None, *, is_vtt
     are read first: labels such as `maria:` are known from the whole file.
     """
     unread = [*lines]
-    in_cues = [line for line in unread if not (is_vtt and _BLOCK.match(line))]
+    in_cues = (line for line in unread if not (is_vtt and _BLOCK.match(line)))
     labels = labels_of(remove_tags(line[:OPENING_CHARS], TAGS).bare for line in in_cues)
     is_teams = any(map(_TEAMS_TIME.match, unread))  # below the times, a line says who speaks
     unread.reverse()  # lines are taken off the end, so that no line is held twice
