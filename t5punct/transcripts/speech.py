@@ -31,9 +31,12 @@ DOUBLED_QUOTES = re.compile(r'(?P<tag>(?!))|(?P<entity>"")')  # of a quoted cell
 OVERRIDES = re.compile(r"(?P<tag>\{[^{}]*\})|(?P<entity>(?!))")  # of ASS
 # opens a subtitle's line: another speaker begins
 _DASH = re.compile(r"\s*[-–—]\s+(?=\S)|\s*[-–—](?=[\"“«¿¡]{0,3}[^\W\d_])")
+_BETWEEN_SENTENCES = (  # unlike `[laughs]`, `[name]` or `[phonetic]`, which stand inside them, too
+    "applause|applauding|cheering|cheers|laughter|music|bell rings|video plays|end of recording"
+)
 _HEARD = (
-    "applause|applauding|cheering|cheers|laughter|laughs|laughing|laugh|chuckles|chuckling|music|silence|pause|"
-    "sighs|coughs|coughing|clears throat|whispers|gasps|sobs|crying|noise|bell rings|video plays|end of recording"
+    f"{_BETWEEN_SENTENCES}|laughs|laughing|laugh|chuckles|chuckling|silence|pause|sighs|coughs|coughing|clears throat|"
+    "whispers|gasps|sobs|crying|noise"
 )
 _UNHEARD = "inaudible|unintelligible|indiscernible|indistinct|crosstalk|foreign|blank_audio"
 _HOURS = r"\([1-9]\d?:\d\d\s*[-–—,]"  # `we meet (10:30 - 11:30)`
@@ -44,6 +47,8 @@ _DIRECTION = re.compile(
 _ROLES = {"time": Role.LAYOUT, "turn": Role.SPEAKER}  # by the group of _DIRECTION
 _IN_BRACKETS = re.compile(r"\s*\([^\W\d_][^()\n]{0,60}\)(?!\S)\s*")
 _IS_UNHEARD = re.compile(rf"[\[(](?:{_UNHEARD})\b", re.IGNORECASE)
+_ENDS_SENTENCE = re.compile(rf"[♪♫]|\b(?:{_BETWEEN_SENTENCES})\b", re.IGNORECASE)
+_MOST_ALONE = 4  # words in brackets that fill a line as a direction
 
 
 def read_plain(lines: Iterable[str], alphabet: Alphabet | None = None, *, are_apart: bool = False) -> Iterator[Item]:
@@ -130,12 +135,13 @@ def read_line(
         yield Kept(line[: tagged.starts[label.end()]], True, Role.SPEAKER, label[0], cue)
     n_label = label.end() if label else 0
     # known words in brackets are a direction anywhere.  At the begin of speech any words in brackets are one: behind a
-    # label, or if they alone are in capitals, as in `(DOOR SLAMS) who is it`
+    # label, as the whole line, or if they alone are in capitals, as in `(DOOR SLAMS) who is it`
     opening = _IN_BRACKETS.match(text, n_label)
     if opening and not label:
-        has_several_words = len(opening[0].split()) > 1  # one, `(NATO)`, may be an abbreviation
+        n_words = len(opening[0].split())
+        is_alone = opening.end() == len(text) and n_words <= _MOST_ALONE
         is_loud = opening[0].isupper() and not text[opening.end() :].isupper()
-        opening = opening if is_loud and has_several_words else None
+        opening = opening if is_alone or (is_loud and n_words > 1) else None  # `(NATO)` may be an abbreviation
     others = _DIRECTION.finditer(text, opening.end() if opening else n_label)
     has_turns = BARE_TURN in known_labels or text.lstrip().startswith(BARE_TURN)  # else `>>` may be code
     begin = tagged.starts[n_label] if label else 0  # of what is not yielded yet
@@ -151,8 +157,10 @@ def read_line(
         start = tagged.starts[match.start()]
         stop = tagged.starts[match.start() + len(shown)]
         yield from read_words(line[begin:start], opens_line=opens_line)
-        # `[inaudible]` stands for words, so it is part of a sentence
-        breaks = role is not Role.LAYOUT and _IS_UNHEARD.match(shown) is None
+        # `[inaudible]` stands for words, so it is part of a sentence; behind speech, so may be `[laughs]` or `[city]`
+        may_be_inside = bool(text[n_label : match.start()].strip()) and _ENDS_SENTENCE.search(shown) is None
+        is_inside = _IS_UNHEARD.match(shown) or (role is Role.DIRECTION and may_be_inside)
+        breaks = role is not Role.LAYOUT and not is_inside
         yield Kept(line[start:stop], breaks, role, shown, cue)
         begin = stop
         opens_line = opens_line and role is Role.LAYOUT and not line[:start].strip()  # it does behind a time

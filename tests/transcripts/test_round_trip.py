@@ -89,6 +89,7 @@ def test_json_keeps_its_values_keys_and_numbers_as_they_are_written(text: str) -
 
 LABELLED = [
     (">> so\n>> ANN LEE: what [inaudible] now", "text", "so / what now"),
+    ("so [laughs] what [city] now [Applause] we\n(upbeat music)\nyes", "text", "so what now / we / yes"),
     ("Speaker 1: so\nSPEAKER_02: what", "text", "so / what"), ("so\nwhat", "lines", "so / what"),
     ("JOHN & ANN 2: so\nNARRATOR (V.O.): what", "text", "so / what"),
     ("[00:01.123 --> 00:07.000]  how\n[00:07] are you", "text", "how are you"),
