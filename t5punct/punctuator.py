@@ -31,7 +31,7 @@ from .errors import InputError
 from .model import Model, find_device, load, on_device, with_precision, with_transformers
 from .text.io.files import source_lines_with_ends
 from .text.languages import check_spaced, is_unspaced, unspaced_error
-from .text.marks import DISFLUENT, NO_MARKS, OPENING, Case
+from .text.marks import DASH, DISFLUENT, NO_MARKS, OPENING, Case
 from .text.render import (
     REMOVE,
     AnnotatedWord,
@@ -45,7 +45,7 @@ from .text.render import (
     write_only,
 )
 from .text.spelling import is_spelled_out, is_spoken
-from .text.words import CLOSERS, Word, checked_text, readable
+from .text.words import CLOSERS, Word, checked_text, forbids_dash, readable
 from .transcripts.formats import Transcript, opening_mistake, transcript_of
 from .transcripts.items import SpokenWord, add_pauses, in_file_order, written_items
 from .transcripts.speech import read_plain
@@ -54,7 +54,7 @@ from .transcripts.writers import WriterConfig, check_writable, written_pieces
 from .windows.combine import CombineConfig, add_votes, decide
 from .windows.plan import View, WindowConfig, iter_pools, views_of
 from .windows.presets import DEFAULT_PRESET, load_preset
-from .windows.votes import Vote, apply_sentence_position, begins_next, end_sentence
+from .windows.votes import Vote, apply_sentence_position, begins_next, end_sentence, normalise
 
 __all__ = ["Punctuator", "PunctuatorConfig"]
 _TIMES_OF_DAY = {"am", "pm"}
@@ -270,7 +270,7 @@ class Punctuator:
         """Return the vote on a window's slot, changed by what is known without the model.
 
         That is: capitals, and no marks between, of letters that are an abbreviation; marks of the input that are kept;
-        an end of a sentence where the text ends.
+        an end of a sentence where the text ends; no dash between two numbers.
         """
         letters = self._letters_around(view.words, index)
         if letters:
@@ -282,6 +282,10 @@ class Punctuator:
         kept_marks = view.words[index].given if self.config.render.keep_marks else NO_MARKS
         if kept_marks:
             return replace(vote, marks={kept_marks: 1.0})
+        following = view.words[index + 1 : index + 2] if self.config.decoding.delay_words != 0 else ()
+        if following and forbids_dash(view.words[index], following[0]):
+            others = {marks: probability for marks, probability in vote.marks.items() if DASH not in marks}
+            vote = replace(vote, marks=normalise(others or {NO_MARKS: 1.0}))
         # behind the last word only quotes or brackets that stand apart may follow
         is_last_word = view.is_last and not any(word.text.strip(CLOSERS) for word in view.words[index + 1 :])
         if is_last_word and not self.config.fragment:

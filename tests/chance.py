@@ -9,10 +9,10 @@ from types import SimpleNamespace
 
 from t5punct.punctuator import Punctuator, PunctuatorConfig, SentencePosition
 from t5punct.t5.task import TaskConfig
-from t5punct.text.marks import DISFLUENT, NO_MARKS, OPENING, Alphabet, Case
+from t5punct.text.marks import DASH, DISFLUENT, NO_MARKS, OPENING, Alphabet, Case
 from t5punct.text.render import REMOVE, AnnotatedWord, Decision, RenderConfig, render_word
 from t5punct.text.spelling_table import NO_SPELLINGS
-from t5punct.text.words import Word
+from t5punct.text.words import Word, forbids_dash
 from t5punct.transcripts.formats import Transcript, transcript_of
 from t5punct.transcripts.items import Echo, Item, Kept, SpokenWord
 from t5punct.windows.plan import View
@@ -44,8 +44,12 @@ def decided(
 ) -> tuple[str, list[str]]:
     """The file with what is decided for each word, and its words as they are written."""
     transcript, words = reading(text, name, alphabet), list[AnnotatedWord]()
-    for word in (item.word for item in spoken(transcript.items)):
-        words.append(render_word(word, decide(), _RENDER, _ALPHABET))
+    read = [item.word for item in spoken(transcript.items)]
+    for word, following in zip(read, [*read[1:], Word("")], strict=False):
+        decision = decide()
+        if forbids_dash(word, following):
+            decision = replace(decision, marks=decision.marks.replace(DASH, ""))
+        words.append(render_word(word, decision, _RENDER, _ALPHABET))
     return "".join(transcript.pieces(transcript.with_words(words))), [word.text for word in words]
 
 

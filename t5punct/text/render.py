@@ -237,9 +237,9 @@ def _written(
         return stem + tail, word.given, case
     sign = DISFLUENT if decision.disfluent and config.disfluencies == MARK else ""
     marks = sign + (decision.marks if config.marks else NO_MARKS)
-    # behind a symbol that opens a line, a dash would make it a heading (`# -`), a quote or a row of a table
-    is_symbol_with_dash = DASH in marks and not is_spoken(word.text)
-    if not word.takes_marks or is_symbol_with_dash:
+    # no dash behind a dash (`wh- - what`), nor behind a symbol: at the start of a line, `# -` would be a heading
+    has_dash_too_many = DASH in marks and (word.text.endswith(("-", "–", "—")) or not is_spoken(word.text))
+    if not word.takes_marks or has_dash_too_many:
         marks = NO_MARKS
     if decision.ends_quote:
         word = word.with_quotes_behind()

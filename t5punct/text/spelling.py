@@ -87,6 +87,10 @@ _BEGINS_SENTENCE = {"Und", "Bis", "Oder"}  # behind an ordinal they have a small
 _DATE = re.compile(r"\d{1,2}\.\d{1,2}")  # `am 24.12. in Wien`
 _BEFORE_DATES = _BEFORE_ORDINALS | {"am", "bis", "ab", "seit"}
 LONGEST_WORD = 64  # letters; anything longer is a hash or the like
+# `SAVE20`, `F-16`, `H.264`, `1HGCM82`, `4K`, `4-A`; but not `3RD`, `10AM`, `80S`, `7-ELEVEN`
+_CODE_IN_CAPITALS = re.compile(
+    r"(?:\d+-?)?[A-Z]+[-.]?\d[A-Z\d.-]*|\d+-?(?!(?:ST|ND|RD|TH|S|AM|PM|KM|KG|CM|MM|MG)$)[A-Z]{1,2}"
+)
 _CODE = re.compile(
     r"""[@\\_=<>{}|^~`]   # name@host.org, c:\temp, snake_case, x=1, <b>
     | :// | :: | ^www\. | &\#?\w+;  # &quot;so
@@ -110,7 +114,7 @@ def owns_full_stop(stem: str, *, opens_line: bool = False) -> bool:
 def keeps_letters(word: str) -> bool:
     """Return whether the case of a word's letters must not change.
 
-    Such words are addresses, paths, code, emoticons, very long words, and `U.S.` or `C++` in capitals.
+    Such words are addresses, paths, code, emoticons, very long words, and `U.S.`, `C++` or `SAVE20` in capitals.
     """
     if len(word) > LONGEST_WORD or is_emoticon(word) or is_drive(word) or is_shortcode(word):
         return True
@@ -118,6 +122,8 @@ def keeps_letters(word: str) -> bool:
     if is_initialism(word) and _POSSESSIVE.sub("", word).isupper():
         return True
     if has_capitals and _SYMBOLS.search(word):  # `c++` in small letters may get one as a sentence begins
+        return True
+    if _CODE_IN_CAPITALS.fullmatch(word):
         return True
     return not word.isalnum() and _CODE.search(word) is not None and not is_abbreviation(word.rstrip("."))
 

@@ -50,6 +50,8 @@ CLOSERS = _CLOSERS_OF_CORE + APOSTROPHES
 _PUNCTUATION = ",.?!:;-…–—―" + "".join(OTHER_SCRIPTS) + OPENERS + CLOSERS
 _STANDING = (*",?!:;…", *OTHER_SCRIPTS)  # marks that no letter, abbreviation or hyphenated word ends in
 ALL_MARKS = Alphabet(Alphabet().marks + "".join(OTHER_SCRIPTS))  # of any script
+_DASH_AND_NUMBER = re.compile(r"[-–—][^\S\r\n]+[$€£]?\d")  # of `5 - 10 mg`: between two numbers a dash is no mark
+_NUMBER_OR_DASH = re.compile(r"[$€£]?\d|[-–—]$")
 _PIECE = re.compile(r"(\S+)(\s*)")
 _ASCII_WORD = re.compile(r"[A-Za-z0-9]+(?:['-][A-Za-z0-9]+)*")
 _FACE = re.compile(EMOTICON_IN_MARKS + "$")
@@ -85,11 +87,12 @@ class Word:
         if is_emoticon(text):  # `B)`, whose bracket closes nothing
             return text
         if text.startswith(("...", "…")):
-            text = text.lstrip(".…")
+            text = text.lstrip(".…").lstrip(OPENERS)
         # a leading apostrophe is a quote if another one closes it, or before a capital ('Hello); not in 'em and 'Tis
-        is_quoted = text[1:2].isupper() and text[1:].lower() not in _ELISIONS
+        quoted = text[1:].lstrip(OPENERS)
+        is_quoted = quoted[:1].isupper() and quoted.lower() not in _ELISIONS
         if text[:1] in APOSTROPHES and (is_quoted or text[-1:] in APOSTROPHES):
-            text = text.strip(APOSTROPHES)
+            text = text.strip(APOSTROPHES).lstrip(OPENERS)
         return _FACE.sub("", text).rstrip(_CLOSERS_OF_CORE) or self.text
 
     @property
@@ -226,6 +229,11 @@ def split(text: str, alphabet: Alphabet | None = None) -> SplitText:
     return SplitText(tuple(words_of(text, alphabet)), lead_of(text))
 
 
+def forbids_dash(word: Word, following: Word) -> bool:
+    """Return whether no dash may be written behind a word: between two numbers it would be said, as in `5 - 10`."""
+    return word.text[-1:].isdecimal() and _NUMBER_OR_DASH.match(following.core) is not None
+
+
 def opening_apart(text: str) -> tuple[str, str]:
     """Return a written word without its opening marks, and these; quotes and brackets before it stay."""
     rest = text.lstrip(OPENERS)  # quotes, brackets and opening marks
@@ -254,9 +262,11 @@ def words_of(text: str, alphabet: Alphabet | None = None, *, opens_line: bool = 
         piece, space = match.group(1), match.group(2)
         is_of_marks = not piece.strip(mark_characters) and bool(piece.strip(_INVISIBLE))
         if word and is_of_marks and takes_marks and "\n" not in word.space:  # marks that stand apart
-            word = _with_marks(word, piece, space, alphabet)
-            stop = match.end(1)
-            continue
+            is_between_numbers = word.text[-1:].isdecimal() and _DASH_AND_NUMBER.match(text, match.start())
+            if not is_between_numbers:
+                word = _with_marks(word, piece, space, alphabet)
+                stop = match.end(1)
+                continue
         if word:
             yield mark_abbreviation(_with_raw(word, text[start:stop]), before, piece)
             before = word.raw  # without marks that stand apart behind it

@@ -39,7 +39,7 @@ _HEARD = (
     "whispers|gasps|sobs|crying|noise"
 )
 _UNHEARD = "inaudible|unintelligible|indiscernible|indistinct|crosstalk|foreign|blank_audio"
-_HOURS = r"\([1-9]\d?:\d\d\s*[-–—,]"  # `we meet (10:30 - 11:30)`
+_HOURS = r"\([1-9]\d?:\d\d(?:\s*[-–—,]|\s+\d)"  # `we meet (10:30 - 11:30)`
 _DIRECTION = re.compile(
     rf"(?<!\S)(?:(?:\[[^\W\d_][^\[\]]{{0,60}}\]|\((?:{_HEARD}|{_UNHEARD})\)|(?P<time>(?!{_HOURS})(?:{BRACKETED}))|[♪♫]+[{re.escape(ALL_MARKS.characters)}]*)(?!\S)|(?P<turn>>{{2,}}(?=[\s\w]|$)))\s*",
     re.IGNORECASE,

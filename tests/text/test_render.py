@@ -31,6 +31,7 @@ KEEP = RenderConfig(keep_marks=True)
     ("\twe  know\nthat ", [("", CAPITAL), (",", LOWER), ("?!", UPPER)], None, "\tWe  know,\nTHAT?! "),
     ("We know; that!", [("", AS_GIVEN), ("", AS_GIVEN), (".", LOWER)], None, "We know that."),
     ("we KNOW", [("", CAPITAL), (".", LOWER)], RenderConfig(case=False), "we KNOW."),
+    ("wh- # what", [("-", LOWER), ("-", LOWER), (",-", LOWER)], None, "wh- # what, -"),
     ("we NASA", [("", CAPITAL), ("", LOWER)], None, "We nasa"),
     ("we NASA", [("", CAPITAL), ("", LOWER)], RenderConfig(keep_case=True), "We NASA"),
     # marks are kept: empty slots alone are filled
@@ -104,7 +105,8 @@ def test_the_label_that_is_told_is_the_one_that_was_written() -> None:
 
 
 @pytest.mark.parametrize(("text", "opening", "written"), [
-    ("qué", "¿", "¿qué"), ("¿qué", "", "qué"), ("¿qué", "¿", "¿qué"), ("¡¿qué", "¿", "¿qué"), ('"(¡qué', "¿", '"(¿qué'),
+    ("qué", "¿", "¿qué"), ("¿qué", "", "qué"), ("¿qué", "¿", "¿qué"), ("¡¿qué", "¿", "¿qué"),
+    ("…¿qué", "¿", "…¿qué"), ("'¿Qué'", "¿", "'¿qué'"), ('"(¡qué', "¿", '"(¿qué'),
     ('¿"qué"', "¿", '"¿qué"'), ("¿qué", None, "¿qué"), ("42", "¿", "¿42"), ("¿", "¡", "¿"), (":)", "¿", ":)"),
 ])  # fmt: skip
 def test_an_opening_mark_stands_before_the_core(text: str, opening: str | None, written: str) -> None:

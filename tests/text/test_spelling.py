@@ -19,9 +19,11 @@ KEPT = (
     "http://foo.com/bar", "www.example.org", "main.py", "name@host.org", "@name", "/usr/bin", "./run.sh", "~/notes",
     "usr/local/bin", "c:\\temp", "snake_case", "x=1", "f(x)", "a[0]", "<b>", "std::vector", "--keep-marks", "$HOME",
     "#metoo", ".bashrc", "x" * 65, "C++", "AT&T", "20°C", ":D", "C:", "-U", "-m",
+    "SAVE20", "F-16", "H.264", "1HGCM82", "4-A", "ORD-2024-001",
     ":tada:", ":+1:", ";-P", "XD", "B)", "O:)", "A*", "t.co/x?", "www.a.b/c?",
 )  # fmt: skip
 PLAIN = (
+    "3RD", "10AM", "80S", "7-ELEVEN", "Covid-19",
     "word", "o'neil", "jean-luc", "u.s.", "ph.d", "a.m", "and/or", "at&t", "class(es)", "3rd", "$5m", "10,000", "c++",
     "100%", "end.", "...and", "-hello", "-I", "-a", "大家早上好",
 )  # fmt: skip

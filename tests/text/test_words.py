@@ -88,6 +88,8 @@ def test_tricky_words_keep_their_spelling_under_every_mark_and_case(text: str) -
     ("so .\u200f yes!\ufe0f 👍\ufe0f.", [("so\u200f", "."), ("yes\ufe0f", "!"), ("👍\ufe0f", ".")]),
     (":tada: (:+1:) :wave::wave:! note:", [(":tada:", ""), ("(:+1:)", ""), (":wave::wave:", "!"), ("note", ":")]),
     ("www.a.b? (t.co/x?) 1.5/2? B)?", [("www.a.b", "?"), ("(t.co/x?)", ""), ("1.5/2", "?"), ("B)", "?")]),
+    ("5 - 10 or $5 – $7 but 6 - no", [
+        *((text, "") for text in ("5", "-", "10", "or", "$5", "–", "$7", "but")), ("6", "-"), ("no", "")]),
     ("- hi\n- you", [("-", ""), ("hi", ""), ("-", ""), ("you", "")]),  # a dash that opens a line is of that line
     ("", []), (" \t\n", []),
 ])  # fmt: skip

@@ -119,7 +119,7 @@ HEADS = {  # files whose lines open with what nobody says, and what is said
     "a log": ("2024-01-02T10:31:05Z so\n2024-01-02T10:31:06.123456+00:00 what\n", "so what"),
     "links to times in Markdown": ("[00:03](https://a.org/x?t=3) so\n[00:05](https://a.org/x?t=5) what\n", "so what"),
     "times inside a line": ("So [00:01] we know [00:02] it\nand [00:03] that\n", "So we know it and that"),
-    "hours in a line": ("we meet (10:30 - 11:30) and (10:30, 11:30)\n", "we meet (10:30 11:30) and (10:30 11:30)"),
+    "hours in a line": ("we meet (10:30 - 11:30) and (10:30, 11:30)\n", "we meet (10:30 - 11:30) and (10:30 11:30)"),
     "spans behind names": ("Ann Lee (00:00:01 - 00:00:04)\nso\nTom Fox (00:00:05 - 00:00:07)\nyes\n", "so / yes"),
     "WhatsApp": ("[10:31 AM, 1/2/2024] Ann: so\n[10:32 AM, 1/2/2024] tom: yes\n", "so / yes"),
     "Zoom's chat of earlier days": (
