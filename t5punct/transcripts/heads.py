@@ -103,8 +103,11 @@ _TIMED_NAME = re.compile(
 _OPENING_TIME = re.compile(rf"\s*@?(?:{BRACKETED}|{TIME})")
 _SPAN_LINE = re.compile(rf"\s*{_SPAN}\s*")
 _CAPITALISED = re.compile(rf"{_NAME}(?:\ \([^()]+\))?")
-# a time with hours or a date, or two times: nobody says it; some lists have a number before it
-_SURE_TIME = re.compile(rf"\s*(?:\d{{1,6}}\s+)?(?:{_SPAN}|(?={_WITH_HOURS}|{_DATE}){TIME})(?:\s+[-–—|])?(?=\s)\s*")
+# a time with hours or a date, two times, or one in brackets before a colon: nobody says it; some lists have a number
+# before it
+_SURE_TIME = re.compile(
+    rf"\s*(?:\d{{1,6}}\s+)?(?:{_SPAN}|(?={_WITH_HOURS}|{_DATE}){TIME}|(?:{BRACKETED}):)(?:\s+[-–—|])?(?=\s)\s*"
+)
 _ANY_TIME = re.compile(rf"\s*(?:{TIME}|{_SECONDS_SPAN}:?)(?:\s+[-–—|])?(?=\s|$)\s*")
 # as in transcripts copied from YouTube; a last line `10:30` may be said
 _TIME_LINE = re.compile(rf"\s*{TIME}(?:\s+(?:--|[-–—|]))?\s*\n\Z")

@@ -115,6 +115,7 @@ HEADS = {  # files whose lines open with what nobody says, and what is said
         '[1]: https://a.org/x "A page"\n[Ann]: and/or what\n[Ann]: yes [1]\n', "and/or what yes [1]"),
     "a time behind a word": ("YES [00:01]\nso what\nwe know\nand go\n", "YES so what we know and go"),
     "names before times": ("Ann (00:01)\nso\nTom Lee (00:05)\nwhat\nAnn (00:09)\nyes\n", "so / what / yes"),
+    "Rev": ("Ann (00:02):\nso\n\n(00:45):\nwhat\n(00:50): yes\n\nTom (01:09):\nwe (1:10)\n", "so what yes / we"),
     "a log with a zone apart": ("2024-01-02 10:31:05,123 +0200 so\n2024-01-02 10:31:06,123 -0500 what\n", "so what"),
     "a log": ("2024-01-02T10:31:05Z so\n2024-01-02T10:31:06.123456+00:00 what\n", "so what"),
     "links to times in Markdown": ("[00:03](https://a.org/x?t=3) so\n[00:05](https://a.org/x?t=5) what\n", "so what"),
