@@ -53,6 +53,8 @@ _TURN = re.compile(rf"{_LEAD}>{{2,}}\s*")
 _SURE_LABEL = re.compile(  # at the start of a line
     rf"""{_LEAD}(?:
         >{{2,}}(?:\s*[^\W\d_][\w.'’ -]{{0,60}}{_COLON}|(?=[\s\w]|$))  # >> or >> JOHN:
+      | (?=[^:\n]{{1,60}}:)(?:{_NAME}|[^\W\d_][\w.'’() -]{{0,40}}:)\t{TIME}(?=\t)(?!\t[\d\s.,:-]*$)
+            # Jane Doe:, and her time in the next cell of a table
       | [\[(]?(?:speaker|spk)[ _]?\w{{1,3}}[\])]?{_COLON}            # Speaker 1: or [SPEAKER_00]:
       | (?:[\[(](?:speaker|spk)[ _]?\d{{1,3}}[\])]|(?-i:SPEAKER_\d\d))(?=\s)  # [Speaker 1] or SPEAKER_00, of diarisers
       | From\s+[^:\n]{{1,40}}?\s+to\s+(?:everyone|me|hosts?|[^:\n]{{1,40}}?\([^():]+\)){_COLON}  # Zoom's chat
@@ -64,8 +66,9 @@ _SURE_LABEL = re.compile(  # at the start of a line
       | (?=[^:\n]{{1,44}}:){_NAME}\ {{1,2}}(?:{BRACKETED}):(?=\s|$)    # Jane Doe (00:03):
       | (?=[^:\n]{{1,44}}:)(?:\*\*{_NAME}\*\*\ |{_NAME},\ (?=\[{_DAY})|{_NAME}\ \ )(?:{BRACKETED})(?=\s*$)
             # **Jane** [00:03], Telegram's Jane Doe, [1/2/2024 10:31] or Slack's Jane Doe  [10:31 AM]
-      | (?=[^:\n]{{1,44}}:)[^\W\d_][\w.'’-]*(?:\ [\w.'’-]+){{0,4}}(?:\s{{2,}}|\ \|\ ){TIME}(?=\s*$)  # jane doe  0:03
-      | (?=[^:\n]{{1,44}}:){_NAME}\ {_CLOCK}(?=\s*$)  # Speaker 1 00:03
+      | (?=[^:\n]{{1,44}}:)[^\W\d_][\w.'’-]*(?:\ [\w.'’-]+){{0,4}}(?:\s{{2,}}|\ \|\ )(?:{_SPAN}|{TIME})(?=\s*$)
+            # jane doe  0:03
+      | (?=[^:\n]{{1,44}}:){_NAME}\ {_CLOCK}(?:\s*[-–—]\s*{TIME})?(?=\s*$)  # Speaker 1 00:03
       | (?=[^:\n]{{1,44}}:)\[{_NAME}\]\ {TIME}(?=\s*$)                 # [Jane Doe] 10:02:11, as Zoom has it
       | [^\W\d_][\w.'’ -]{{0,40}}\ —\ (?:(?:to|yester)day\ at\ |(?={_DATE})){TIME}(?=\s*$)  # jane — Today at 10:02
     )\s*""",
@@ -78,7 +81,7 @@ _ANY_LABEL = re.compile(
         # maria:, [Maria]:, **Maria:**, ANNA SMITH, CEO:, JANE FOX (SALES):, maria [on phone]:, speaker 3 (00:03):
         (?:(?:\ (?:{BRACKETED}))?(?:{_COLON}|:\*{{1,2}}(?=\s|$))
           | \ {_CLOCK}(?=\s*$))            # maria 00:03, on a line of its own
-      | {_NAME},?\ (?:{TIME}|{BRACKETED})(?=\s*$)  # Maria 12:03, Jane Doe (00:03)
+      | {_NAME},?\ (?:{_SPAN}|{TIME}|{BRACKETED})(?=\s*$)  # Maria 12:03, Jane Doe (00:03)
     )\s*""",
     re.VERBOSE,
 )
@@ -98,7 +101,7 @@ _UNMARKED_LABEL = re.compile(
 # `0:03 - Jane Doe` or `[00:03] Jane Doe`, on a line of its own above what she says
 _TIMED_NAME = re.compile(
     rf"\s*(?P<time>@?(?:{BRACKETED}|{_SPAN}|{TIME})(?:\s*[-–—|])?\s+)?"
-    r"(?P<name>[^\W\d_][\w.'’-]*(?:\ [\w.'’()&-]+){0,4})(?=\s*$)\s*"
+    r"(?P<name>[^\W\d_][\w.'’-]*(?:\ [\w.'’()&@+-]+){0,4})(?=\s*$)\s*"
 )
 _OPENING_TIME = re.compile(rf"\s*@?(?:{BRACKETED}|{TIME})")
 _SPAN_LINE = re.compile(rf"\s*{_SPAN}\s*")
@@ -192,7 +195,7 @@ class Heads:
         patterns = [pattern for pattern, are_there in kinds.items() if are_there]
         heads = cls(patterns, _bullets_of(openings), _are_stm(openings))
         behind_heads = [line[heads.head_of(line).n_chars :] for line in openings]
-        return replace(heads, labels=labels_of(behind_heads) | _names_behind_times(openings))
+        return replace(heads, labels=labels_of(behind_heads) | _names_beside_times(openings))
 
     def head_of(self, line: str) -> Head:
         """Return a line's id, number, time or bullet, without the label behind it."""
@@ -266,16 +269,18 @@ def label_of(text: str, known: Container[str] = ()) -> re.Match[str] | None:
     return match if match and match["name"] in known else None
 
 
-def _names_behind_times(lines: Iterable[str]) -> frozenset[str]:
+def _names_beside_times(lines: Iterable[str]) -> frozenset[str]:
     """Return the names in lines such as `0:03 - Jane Doe`, if all lines with a time are such, and speech follows each.
 
     The names have capitals or come back; a caption, `0:03 so what`, mostly has a line with the next time behind it.
-    Premiere has a name in the line below two times.
+    Premiere has a name in the line below two times, Zoom and Teams in the line above one.
     """
-    joined = list[str]()  # two times, and the line below them
+    joined = list[str]()  # a time and the name in the line below or above it are one line
     for line in lines:
         if joined and _SPAN_LINE.fullmatch(joined[-1]):
             joined[-1] = f"{joined[-1].rstrip()} {line}"
+        elif joined and _TIME_LINE.match(line):
+            joined[-1] = f"{line.rstrip()} {joined[-1]}"
         else:
             joined.append(line)
     have_time = [_OPENING_TIME.match(line) is not None for line in joined]

@@ -116,6 +116,14 @@ HEADS = {  # files whose lines open with what nobody says, and what is said
     "a time behind a word": ("YES [00:01]\nso what\nwe know\nand go\n", "YES so what we know and go"),
     "names before times": ("Ann (00:01)\nso\nTom Lee (00:05)\nwhat\nAnn (00:09)\nyes\n", "so / what / yes"),
     "Rev": ("Ann (00:02):\nso\n\n(00:45):\nwhat\n(00:50): yes\n\nTom (01:09):\nwe (1:10)\n", "so what yes / we"),
+    "Zoom and Teams, copied": (
+        "Ann Lee\n00:02\nso what\nTom Fox\n00:15\nyes\n\nAnn Lee\n00:18\nwe know\n", "so what / yes / we know"),
+    "YouTube, copied": (
+        "So\n0:00\nwhat\n0:02\nYes\n0:04\nwe\nOkay\n0:07\nknow\nso\n", "So what Yes we Okay know so"),
+    "Fathom": (
+        "0:00 - Ann Lee\nso what\n\n0:09 - Tom Fox (tom+x@acme.so)\nyes\n\n0:12 - Ann Lee\nwe\n", "so what / yes / we"),
+    "spans behind names, without brackets": (
+        "Ann Lee 00:02 - 00:05\nso\nTom Fox 01:05 - 01:09\nwhat\nann  0:09 - 0:12\nyes\n", "so / what / yes"),
     "a log with a zone apart": ("2024-01-02 10:31:05,123 +0200 so\n2024-01-02 10:31:06,123 -0500 what\n", "so what"),
     "a log": ("2024-01-02T10:31:05Z so\n2024-01-02T10:31:06.123456+00:00 what\n", "so what"),
     "links to times in Markdown": ("[00:03](https://a.org/x?t=3) so\n[00:05](https://a.org/x?t=5) what\n", "so what"),
@@ -194,6 +202,8 @@ def unnamed(text: str, name: str = "talk.txt") -> Transcript:
     (";; by hand\ntalk 1 0.5 0.2 so\ntalk 1 0.7 0.1 what 0.9\n", "ctm", "so what"),
     ("we met 3 4 times\nso\n", "text", "we met 3 4 times so"),
     ("utt-1\tso what\nutt-2\tyes\n", "text", "so what yes"), ("so\twhat\nyes\n", "text", "so what yes"),
+    ("Ann Lee:\t0:02\tso what\ntom (Acme):\t0:09\tyes\nTom\t0:15\twe\n", "text", "so what / yes / we"),
+    ("so\t0:01\t0:02\nwhat\t0:02\t0:03\n", "tsv", "so what"),
     ("Ann:\tso what\nTom:\tyes\n", "text", "so what / yes"),
 ])  # fmt: skip
 def test_a_table_with_tabs_is_read_as_one_whatever_its_name(text: str, format: str, words: str) -> None:
