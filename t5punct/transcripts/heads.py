@@ -87,14 +87,14 @@ _ANY_LABEL = re.compile(
 )
 _BEHIND_NAME = re.compile(r"(?<=\S)\ [\[(][^\[\]()]*[\])]")  # maria [on phone]
 _EMAIL = re.compile(r"\S{1,60}@\S*")
-_QUESTIONS = {"Q.", "A."}
+_QUESTIONS = ({"Q.", "A."}, {"Q", "A"})
 _TAGS = r"(?:[abipqu]|br|em|li|td|th|tr|div|span|font|strong|sub|sup|h\d)>"
-# (tom), <anna> as chats have it, ANNA alone on a line, as scripts do, or Q. and A., as courts do
+# (tom), <anna> as chats have it, ANNA alone on a line, as scripts do, or as courts do Q. and A., or both before a gap
 _UNMARKED_LABEL = re.compile(
     rf"""\s*(?:(?:{BRACKETED})\s*)?(
         (?:\((?=[^()]+\))|<(?!{_TAGS})(?=[^<>]+>))[^\W\d_][\w.'’\ -]{{0,30}}[)>](?=\s)
       | {_CAPITAL}{{2}}[{_CAPITAL[1:-1]}\d.'’\ -]{{0,30}}(?=\s*$)
-      | [QA]\.(?=\s)
+      | [QA](?:\.(?=\s)|(?=\t|\ {{2}}))
     )\s*""",
     re.VERBOSE,
 )
@@ -121,7 +121,7 @@ _ID_BEFORE = re.compile(
 _RUNNING = re.compile(r"\d+(?:\.[A-Za-z]\w{1,3})?$")  # the last number of an id, which counts a recording's lines
 # sclite's: `so what (ann-01)`
 _ID_BEHIND = re.compile(r"(?s:.*)\((?=[^()]*\d)([A-Za-z0-9]+(?:[-_.][A-Za-z0-9]+)+)\)\s*$")
-_NUMBER = re.compile(r"\s*(\d{1,6})(?=[ \t])[ \t]*")  # of a line, if all lines are counted
+_NUMBER = re.compile(r"\s*(\d{1,6})(?=\s|$)[ \t]*")  # of a line, if all lines are counted
 _LIST_NUMBER = re.compile(r"\s*(\d{1,3}|[a-z])[.)](?=[ \t])[ \t]*")  # `1.`, `1)`, `a.` or `a)`, of an item in a list
 _BULLET = re.compile(r"\s*([-*+•–—])[ \t]+(?=\S)")  # before an item in a list
 # `[^1]: `, of a note in Markdown, and `> `, of a quoted line there and in mails
@@ -164,9 +164,9 @@ class Head:
 class Heads:
     """Which heads the lines of a file have: one that may be said counts only if other lines have one, too.
 
-    patterns: of ids, times, numbers and the like; the first that matches a line counts.  bullets: those that open items
-    of lists.  is_stm: whether all lines are NIST's STM.  labels: speakers, in lower case; not those of labels that are
-    certain by themselves.
+    patterns: of ids, times, numbers and the like; the first that matches a line's begin counts.  bullets: those that
+    open items of lists.  is_stm: whether all lines are NIST's STM.  labels: speakers, in lower case; not those of
+    labels that are certain by themselves.
     """
 
     patterns: Sequence[re.Pattern[str]]
@@ -182,11 +182,11 @@ class Heads:
         n_times = sum(_ANY_TIME.match(line) is not None for line in openings)
         neighbours = [*pairwise(_first_groups(map(_LIST_NUMBER.match, openings)))]
         kinds = {
+            _ID_BEHIND: _have_ids(_first_groups(map(_ID_BEHIND.match, lines)), n_lines),
             _ID_BEFORE: _have_ids(_first_groups(map(_ID_BEFORE.match, openings)), n_lines),
             _TIME_LINE: True,
             _BULLET: True,
             _LIST_NUMBER: ("1", "2") in neighbours or ("a", "b") in neighbours,
-            _ID_BEHIND: _have_ids(_first_groups(map(_ID_BEHIND.match, lines)), n_lines),
             _SURE_TIME: True,
             _NOTE_OR_QUOTE: True,
             _NUMBER: _are_counted(openings),
@@ -203,16 +203,19 @@ class Heads:
             match = _STM.match(line)
             has_speech = match and line[match.end() :].strip().lower() != _STM_UNSCORED  # a comment has none, either
             return Head(match.end(), match[1]) if match and has_speech else Head(len(line))
+        head = Head()
         for pattern in self.patterns:
             match = pattern.match(line)
             if match is None or (pattern is _BULLET and match[1] not in self.bullets):
                 continue
-            group = _RUNNING.sub("", match[1]) if pattern in (_ID_BEFORE, _ID_BEHIND) else ""
-            if pattern is _ID_BEHIND:
+            group = _RUNNING.sub("", match[1]) if pattern in (_ID_BEFORE, _ID_BEHIND) else head.group
+            if pattern is _ID_BEHIND:  # the line may begin with a bullet or a time all the same
                 n_before = len(line[: match.start(1) - 1].rstrip())
-                return Head(0, group, n_chars_behind=len(line) - n_before)
-            return Head(match.end(), group, begins_sentence=pattern in (_BULLET, _LIST_NUMBER))
-        return Head()
+                head = Head(0, group, n_chars_behind=len(line) - n_before)
+                continue
+            n_behind = min(head.n_chars_behind, len(line) - match.end())  # `- (ann-01)` has one space for both
+            return Head(match.end(), group, n_behind, begins_sentence=pattern in (_BULLET, _LIST_NUMBER))
+        return head
 
 
 def _first_groups(matches: Iterable[re.Match[str] | None]) -> list[str]:
@@ -233,10 +236,11 @@ def labels_of(lines: Iterable[str]) -> frozenset[str]:
     have_most_labels = counts.total() > max(1, n_lines // 2) or n_alone >= max(2, n_lines / 2)
     labels = {name for name, n_times in counts.items() if have_most_labels or n_times > 1}
     without_colons = Counter(_first_groups(map(_UNMARKED_LABEL.match, openings)))
-    if without_colons.keys() >= _QUESTIONS:
-        labels |= _QUESTIONS
-    for name in _QUESTIONS:
-        del without_colons[name]
+    for names in _QUESTIONS:
+        if without_colons.keys() >= names:
+            labels |= names
+        for name in names:
+            del without_colons[name]
     n_labels = without_colons.total()
     # in a text that is all in capitals, lines look like labels in capitals: half of the lines must have small letters
     n_lower = sum(any(map(str.islower, line)) for line in openings)
@@ -326,9 +330,13 @@ def _have_ids(ids: Sequence[str], n_lines: int) -> bool:
 
 
 def _are_counted(lines: Sequence[str]) -> bool:
-    """Return whether each line begins with its number: 0 or 1 and so on, from the start again on each page."""
+    """Return whether each line begins with its number: 0 or 1 and so on, from the start again on each page.
+
+    Some lines may be empty behind it; numbers alone are said.
+    """
     numbers = [int(number) for number in _first_groups(map(_NUMBER.match, lines))]
-    if len(numbers) < len(lines) or len(lines) < _FEWEST_COUNTED or numbers[0] not in (0, 1):
+    n_filled = sum(not line.strip().isdecimal() for line in lines)
+    if len(numbers) < len(lines) or n_filled < _FEWEST_COUNTED or numbers[0] not in (0, 1):
         return False
     for before, after in pairwise(numbers):
         is_next_page = after == numbers[0] and before >= _FEWEST_COUNTED

@@ -124,6 +124,11 @@ HEADS = {  # files whose lines open with what nobody says, and what is said
         "0:00 - Ann Lee\nso what\n\n0:09 - Tom Fox (tom+x@acme.so)\nyes\n\n0:12 - Ann Lee\nwe\n", "so what / yes / we"),
     "spans behind names, without brackets": (
         "Ann Lee 00:02 - 00:05\nso\nTom Fox 01:05 - 01:09\nwhat\nann  0:09 - 0:12\nyes\n", "so / what / yes"),
+    "a court's, with numbers before empty lines, too": (
+        "1  Q.  so what\n2  A.  yes\n3\n4  Q.  we know\n5  A.  it\n6", "so what / yes / we know / it"),
+    "a court's without full stops": ("Q   so what\nA\tyes\nand so\nQ   we\nA dog\n", "so what / yes and so / we A dog"),
+    "numbers that are said": ("1\n2\n3\nso what\n", "1 2 3 so what"),
+    "a list with ids": ("- so what (ann-01)\n- yes (ann-02)\n- (ann-03)\n", "so what / yes"),
     "a log with a zone apart": ("2024-01-02 10:31:05,123 +0200 so\n2024-01-02 10:31:06,123 -0500 what\n", "so what"),
     "a log": ("2024-01-02T10:31:05Z so\n2024-01-02T10:31:06.123456+00:00 what\n", "so what"),
     "links to times in Markdown": ("[00:03](https://a.org/x?t=3) so\n[00:05](https://a.org/x?t=5) what\n", "so what"),
