@@ -122,8 +122,10 @@ _RUNNING = re.compile(r"\d+(?:\.[A-Za-z]\w{1,3})?$")  # the last number of an id
 # sclite's: `so what (ann-01)`
 _ID_BEHIND = re.compile(r"(?s:.*)\((?=[^()]*\d)([A-Za-z0-9]+(?:[-_.][A-Za-z0-9]+)+)\)\s*$")
 _NUMBER = re.compile(r"\s*(\d{1,6})(?=\s|$)[ \t]*")  # of a line, if all lines are counted
-_LIST_NUMBER = re.compile(r"\s*(\d{1,3}|[a-z])[.)](?=[ \t])[ \t]*")  # `1.`, `1)`, `a.` or `a)`, of an item in a list
-_BULLET = re.compile(r"\s*([-*+•–—])[ \t]+(?=\S)")  # before an item in a list
+_CHAPTER = re.compile(r"\s*(?:(\d{1,2}):)?(\d{1,3}):(\d\d)(?=\s)")  # `1:03:20 - The end`
+_ITEM_TIME = rf"[ \t]+(?:{TIME}(?:[ \t]+[-–—|])?[ \t]+)?(?=\S)"  # of an item in a list, which may be a chapter
+_LIST_NUMBER = re.compile(rf"\s*(\d{{1,3}}|[a-z])[.)](?=[ \t])(?:{_ITEM_TIME}|[ \t]*)")  # `1.`, `1)`, `a.` or `a)`
+_BULLET = re.compile(rf"\s*([-*+•–—]){_ITEM_TIME}")
 # `[^1]: `, of a note in Markdown, and `> `, of a quoted line there and in mails
 _NOTE_OR_QUOTE = re.compile(r"[ \t]{0,8}(?:\[\^[^\[\]]{1,40}\]:|>)[ \t]+(?=[^\s>])")
 _FEWEST_COUNTED = 3  # lines are counted: two, `1 thing` and `2 things`, may be said
@@ -190,7 +192,7 @@ class Heads:
             _SURE_TIME: True,
             _NOTE_OR_QUOTE: True,
             _NUMBER: _are_counted(openings),
-            _ANY_TIME: n_times > max(1, n_lines // 2),
+            _ANY_TIME: n_times > max(1, n_lines // 2) or _have_chapters(openings),
         }
         patterns = [pattern for pattern, are_there in kinds.items() if are_there]
         heads = cls(patterns, _bullets_of(openings), _are_stm(openings))
@@ -343,6 +345,14 @@ def _are_counted(lines: Sequence[str]) -> bool:
         if after != before + 1 and not is_next_page:
             return False
     return True
+
+
+def _have_chapters(lines: Iterable[str]) -> bool:
+    """Return whether times rise at the begin of three lines in a row, as those of chapters in notes of a podcast."""
+    matches = map(_CHAPTER.match, lines)
+    starts_s = [int(match[1] or 0) * 3600 + int(match[2]) * 60 + int(match[3]) if match else -1 for match in matches]
+    in_a_row = zip(starts_s, starts_s[1:], starts_s[2:], strict=False)
+    return any(0 <= first < second < third for first, second, third in in_a_row)
 
 
 def _bullets_of(lines: Sequence[str]) -> frozenset[str]:

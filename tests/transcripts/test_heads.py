@@ -129,6 +129,14 @@ HEADS = {  # files whose lines open with what nobody says, and what is said
     "a court's without full stops": ("Q   so what\nA\tyes\nand so\nQ   we\nA dog\n", "so what / yes and so / we A dog"),
     "numbers that are said": ("1\n2\n3\nso what\n", "1 2 3 so what"),
     "a list with ids": ("- so what (ann-01)\n- yes (ann-02)\n- (ann-03)\n", "so what / yes"),
+    "chapters among other lines": (
+        "what\n\n00:00 - yes\n02:30 - we\n1:03:20 - know\n\nso\nwhat\nyes\nit\n", "what yes we know so what yes it"),
+    "times in a row that do not rise": (
+        "what\n10:30 yes\n11:30 we\n9:30 know\nso\nwhat\nyes\n", "what 10:30 yes 11:30 we 9:30 know so what yes"),
+    "times in a list": ("so what\n- 2:30 yes\n- 12:30 - we\n- know 1:30\n", "so what / yes / we / know 1:30"),
+    "lines in frames": (
+        "so\n--- MUSIC ---\nwhat\n  === Part 2 ====\nyes --- we ---\n***know it***\n-- so --\n",
+        "so / what / yes we ***know it*** -- so"),
     "a log with a zone apart": ("2024-01-02 10:31:05,123 +0200 so\n2024-01-02 10:31:06,123 -0500 what\n", "so what"),
     "a log": ("2024-01-02T10:31:05Z so\n2024-01-02T10:31:06.123456+00:00 what\n", "so what"),
     "links to times in Markdown": ("[00:03](https://a.org/x?t=3) so\n[00:05](https://a.org/x?t=5) what\n", "so what"),
