@@ -197,7 +197,8 @@ class Heads:
         patterns = [pattern for pattern, are_there in kinds.items() if are_there]
         heads = cls(patterns, _bullets_of(openings), _are_stm(openings))
         behind_heads = [line[heads.head_of(line).n_chars :] for line in openings]
-        return replace(heads, labels=labels_of(behind_heads) | _names_beside_times(openings))
+        names = _names_beside_times(openings) | _names_above_speech(openings)
+        return replace(heads, labels=labels_of(behind_heads) | names)
 
     def head_of(self, line: str) -> Head:
         """Return a line's id, number, time or bullet, without the label behind it."""
@@ -298,6 +299,18 @@ def _names_beside_times(lines: Iterable[str]) -> frozenset[str]:
     counts = Counter(match["name"] for match in matches if match and match["time"])
     are_names = all(_CAPITALISED.fullmatch(name) or n_times > 1 for name, n_times in counts.items())
     return frozenset(counts) if are_names and counts.total() == n_timed else frozenset()
+
+
+def _names_above_speech(lines: Iterable[str]) -> frozenset[str]:
+    """Return the names that stand alone on lines and come back, such as `Jane Doe`, if speech follows each.
+
+    They have two words or more, and there are two names: `Yes` is said, and so may `Thank You` be.
+    """
+    names = [name if " " in name and _CAPITALISED.fullmatch(name) else "" for name in map(str.strip, lines)]
+    counts = Counter(name for name in names if name and name[-1] != ".")
+    speakers = frozenset(name for name, n_times in counts.items() if n_times > 1)
+    follows_name = any(before in speakers and after in speakers for before, after in pairwise(names))
+    return speakers if len(speakers) > 1 and not follows_name else frozenset()
 
 
 def speaker_of(label: str) -> str:

@@ -137,6 +137,11 @@ HEADS = {  # files whose lines open with what nobody says, and what is said
     "lines in frames": (
         "so\n--- MUSIC ---\nwhat\n  === Part 2 ====\nyes --- we ---\n***know it***\n-- so --\n",
         "so / what / yes we ***know it*** -- so"),
+    "names alone on lines": (
+        "Talk\nAnn Lee\nso what\n\nTom Fox\nYes\nI know\n\nAnn Lee\nwe\n\nTom Fox\nit\n",
+        "Talk / so what / Yes I know / we / it"),
+    "short lines that come back": (
+        "Thank You\nso\nYes\nwe\nWe know\nThank You\nso\nYes\nit\n", "Thank You so Yes we We know Thank You so Yes it"),
     "a log with a zone apart": ("2024-01-02 10:31:05,123 +0200 so\n2024-01-02 10:31:06,123 -0500 what\n", "so what"),
     "a log": ("2024-01-02T10:31:05Z so\n2024-01-02T10:31:06.123456+00:00 what\n", "so what"),
     "links to times in Markdown": ("[00:03](https://a.org/x?t=3) so\n[00:05](https://a.org/x?t=5) what\n", "so what"),
