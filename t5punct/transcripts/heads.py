@@ -304,10 +304,10 @@ def _names_beside_times(lines: Iterable[str]) -> frozenset[str]:
 def _names_above_speech(lines: Iterable[str]) -> frozenset[str]:
     """Return the names that stand alone on lines and come back, such as `Jane Doe`, if speech follows each.
 
-    They have two words or more, and there are two names: `Yes` is said, and so may `Thank You` be.
+    They have two words or more, not all in capitals, and there are two names: `Yes` is said, and so may `Thank You` be.
     """
     names = [name if " " in name and _CAPITALISED.fullmatch(name) else "" for name in map(str.strip, lines)]
-    counts = Counter(name for name in names if name and name[-1] != ".")
+    counts = Counter(name for name in names if name and not name.isupper() and name[-1] != ".")
     speakers = frozenset(name for name, n_times in counts.items() if n_times > 1)
     follows_name = any(before in speakers and after in speakers for before, after in pairwise(names))
     return speakers if len(speakers) > 1 and not follows_name else frozenset()

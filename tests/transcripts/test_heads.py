@@ -102,7 +102,8 @@ HEADS = {  # files whose lines open with what nobody says, and what is said
         "1 00:01:02 Ann: so\n2 00:01:04 Ann: what\n3 00:01:06 tom: yes\n4 0:01:09 tom: we\n", "so what / yes we"),
     "brackets around who speaks": ("(tom) so what\n(ann lee) yes\n(tom) we\n", "so what / yes / we"),
     "IRC": ("<Anna> so what\n<tom> yes\n<tom> we know\n", "so what / yes we know"),
-    "capitals throughout": ("SO WHAT\nYES\nWE KNOW\n", "SO WHAT YES WE KNOW"),
+    "capitals throughout": (
+        "SO WHAT\nYES\nWE KNOW\nIT\nSO WHAT\nYES\nWE KNOW\n", "SO WHAT YES WE KNOW IT SO WHAT YES WE KNOW"),
     "a diariser's": ("SPEAKER_00 so what\nSPEAKER_00 yes\nSPEAKER_01 we\n", "so what yes / we"),
     "drop frames": ("00;00;01;12 - 00;00;04;02\nso what\n00;00;05;12 - 00;00;06;02\nyes\n", "so what yes"),
     "WhatsApp's invisible characters, emoji and unknown names": (
