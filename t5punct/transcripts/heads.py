@@ -53,6 +53,8 @@ _TURN = re.compile(rf"{_LEAD}>{{2,}}\s*")
 _SURE_LABEL = re.compile(  # at the start of a line
     rf"""{_LEAD}(?:
         >{{2,}}(?:\s*[^\W\d_][\w.'’ -]{{0,60}}{_COLON}|(?=[\s\w]|$))  # >> or >> JOHN:
+      | (?=[^:\n]{{1,60}}:)(?:{_NAME}|[^\W\d_][\w.'’() -]{{0,40}}:)\t{TIME}(?=\t)(?!\t[\d\s.,:-]*$)
+            # Jane Doe:, and her time in the next cell of a table
       | [\[(]?(?:speaker|spk)[ _]?\w{{1,3}}[\])]?{_COLON}            # Speaker 1: or [SPEAKER_00]:
       | (?:[\[(](?:speaker|spk)[ _]?\d{{1,3}}[\])]|(?-i:SPEAKER_\d\d))(?=\s)  # [Speaker 1] or SPEAKER_00, of diarisers
       | From\s+[^:\n]{{1,40}}?\s+to\s+(?:everyone|me|hosts?|[^:\n]{{1,40}}?\([^():]+\)){_COLON}  # Zoom's chat
@@ -64,8 +66,9 @@ _SURE_LABEL = re.compile(  # at the start of a line
       | (?=[^:\n]{{1,44}}:){_NAME}\ {{1,2}}(?:{BRACKETED}):(?=\s|$)    # Jane Doe (00:03):
       | (?=[^:\n]{{1,44}}:)(?:\*\*{_NAME}\*\*\ |{_NAME},\ (?=\[{_DAY})|{_NAME}\ \ )(?:{BRACKETED})(?=\s*$)
             # **Jane** [00:03], Telegram's Jane Doe, [1/2/2024 10:31] or Slack's Jane Doe  [10:31 AM]
-      | (?=[^:\n]{{1,44}}:)[^\W\d_][\w.'’-]*(?:\ [\w.'’-]+){{0,4}}(?:\s{{2,}}|\ \|\ ){TIME}(?=\s*$)  # jane doe  0:03
-      | (?=[^:\n]{{1,44}}:){_NAME}\ {_CLOCK}(?=\s*$)  # Speaker 1 00:03
+      | (?=[^:\n]{{1,44}}:)[^\W\d_][\w.'’-]*(?:\ [\w.'’-]+){{0,4}}(?:\s{{2,}}|\ \|\ )(?:{_SPAN}|{TIME})(?=\s*$)
+            # jane doe  0:03
+      | (?=[^:\n]{{1,44}}:){_NAME}\ {_CLOCK}(?:\s*[-–—]\s*{TIME})?(?=\s*$)  # Speaker 1 00:03
       | (?=[^:\n]{{1,44}}:)\[{_NAME}\]\ {TIME}(?=\s*$)                 # [Jane Doe] 10:02:11, as Zoom has it
       | [^\W\d_][\w.'’ -]{{0,40}}\ —\ (?:(?:to|yester)day\ at\ |(?={_DATE})){TIME}(?=\s*$)  # jane — Today at 10:02
     )\s*""",
@@ -78,33 +81,36 @@ _ANY_LABEL = re.compile(
         # maria:, [Maria]:, **Maria:**, ANNA SMITH, CEO:, JANE FOX (SALES):, maria [on phone]:, speaker 3 (00:03):
         (?:(?:\ (?:{BRACKETED}))?(?:{_COLON}|:\*{{1,2}}(?=\s|$))
           | \ {_CLOCK}(?=\s*$))            # maria 00:03, on a line of its own
-      | {_NAME},?\ (?:{TIME}|{BRACKETED})(?=\s*$)  # Maria 12:03, Jane Doe (00:03)
+      | {_NAME},?\ (?:{_SPAN}|{TIME}|{BRACKETED})(?=\s*$)  # Maria 12:03, Jane Doe (00:03)
     )\s*""",
     re.VERBOSE,
 )
 _BEHIND_NAME = re.compile(r"(?<=\S)\ [\[(][^\[\]()]*[\])]")  # maria [on phone]
 _EMAIL = re.compile(r"\S{1,60}@\S*")
-_QUESTIONS = {"Q.", "A."}
+_QUESTIONS = ({"Q.", "A."}, {"Q", "A"})
 _TAGS = r"(?:[abipqu]|br|em|li|td|th|tr|div|span|font|strong|sub|sup|h\d)>"
-# (tom), <anna> as chats have it, ANNA alone on a line, as scripts do, or Q. and A., as courts do
+# (tom), <anna> as chats have it, ANNA alone on a line, as scripts do, or as courts do Q. and A., or both before a gap
 _UNMARKED_LABEL = re.compile(
     rf"""\s*(?:(?:{BRACKETED})\s*)?(
         (?:\((?=[^()]+\))|<(?!{_TAGS})(?=[^<>]+>))[^\W\d_][\w.'’\ -]{{0,30}}[)>](?=\s)
       | {_CAPITAL}{{2}}[{_CAPITAL[1:-1]}\d.'’\ -]{{0,30}}(?=\s*$)
-      | [QA]\.(?=\s)
+      | [QA](?:\.(?=\s)|(?=\t|\ {{2}}))
     )\s*""",
     re.VERBOSE,
 )
 # `0:03 - Jane Doe` or `[00:03] Jane Doe`, on a line of its own above what she says
 _TIMED_NAME = re.compile(
     rf"\s*(?P<time>@?(?:{BRACKETED}|{_SPAN}|{TIME})(?:\s*[-–—|])?\s+)?"
-    r"(?P<name>[^\W\d_][\w.'’-]*(?:\ [\w.'’()&-]+){0,4})(?=\s*$)\s*"
+    r"(?P<name>[^\W\d_][\w.'’-]*(?:\ [\w.'’()&@+-]+){0,4})(?=\s*$)\s*"
 )
 _OPENING_TIME = re.compile(rf"\s*@?(?:{BRACKETED}|{TIME})")
 _SPAN_LINE = re.compile(rf"\s*{_SPAN}\s*")
 _CAPITALISED = re.compile(rf"{_NAME}(?:\ \([^()]+\))?")
-# a time with hours or a date, or two times: nobody says it; some lists have a number before it
-_SURE_TIME = re.compile(rf"\s*(?:\d{{1,6}}\s+)?(?:{_SPAN}|(?={_WITH_HOURS}|{_DATE}){TIME})(?:\s+[-–—|])?(?=\s)\s*")
+# a time with hours or a date, two times, or one in brackets before a colon: nobody says it; some lists have a number
+# before it
+_SURE_TIME = re.compile(
+    rf"\s*(?:\d{{1,6}}\s+)?(?:{_SPAN}|(?={_WITH_HOURS}|{_DATE}){TIME}|(?:{BRACKETED}):)(?:\s+[-–—|])?(?=\s)\s*"
+)
 _ANY_TIME = re.compile(rf"\s*(?:{TIME}|{_SECONDS_SPAN}:?)(?:\s+[-–—|])?(?=\s|$)\s*")
 # as in transcripts copied from YouTube; a last line `10:30` may be said
 _TIME_LINE = re.compile(rf"\s*{TIME}(?:\s+(?:--|[-–—|]))?\s*\n\Z")
@@ -115,9 +121,11 @@ _ID_BEFORE = re.compile(
 _RUNNING = re.compile(r"\d+(?:\.[A-Za-z]\w{1,3})?$")  # the last number of an id, which counts a recording's lines
 # sclite's: `so what (ann-01)`
 _ID_BEHIND = re.compile(r"(?s:.*)\((?=[^()]*\d)([A-Za-z0-9]+(?:[-_.][A-Za-z0-9]+)+)\)\s*$")
-_NUMBER = re.compile(r"\s*(\d{1,6})(?=[ \t])[ \t]*")  # of a line, if all lines are counted
-_LIST_NUMBER = re.compile(r"\s*(\d{1,3}|[a-z])[.)](?=[ \t])[ \t]*")  # `1.`, `1)`, `a.` or `a)`, of an item in a list
-_BULLET = re.compile(r"\s*([-*+•–—])[ \t]+(?=\S)")  # before an item in a list
+_NUMBER = re.compile(r"\s*(\d{1,6})(?=\s|$)[ \t]*")  # of a line, if all lines are counted
+_CHAPTER = re.compile(r"\s*(?:(\d{1,2}):)?(\d{1,3}):(\d\d)(?=\s)")  # `1:03:20 - The end`
+_ITEM_TIME = rf"[ \t]+(?:{TIME}(?:[ \t]+[-–—|])?[ \t]+)?(?=\S)"  # of an item in a list, which may be a chapter
+_LIST_NUMBER = re.compile(rf"\s*(\d{{1,3}}|[a-z])[.)](?=[ \t])(?:{_ITEM_TIME}|[ \t]*)")  # `1.`, `1)`, `a.` or `a)`
+_BULLET = re.compile(rf"\s*([-*+•–—]){_ITEM_TIME}")
 # `[^1]: `, of a note in Markdown, and `> `, of a quoted line there and in mails
 _NOTE_OR_QUOTE = re.compile(r"[ \t]{0,8}(?:\[\^[^\[\]]{1,40}\]:|>)[ \t]+(?=[^\s>])")
 _FEWEST_COUNTED = 3  # lines are counted: two, `1 thing` and `2 things`, may be said
@@ -158,9 +166,9 @@ class Head:
 class Heads:
     """Which heads the lines of a file have: one that may be said counts only if other lines have one, too.
 
-    patterns: of ids, times, numbers and the like; the first that matches a line counts.  bullets: those that open items
-    of lists.  is_stm: whether all lines are NIST's STM.  labels: speakers, in lower case; not those of labels that are
-    certain by themselves.
+    patterns: of ids, times, numbers and the like; the first that matches a line's begin counts.  bullets: those that
+    open items of lists.  is_stm: whether all lines are NIST's STM.  labels: speakers, in lower case; not those of
+    labels that are certain by themselves.
     """
 
     patterns: Sequence[re.Pattern[str]]
@@ -176,20 +184,21 @@ class Heads:
         n_times = sum(_ANY_TIME.match(line) is not None for line in openings)
         neighbours = [*pairwise(_first_groups(map(_LIST_NUMBER.match, openings)))]
         kinds = {
+            _ID_BEHIND: _have_ids(_first_groups(map(_ID_BEHIND.match, lines)), n_lines),
             _ID_BEFORE: _have_ids(_first_groups(map(_ID_BEFORE.match, openings)), n_lines),
             _TIME_LINE: True,
             _BULLET: True,
             _LIST_NUMBER: ("1", "2") in neighbours or ("a", "b") in neighbours,
-            _ID_BEHIND: _have_ids(_first_groups(map(_ID_BEHIND.match, lines)), n_lines),
             _SURE_TIME: True,
             _NOTE_OR_QUOTE: True,
             _NUMBER: _are_counted(openings),
-            _ANY_TIME: n_times > max(1, n_lines // 2),
+            _ANY_TIME: n_times > max(1, n_lines // 2) or _have_chapters(openings),
         }
         patterns = [pattern for pattern, are_there in kinds.items() if are_there]
         heads = cls(patterns, _bullets_of(openings), _are_stm(openings))
         behind_heads = [line[heads.head_of(line).n_chars :] for line in openings]
-        return replace(heads, labels=labels_of(behind_heads) | _names_behind_times(openings))
+        names = _names_beside_times(openings) | _names_above_speech(openings)
+        return replace(heads, labels=labels_of(behind_heads) | names)
 
     def head_of(self, line: str) -> Head:
         """Return a line's id, number, time or bullet, without the label behind it."""
@@ -197,16 +206,19 @@ class Heads:
             match = _STM.match(line)
             has_speech = match and line[match.end() :].strip().lower() != _STM_UNSCORED  # a comment has none, either
             return Head(match.end(), match[1]) if match and has_speech else Head(len(line))
+        head = Head()
         for pattern in self.patterns:
             match = pattern.match(line)
             if match is None or (pattern is _BULLET and match[1] not in self.bullets):
                 continue
-            group = _RUNNING.sub("", match[1]) if pattern in (_ID_BEFORE, _ID_BEHIND) else ""
-            if pattern is _ID_BEHIND:
+            group = _RUNNING.sub("", match[1]) if pattern in (_ID_BEFORE, _ID_BEHIND) else head.group
+            if pattern is _ID_BEHIND:  # the line may begin with a bullet or a time all the same
                 n_before = len(line[: match.start(1) - 1].rstrip())
-                return Head(0, group, n_chars_behind=len(line) - n_before)
-            return Head(match.end(), group, begins_sentence=pattern in (_BULLET, _LIST_NUMBER))
-        return Head()
+                head = Head(0, group, n_chars_behind=len(line) - n_before)
+                continue
+            n_behind = min(head.n_chars_behind, len(line) - match.end())  # `- (ann-01)` has one space for both
+            return Head(match.end(), group, n_behind, begins_sentence=pattern in (_BULLET, _LIST_NUMBER))
+        return head
 
 
 def _first_groups(matches: Iterable[re.Match[str] | None]) -> list[str]:
@@ -227,10 +239,11 @@ def labels_of(lines: Iterable[str]) -> frozenset[str]:
     have_most_labels = counts.total() > max(1, n_lines // 2) or n_alone >= max(2, n_lines / 2)
     labels = {name for name, n_times in counts.items() if have_most_labels or n_times > 1}
     without_colons = Counter(_first_groups(map(_UNMARKED_LABEL.match, openings)))
-    if without_colons.keys() >= _QUESTIONS:
-        labels |= _QUESTIONS
-    for name in _QUESTIONS:
-        del without_colons[name]
+    for names in _QUESTIONS:
+        if without_colons.keys() >= names:
+            labels |= names
+        for name in names:
+            del without_colons[name]
     n_labels = without_colons.total()
     # in a text that is all in capitals, lines look like labels in capitals: half of the lines must have small letters
     n_lower = sum(any(map(str.islower, line)) for line in openings)
@@ -263,16 +276,18 @@ def label_of(text: str, known: Container[str] = ()) -> re.Match[str] | None:
     return match if match and match["name"] in known else None
 
 
-def _names_behind_times(lines: Iterable[str]) -> frozenset[str]:
+def _names_beside_times(lines: Iterable[str]) -> frozenset[str]:
     """Return the names in lines such as `0:03 - Jane Doe`, if all lines with a time are such, and speech follows each.
 
     The names have capitals or come back; a caption, `0:03 so what`, mostly has a line with the next time behind it.
-    Premiere has a name in the line below two times.
+    Premiere has a name in the line below two times, Zoom and Teams in the line above one.
     """
-    joined = list[str]()  # two times, and the line below them
+    joined = list[str]()  # a time and the name in the line below or above it are one line
     for line in lines:
         if joined and _SPAN_LINE.fullmatch(joined[-1]):
             joined[-1] = f"{joined[-1].rstrip()} {line}"
+        elif joined and _TIME_LINE.match(line):
+            joined[-1] = f"{line.rstrip()} {joined[-1]}"
         else:
             joined.append(line)
     have_time = [_OPENING_TIME.match(line) is not None for line in joined]
@@ -284,6 +299,18 @@ def _names_behind_times(lines: Iterable[str]) -> frozenset[str]:
     counts = Counter(match["name"] for match in matches if match and match["time"])
     are_names = all(_CAPITALISED.fullmatch(name) or n_times > 1 for name, n_times in counts.items())
     return frozenset(counts) if are_names and counts.total() == n_timed else frozenset()
+
+
+def _names_above_speech(lines: Iterable[str]) -> frozenset[str]:
+    """Return the names that stand alone on lines and come back, such as `Jane Doe`, if speech follows each.
+
+    They have two words or more, not all in capitals, and there are two names: `Yes` is said, and so may `Thank You` be.
+    """
+    names = [name if " " in name and _CAPITALISED.fullmatch(name) else "" for name in map(str.strip, lines)]
+    counts = Counter(name for name in names if name and not name.isupper() and name[-1] != ".")
+    speakers = frozenset(name for name, n_times in counts.items() if n_times > 1)
+    follows_name = any(before in speakers and after in speakers for before, after in pairwise(names))
+    return speakers if len(speakers) > 1 and not follows_name else frozenset()
 
 
 def speaker_of(label: str) -> str:
@@ -318,15 +345,27 @@ def _have_ids(ids: Sequence[str], n_lines: int) -> bool:
 
 
 def _are_counted(lines: Sequence[str]) -> bool:
-    """Return whether each line begins with its number: 0 or 1 and so on, from the start again on each page."""
+    """Return whether each line begins with its number: 0 or 1 and so on, from the start again on each page.
+
+    Some lines may be empty behind it; numbers alone are said.
+    """
     numbers = [int(number) for number in _first_groups(map(_NUMBER.match, lines))]
-    if len(numbers) < len(lines) or len(lines) < _FEWEST_COUNTED or numbers[0] not in (0, 1):
+    n_filled = sum(not line.strip().isdecimal() for line in lines)
+    if len(numbers) < len(lines) or n_filled < _FEWEST_COUNTED or numbers[0] not in (0, 1):
         return False
     for before, after in pairwise(numbers):
         is_next_page = after == numbers[0] and before >= _FEWEST_COUNTED
         if after != before + 1 and not is_next_page:
             return False
     return True
+
+
+def _have_chapters(lines: Iterable[str]) -> bool:
+    """Return whether times rise at the begin of three lines in a row, as those of chapters in notes of a podcast."""
+    matches = map(_CHAPTER.match, lines)
+    starts_s = [int(match[1] or 0) * 3600 + int(match[2]) * 60 + int(match[3]) if match else -1 for match in matches]
+    in_a_row = zip(starts_s, starts_s[1:], starts_s[2:], strict=False)
+    return any(0 <= first < second < third for first, second, third in in_a_row)
 
 
 def _bullets_of(lines: Sequence[str]) -> frozenset[str]:

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Sequence
 
 _HEADING = re.compile(r" {0,3}#{1,6}[ \t]+\S")
 _RULE = re.compile(r"\s*([-=*_#~])\1{2,}\s*")  # below a heading, or between parts
+_FRAMED = re.compile(r"\s*([-=*#~])\1{2,}[ \t]+\S.{0,60}[ \t]\1{3,}\s*")  # `--- MUSIC ---`
 # `[1]: https://.. "title"`; more words behind it are speech, as in `[Ann]: and/or what`
 _LINK_TARGET = re.compile(r'\s*\[[^\[\]]+\]:\s+<?(?=\w+://|[^\s<>]*/|[^\s<>]+\.\w{2,4}\b)[^\s<>]++>?(?:\s+"[^"]*")?\s*')
 _FENCE = re.compile(r"[\s>]*(?:(`{3,})[^`]*|(~{3,}).*)\s*", re.DOTALL)  # before and behind code, also in a quote
@@ -45,7 +46,8 @@ def layout_lines(lines: Sequence[str]) -> frozenset[int]:
     layout = set[int]()
     for index, line in enumerate(lines):
         is_heading = _HEADING.match(line) and "\r" not in line.rstrip("\r\n")
-        if is_heading or _RULE.fullmatch(line) or _LINK_TARGET.fullmatch(line):
+        is_rule = _RULE.fullmatch(line) or _FRAMED.fullmatch(line)
+        if is_heading or is_rule or _LINK_TARGET.fullmatch(line):
             layout.add(index)
     layout.update(_settings(lines), _comments(lines), _tables(lines), _code(lines))
     return frozenset(layout)

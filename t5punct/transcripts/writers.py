@@ -156,12 +156,14 @@ def running_text(written: Iterable[WrittenItem]) -> list[WrittenItem]:
 def add_paragraphs(written: Iterable[WrittenItem], config: ParagraphConfig, line_end: str = "\n") -> list[WrittenItem]:
     """Return the items with an empty line behind the last word of each paragraph.
 
-    Paragraphs that the items have already stay: one begins behind a line's end, an empty line and a speaker.
+    Paragraphs that the items have already stay: one begins behind a line's end or an empty line.  Another one begins
+    with each new speaker.
     """
     text = list[WrittenItem]()
     n_sentences = 0  # of the paragraph so far
     word: WrittenWord | None = None  # the last word of the paragraph; None: it has none yet
     word_index = 0  # in the text
+    said_index: int | None = None  # of the last word, or of a direction behind it; None: nothing was said yet
     for item in written:
         if isinstance(item, Kept):
             is_direction = item.role is Role.DIRECTION  # `[laughs]` on a line of its own may stand in a paragraph
@@ -169,16 +171,55 @@ def add_paragraphs(written: Iterable[WrittenItem], config: ParagraphConfig, line
             if begins_paragraph:
                 word = None
                 n_sentences = 0
+            if item.role is Role.SPEAKER and item.breaks and said_index is not None:
+                _end_line_of_speaker(text, said_index, line_end)
+            elif is_direction and said_index is not None:
+                said_index = len(text)
         else:
             if word is not None:
                 n_sentences += ends_sentence(word.separator)
                 if _ends_paragraph(word, item, n_sentences, config):
-                    text[word_index] = _with_space(word, 2 * line_end)
+                    text[word_index] = _with_empty_line(word, line_end)
                     n_sentences = 0
             word = item
-            word_index = len(text)
+            word_index = said_index = len(text)
         text.append(item)
     return text
+
+
+def _end_line_of_speaker(text: list[WrittenItem], said_index: int, line_end: str) -> None:
+    """Put an empty line behind the line on which the last item of a speaker stands, if there is none.
+
+    What follows that line, as a time above a label, is the next speaker's.
+    """
+    behind = [*map(_behind, text[said_index:])]
+    if any(not line.strip() for line in "".join(behind).split("\n")[1:-1]):
+        return
+    with_line_end = (index for index, space in enumerate(behind, start=said_index) if "\n" in space)
+    index = next(with_line_end, said_index)
+    text[index] = _with_empty_line(text[index], line_end)
+
+
+def _behind(item: WrittenItem) -> str:
+    """Return what the file has behind a word, or all that it has for another item."""
+    return item.text if isinstance(item, Kept) else item.spoken.after
+
+
+def _with_empty_line(item: WrittenItem, line_end: str) -> WrittenItem:
+    """Return an item with an empty line behind it: at the first line's end, or in place of white space.
+
+    Tags stay where they are: `</i>` before the empty line, `<i>` behind it.
+    """
+    behind = _behind(item)
+    if "\n" in behind:
+        behind = behind.replace("\n", f"\n{line_end}", 1)
+    elif behind[:1].isspace():
+        behind = 2 * line_end + behind.lstrip()
+    else:
+        behind = behind.rstrip() + 2 * line_end
+    if isinstance(item, Kept):
+        return replace(item, text=behind)
+    return replace(item, spoken=replace(item.spoken, after=behind))
 
 
 def _ends_paragraph(word: WrittenWord, following: WrittenWord, n_sentences: int, config: ParagraphConfig) -> bool:

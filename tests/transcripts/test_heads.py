@@ -102,7 +102,8 @@ HEADS = {  # files whose lines open with what nobody says, and what is said
         "1 00:01:02 Ann: so\n2 00:01:04 Ann: what\n3 00:01:06 tom: yes\n4 0:01:09 tom: we\n", "so what / yes we"),
     "brackets around who speaks": ("(tom) so what\n(ann lee) yes\n(tom) we\n", "so what / yes / we"),
     "IRC": ("<Anna> so what\n<tom> yes\n<tom> we know\n", "so what / yes we know"),
-    "capitals throughout": ("SO WHAT\nYES\nWE KNOW\n", "SO WHAT YES WE KNOW"),
+    "capitals throughout": (
+        "SO WHAT\nYES\nWE KNOW\nIT\nSO WHAT\nYES\nWE KNOW\n", "SO WHAT YES WE KNOW IT SO WHAT YES WE KNOW"),
     "a diariser's": ("SPEAKER_00 so what\nSPEAKER_00 yes\nSPEAKER_01 we\n", "so what yes / we"),
     "drop frames": ("00;00;01;12 - 00;00;04;02\nso what\n00;00;05;12 - 00;00;06;02\nyes\n", "so what yes"),
     "WhatsApp's invisible characters, emoji and unknown names": (
@@ -115,6 +116,33 @@ HEADS = {  # files whose lines open with what nobody says, and what is said
         '[1]: https://a.org/x "A page"\n[Ann]: and/or what\n[Ann]: yes [1]\n', "and/or what yes [1]"),
     "a time behind a word": ("YES [00:01]\nso what\nwe know\nand go\n", "YES so what we know and go"),
     "names before times": ("Ann (00:01)\nso\nTom Lee (00:05)\nwhat\nAnn (00:09)\nyes\n", "so / what / yes"),
+    "Rev": ("Ann (00:02):\nso\n\n(00:45):\nwhat\n(00:50): yes\n\nTom (01:09):\nwe (1:10)\n", "so what yes / we"),
+    "Zoom and Teams, copied": (
+        "Ann Lee\n00:02\nso what\nTom Fox\n00:15\nyes\n\nAnn Lee\n00:18\nwe know\n", "so what / yes / we know"),
+    "YouTube, copied": (
+        "So\n0:00\nwhat\n0:02\nYes\n0:04\nwe\nOkay\n0:07\nknow\nso\n", "So what Yes we Okay know so"),
+    "Fathom": (
+        "0:00 - Ann Lee\nso what\n\n0:09 - Tom Fox (tom+x@acme.so)\nyes\n\n0:12 - Ann Lee\nwe\n", "so what / yes / we"),
+    "spans behind names, without brackets": (
+        "Ann Lee 00:02 - 00:05\nso\nTom Fox 01:05 - 01:09\nwhat\nann  0:09 - 0:12\nyes\n", "so / what / yes"),
+    "a court's, with numbers before empty lines, too": (
+        "1  Q.  so what\n2  A.  yes\n3\n4  Q.  we know\n5  A.  it\n6", "so what / yes / we know / it"),
+    "a court's without full stops": ("Q   so what\nA\tyes\nand so\nQ   we\nA dog\n", "so what / yes and so / we A dog"),
+    "numbers that are said": ("1\n2\n3\nso what\n", "1 2 3 so what"),
+    "a list with ids": ("- so what (ann-01)\n- yes (ann-02)\n- (ann-03)\n", "so what / yes"),
+    "chapters among other lines": (
+        "what\n\n00:00 - yes\n02:30 - we\n1:03:20 - know\n\nso\nwhat\nyes\nit\n", "what yes we know so what yes it"),
+    "times in a row that do not rise": (
+        "what\n10:30 yes\n11:30 we\n9:30 know\nso\nwhat\nyes\n", "what 10:30 yes 11:30 we 9:30 know so what yes"),
+    "times in a list": ("so what\n- 2:30 yes\n- 12:30 - we\n- know 1:30\n", "so what / yes / we / know 1:30"),
+    "lines in frames": (
+        "so\n--- MUSIC ---\nwhat\n  === Part 2 ====\nyes --- we ---\n***know it***\n-- so --\n",
+        "so / what / yes we ***know it*** -- so"),
+    "names alone on lines": (
+        "Talk\nAnn Lee\nso what\n\nTom Fox\nYes\nI know\n\nAnn Lee\nwe\n\nTom Fox\nit\n",
+        "Talk / so what / Yes I know / we / it"),
+    "short lines that come back": (
+        "Thank You\nso\nYes\nwe\nWe know\nThank You\nso\nYes\nit\n", "Thank You so Yes we We know Thank You so Yes it"),
     "a log with a zone apart": ("2024-01-02 10:31:05,123 +0200 so\n2024-01-02 10:31:06,123 -0500 what\n", "so what"),
     "a log": ("2024-01-02T10:31:05Z so\n2024-01-02T10:31:06.123456+00:00 what\n", "so what"),
     "links to times in Markdown": ("[00:03](https://a.org/x?t=3) so\n[00:05](https://a.org/x?t=5) what\n", "so what"),
@@ -193,6 +221,8 @@ def unnamed(text: str, name: str = "talk.txt") -> Transcript:
     (";; by hand\ntalk 1 0.5 0.2 so\ntalk 1 0.7 0.1 what 0.9\n", "ctm", "so what"),
     ("we met 3 4 times\nso\n", "text", "we met 3 4 times so"),
     ("utt-1\tso what\nutt-2\tyes\n", "text", "so what yes"), ("so\twhat\nyes\n", "text", "so what yes"),
+    ("Ann Lee:\t0:02\tso what\ntom (Acme):\t0:09\tyes\nTom\t0:15\twe\n", "text", "so what / yes / we"),
+    ("so\t0:01\t0:02\nwhat\t0:02\t0:03\n", "tsv", "so what"),
     ("Ann:\tso what\nTom:\tyes\n", "text", "so what / yes"),
 ])  # fmt: skip
 def test_a_table_with_tabs_is_read_as_one_whatever_its_name(text: str, format: str, words: str) -> None:

@@ -241,6 +241,18 @@ def test_paragraphs_end_after_so_many_sentences(source: str, config: ParagraphCo
     assert converted(source, "text", WriterConfig(paragraphs=config)) == expected
 
 
+@pytest.mark.parametrize(("source", "expected"), [
+    ("so.\nAnn: what.\nAnn: we.\nTom: yes\n", "so.\n\nAnn: what.\nAnn: we.\n\nTom: yes\n"),
+    ("Ann: so.\r\nTom: yes\r\n \r\nAnn: we\r\n", "Ann: so.\r\n\r\nTom: yes\r\n \r\nAnn: we\r\n"),
+    ("[Music]\n>> so. [laughs]\n>> yes >> we\n", "[Music]\n>> so. [laughs]\n\n>> yes\n\n>> we\n"),
+    ("Ann Lee\n0:02\nso\nTom Fox\n0:15\nyes\n", "Ann Lee\n0:02\nso\n\nTom Fox\n0:15\nyes\n"),
+    ("- Ann: so (a-01)\n- Tom: yes (t-02)\n", "- Ann: so (a-01)\n\n- Tom: yes (t-02)\n"),
+    ("one <b>two.</b> three. <i>four.</i> five\n", "one <b>two.</b> three.\n\n<i>four.</i> five\n"),
+])  # fmt: skip
+def test_a_new_speaker_begins_a_paragraph_and_tags_stay(source: str, expected: str) -> None:
+    assert converted(source, "text", WriterConfig(paragraphs=ParagraphConfig(sentences=2))) == expected
+
+
 def test_paragraphs_end_where_it_is_silent_and_not_at_a_direction() -> None:
     text = "a 1 0 1 so.\na 1 1.5 1 what\na 1 9 1 now.\na 1 20 1 fine.\n"
     config = WriterConfig("text", ParagraphConfig(pause_ms=2000))
