@@ -14,7 +14,6 @@ from __future__ import annotations
 import glob
 import json
 import random
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby, islice, pairwise
@@ -25,7 +24,7 @@ from typing import Any
 from ...config import check, check_choice, check_range
 from ...errors import InputError, T5PunctError, first_line
 from ...t5.task import silence_tokens
-from ...text.io.files import check_source, find_files, lines_of_file, unpacked_name
+from ...text.io.files import MARKDOWN, check_source, count_endings, ending_of, find_files, lines_of_file, unpacked_name
 from ...text.io.iwslt import LABEL_OF_CLASS, is_iwslt, join_clitics, read_rows
 from ...text.io.live import timed_word
 from ...text.marks import Alphabet
@@ -78,7 +77,7 @@ _TRANSCRIPTS = (".json", *(
     for suffix in format.suffixes
 ))  # fmt: skip
 # the order in which one file of a recording is chosen: the first formats have most of the times
-PREFERRED = (*_TRANSCRIPTS, ".tsv", ".txt")
+PREFERRED = (*_TRANSCRIPTS, ".tsv", ".txt", *MARKDOWN)
 _SEEN_LINES = 2000  # of a file, to tell whether its lines are wrapped
 _PART_CHARS = 1_000_000  # of a transcript as text that are read at a time: a file of many need not fit the memory
 _FEWEST_LINES = 5  # that another line follows
@@ -135,15 +134,14 @@ def find_sources(corpus: CorpusConfig) -> tuple[list[Path], list[str]]:
     for file in sorted(recordings, key=lambda file: PREFERRED.index(ending_of(file))):
         first_of_name.setdefault(file.with_name(Path(unpacked_name(file)).stem), file)
     copies = {*recordings} - {*first_of_name.values()}
-    notes = _notes_on_unread([file for file in files if file not in readable], "no reader for it")
-    notes += _notes_on_unread([file for file in readable if file in copies], "another format of a file that is read")
+    notes = _notes_on_unread({*files} - {*readable}, "no reader for it")
+    notes += _notes_on_unread(copies, "another format of a file that is read")
     return [file for file in readable if file not in copies], notes
 
 
-def _notes_on_unread(files: Sequence[Path], why: str) -> list[str]:
+def _notes_on_unread(files: Iterable[Path], why: str) -> list[str]:
     """Return a note for each ending of some files that are not read, `3 x .pdf left out: no reader for it`."""
-    counts = Counter(ending_of(file) or file.name for file in files)
-    return [f"{number} x {ending} left out: {why}" for ending, number in sorted(counts.items())]
+    return [f"{counted} left out: {why}" for counted in count_endings(files)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -264,11 +262,6 @@ def _budget(corpus: CorpusConfig, split: str, holdout_percent: float) -> int | N
         return None
     percent = 100 / corpus.holdout_every if corpus.holdout_every else holdout_percent
     return corpus.words if split == "train" else round(corpus.words * percent / 100)
-
-
-def ending_of(path: Path) -> str:
-    """Return `.txt` for `talk.TXT.gz`."""
-    return Path(unpacked_name(path)).suffix.lower()
 
 
 def read_text(path: Path, corpus: CorpusConfig, pauses_ms: tuple[int, ...]) -> Iterator[str]:
@@ -486,7 +479,7 @@ def _texts_of_rows(rows: Iterable[Any], column: str, name: str) -> Iterator[str]
 
 
 READERS: dict[str, Callable[[Path, CorpusConfig, tuple[int, ...]], Iterator[str]]] = {  # by ending, packed or not
-    ".txt": read_text,
+    **dict.fromkeys((".txt", *MARKDOWN), read_text),
     ".jsonl": _read_jsonl,
     **dict.fromkeys(_TRANSCRIPTS, _read_transcript),
     ".json": _read_json,
