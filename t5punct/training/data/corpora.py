@@ -11,10 +11,11 @@ of what was chosen.
 
 from __future__ import annotations
 
+import csv
 import glob
 import json
 import random
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby, islice, pairwise
 from operator import itemgetter
@@ -351,7 +352,7 @@ def _read_json(path: Path, corpus: CorpusConfig, pauses_ms: tuple[int, ...]) -> 
     row = _parsed(first_lines[0]) if first_lines else None
     if isinstance(row, dict):  # the first of several rows, or the only row, or a whole recording in one line
         # a recording has `text`, too, but no column of another name that the user gives
-        has_users_column = corpus.column != "text" and corpus.column in row
+        has_users_column = corpus.column != "text" and column_of(row, corpus.column) in row
         if has_users_column or len(first_lines) > 1:
             yield from _read_jsonl(path, corpus, pauses_ms)
             return
@@ -413,11 +414,12 @@ def _parsed_lines(path: Path, corpus: CorpusConfig) -> Iterator[tuple[str | int,
             continue
         try:
             values = json.loads(line)
+            column = column_of(values, corpus.column)
             if "words" in values:
                 content: str | list[SpokenWord] = timed_words(values)
                 meeting = values.get("meeting")
             else:
-                text = values[corpus.column]
+                text = values[column]
                 content = "" if text is None else str(text)
                 meeting = None  # each text is a document
         except (ValueError, KeyError, TypeError, OverflowError) as error:
@@ -455,7 +457,9 @@ def read_rows_of_table(path: Path | None, corpus: CorpusConfig, pauses_ms: tuple
                 rows = rows[corpus.split]
         else:
             kind = ending_of(path).removeprefix(".")
-            options = {"keep_default_na": False} if kind == "csv" else {}  # "NA" is text, too
+            options: dict[str, Any] = {}
+            if kind == "csv":
+                options = {"keep_default_na": False, "sep": _delimiter_of(path, corpus.column)}  # "NA" is text, too
             rows = load_dataset(kind, data_files=[str(path)], split="train", streaming=True, **options)
         yield from _texts_of_rows(rows, corpus.column, str(path or corpus.dataset))
     except T5PunctError:
@@ -465,13 +469,37 @@ def read_rows_of_table(path: Path | None, corpus: CorpusConfig, pauses_ms: tuple
         raise InputError(mistake, expected="a table, or a data set with this split", fix=fix) from error
 
 
+def _delimiter_of(path: Path, column: str) -> str:
+    """Return what stands between the names in the first line of a csv."""
+    header = next(lines_of_file(path), "")
+
+    def likeness(delimiter: str) -> tuple[bool, int]:
+        names = next(csv.reader([header], delimiter=delimiter))
+        return column_of(names, column) in names, header.count(delimiter)
+
+    return max(",;|", key=likeness)
+
+
+def column_of(row: Collection[str], column: str) -> str:
+    """Return the name that a row has for a column, whatever its capitals are, unless two could be meant.
+
+    >>> column_of({"id": 1, "Text": "so"}, "text"), column_of({"Text": "so", "TEXT": "we"}, "text")
+    ('Text', 'text')
+    """
+    if column in row:
+        return column
+    names = [name for name in row if name.lower() == column.lower()]
+    return names[0] if len(names) == 1 else column
+
+
 def _texts_of_rows(rows: Iterable[Any], column: str, name: str) -> Iterator[str]:
     """Yield the text in a column of each row, "" for none.  name: of the file or data set, for errors."""
     for number, row in enumerate(rows, start=1):
-        if column not in row:
+        row_column = column_of(row, column)
+        if row_column not in row:
             mistake = f"no column {column!r} in {name}"
             raise InputError(mistake, expected=f"one of {', '.join(row)}", fix="set corpora.column")
-        text = row[column]
+        text = row[row_column]
         if text is not None and not isinstance(text, str):
             mistake = f"{name} row {number}: {str(text)[:40]!r} under {column!r}"
             raise InputError(mistake, expected="text", fix="set corpora.column")
