@@ -11,7 +11,6 @@ precision, threads) and those that would name a file.
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, make_dataclass
 from typing import Annotated, Any, TypeVar, get_type_hints
@@ -23,7 +22,7 @@ from ..errors import InputError, T5PunctError
 from ..options import ModelOptions, StreamOptions, TranscriptOptions, check_needs, defaults_of, help_of, options_of
 from ..punctuator import PunctuatorConfig
 from ..streaming import StreamConfig, StreamState, TimedWord
-from ..text.io.live import timed_word
+from ..text.io.live import JSON_BEGINS, timed_word
 from ..transcripts.items import seconds
 from ..transcripts.terms import Terms
 from ..transcripts.writers import WriterConfig
@@ -76,7 +75,6 @@ _MOST = {
     **dict.fromkeys(("window", "stride", "mask_left", "mask_right", "lead_in"), 512),
 }
 _KINDS = {"integer": "a whole number", "number": "a number", "boolean": "true or false", "string": "text"}
-_JSON_BEGINS = re.compile(r'\s*\{\s*["}]')
 _TERMS = "Your own spellings, one a line: pytorch=PyTorch, ASR, gonna=going to."
 
 
@@ -167,7 +165,7 @@ class Message:
 
 def message_of(text: str) -> Message:
     """Parse a client's message: a json, or plain words.  Raises InputError for a json that is no message."""
-    if not _JSON_BEGINS.match(text):  # `{laughs}` is a word
+    if not JSON_BEGINS.match(text):
         return Message((TimedWord(text),))
     try:
         values = json.loads(text)
