@@ -11,6 +11,7 @@ precision, threads) and those that would name a file.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, make_dataclass
 from typing import Annotated, Any, TypeVar, get_type_hints
@@ -93,6 +94,28 @@ def _reader_of(kind: type[ModelOptions]) -> TypeAdapter[Any]:
 _READERS: dict[type[Any], TypeAdapter[Any]] = {kind: _reader_of(kind) for kind in (TranscriptOptions, StreamFields)}
 # the fields of a text, as json schemas by their names
 TEXT_FIELDS: dict[str, Any] = _READERS[TranscriptOptions].json_schema()["properties"]
+
+
+_FIELDS = {*defaults_of(TranscriptOptions), *defaults_of(StreamFields)} - {*defaults_of(ModelOptions)}
+_OPTION = re.compile(r"--([a-z]+(?:-[a-z]+)*)(?: (?!(?:or|and|if|with|in)\b)([a-z]+))?")  # and its value
+
+
+def as_client_reads(error: T5PunctError) -> dict[str, str]:
+    """Return what an error says, with the fields of a request in the place of a command's options.
+
+    >>> error = T5PunctError("text has srt", expected="text", fix="use --format srt, or drop --no-case or --model")
+    >>> as_client_reads(error)["fix"]
+    'use format=srt, or drop no_case or --model'
+    """
+
+    def field_of(option: re.Match[str]) -> str:
+        name = option[1].replace("-", "_")
+        if name not in _FIELDS:
+            return option[0]
+        return name if option[2] is None else f"{name}={option[2]}"
+
+    texts = {"found": error.found, "expected": error.expected, "fix": error.fix}
+    return {part: _OPTION.sub(field_of, text) for part, text in texts.items()}
 
 
 def _values_of(schema: Mapping[str, Any]) -> str:
