@@ -15,8 +15,10 @@ import csv
 import glob
 import json
 import random
+import re
+from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import groupby, islice, pairwise
 from operator import itemgetter
 from pathlib import Path
@@ -79,6 +81,10 @@ _TRANSCRIPTS = (".json", *(
 ))  # fmt: skip
 # the order in which one file of a recording is chosen: the first formats have most of the times
 PREFERRED = (*_TRANSCRIPTS, ".tsv", ".txt", *MARKDOWN)
+_SEEN_WORDS = 5000  # of a file, to tell whether it has marks and capitals, and how many it needs for that
+_FEWEST_WORDS = 100
+_MARK = re.compile(r"[.,?!;:…](?=\s|$)")
+FEWEST_MARKS = 0.02  # a word; speech and prose have 0.1 to 0.2
 _SEEN_LINES = 2000  # of a file, to tell whether its lines are wrapped
 _PART_CHARS = 1_000_000  # of a transcript as text that are read at a time: a file of many need not fit the memory
 _FEWEST_LINES = 5  # that another line follows
@@ -91,8 +97,23 @@ _OF_RECORDINGS = {
 }  # fmt: skip
 
 
-def source_documents(corpus: CorpusConfig, pauses_ms: tuple[int, ...]) -> Iterator[str]:
-    """Yield all documents of a corpus, "" for an empty row of a table."""
+@dataclass
+class Findings:
+    """What is seen of the single files of a corpus while they are read."""
+
+    left_out: list[str] = field(default_factory=list)  # notes, each names a file and says why
+    without_marks: list[str] = field(default_factory=list)  # files with enough words to tell
+    without_case: list[str] = field(default_factory=list)
+
+
+def source_documents(
+    corpus: CorpusConfig, pauses_ms: tuple[int, ...], findings: Findings | None = None
+) -> Iterator[str]:
+    """Yield all documents of a corpus, "" for an empty row of a table; fill `findings`.
+
+    Of several files those whose bytes are no text are left out.  Raises InputError if all are.
+    """
+    findings = findings or Findings()
     if corpus.dataset is not None:
         yield from read_rows_of_table(None, corpus, pauses_ms)
     paths, _ = find_sources(corpus)  # none for a data set of the hub
@@ -101,7 +122,43 @@ def source_documents(corpus: CorpusConfig, pauses_ms: tuple[int, ...]) -> Iterat
         has_splits = is_saved(path)
         check(has_splits or corpus.split == "train", mistake, expected="a data set, which has splits", fix=fix)
         read = read_rows_of_table if has_splits else READERS.get(ending_of(path), read_text)
-        yield from read(path, corpus, pauses_ms)
+        if len(paths) == 1:
+            yield from read(path, corpus, pauses_ms)
+            continue
+        try:
+            if ending_of(path) != ".parquet":
+                deque(lines_of_file(path), maxlen=0)  # all of it: the reader may find a wrong byte after some documents
+        except InputError as error:
+            findings.left_out.append(f"{error.found}, left out; {error.fix}")
+            if len(findings.left_out) == len(paths):
+                raise
+            continue
+        yield from _watched(read(path, corpus, pauses_ms), str(path), findings)
+
+
+def _watched(documents: Iterable[str], name: str, findings: Findings) -> Iterator[str]:
+    """Yield the documents of a file; then add its name to `findings` if it has words enough, but no marks or case."""
+    n_words = n_marks = 0
+    has_case = False
+    for document in documents:
+        if n_words < _SEEN_WORDS:
+            n_words += len(document.split())
+            n_marks += count_marks(document)
+            has_case = has_case or not is_one_case(document)
+        yield document
+    if n_words >= _FEWEST_WORDS:
+        if n_marks < FEWEST_MARKS * n_words:
+            findings.without_marks.append(name)
+        if not has_case:
+            findings.without_case.append(name)
+
+
+def count_marks(text: str) -> int:
+    return len(_MARK.findall(text))
+
+
+def is_one_case(text: str) -> bool:
+    return text in (text.lower(), text.upper())
 
 
 def find_sources(corpus: CorpusConfig) -> tuple[list[Path], list[str]]:
@@ -164,6 +221,7 @@ class Documents:
     corpus: CorpusConfig
     rows: Any
     holdout_percent: float
+    findings: Findings = field(default_factory=Findings)
 
     @property
     def lengths(self) -> dict[int, int]:
@@ -185,24 +243,26 @@ def read_documents(corpus: CorpusConfig, pauses_ms: tuple[int, ...], cache: str,
     from datasets import Dataset, Features, Value
     from datasets.exceptions import DatasetGenerationError
 
-    arguments = {"corpus": corpus, "pauses_ms": pauses_ms, "holdout_percent": holdout_percent}
+    findings = Findings()
+
+    def iter_rows() -> Iterator[dict[str, Any]]:  # runs in this process, so that it can fill `findings`
+        yield from _document_rows(corpus, pauses_ms, holdout_percent, findings)
+
     features = Features({"text": Value("string"), "n_words": Value("int64")})
     try:
-        rows = Dataset.from_generator(
-            _document_rows, features, cache, gen_kwargs=arguments, writer_batch_size=_ROWS_IN_MEMORY
-        )
+        rows = Dataset.from_generator(iter_rows, features, cache, writer_batch_size=_ROWS_IN_MEMORY)
     except DatasetGenerationError as error:
         raise error.__cause__ or error from None  # our own error, or the system's
-    return Documents(corpus, rows, holdout_percent)
+    return Documents(corpus, rows, holdout_percent, findings)
 
 
 def _document_rows(
-    corpus: CorpusConfig, pauses_ms: tuple[int, ...], holdout_percent: float
+    corpus: CorpusConfig, pauses_ms: tuple[int, ...], holdout_percent: float, findings: Findings
 ) -> Iterator[dict[str, Any]]:
     """Yield the documents as rows of the table; of a stream, as many as its budget needs for both splits."""
     n_needed = sum(_budget(corpus, split, holdout_percent) or 0 for split in ("train", "validation"))  # 0: all
     n_read = 0
-    for text in source_documents(corpus, pauses_ms):
+    for text in source_documents(corpus, pauses_ms, findings):
         n_words = len(text.split())
         yield {"text": text, "n_words": n_words}
         n_read += n_words
