@@ -170,6 +170,7 @@ def _build(schema: type[T], layers: Sequence[_Layer]) -> T:
 
     merged = OmegaConf.structured(schema)
     for values, place in layers:
+        _check_lists(merged, values, place, schema)
         try:
             merged = OmegaConf.merge(merged, {} if values is None else values)
         except ConfigKeyError as error:
@@ -183,6 +184,28 @@ def _build(schema: type[T], layers: Sequence[_Layer]) -> T:
             raise ConfigError(mistake, expected="another type", fix="correct it") from error
         _empty_mappings(merged, values)  # which `merge` does not do
     return cast(T, OmegaConf.to_object(merged))
+
+
+def _check_lists(merged: Any, values: Any, place: str, schema: Any, prefix: str = "") -> None:
+    """Raise ConfigError if `values` sets keys of a list, as `corpora.column=Text` does: a list is set as a whole."""
+    from omegaconf import OmegaConf
+
+    if not isinstance(values, dict):
+        return
+    for name, value in values.items():
+        section = merged.get(name) if name in merged else None
+        if OmegaConf.is_dict(section):
+            _check_lists(section, value, place, schema, f"{prefix}{name}.")
+        elif OmegaConf.is_list(section) and isinstance(value, dict):
+            key = f"{prefix}{name}"
+            known_keys = [known.removeprefix(f"{key}.") for known in valid_keys(schema) if known.startswith(f"{key}.")]
+            entries = [*value.values()]  # of `corpora.0.column=Text`, or of a list of plain values
+            if known_keys:  # of a section, whose first one, such as the path, is needed
+                sections = entries if all(isinstance(entry, dict) for entry in entries) else [value]
+                entries = [{known_keys[0]: ".", **entry} for entry in sections]
+            shown = str(entries).replace("'", "")
+            fix = f"write {key}: {shown}" if place else f"write '{key}={shown}'"
+            raise ConfigError(f"keys of {key}{place}", expected="a list, which is set as a whole", fix=fix)
 
 
 def _empty_mappings(merged: Any, values: Any) -> None:

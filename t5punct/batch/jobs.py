@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import glob
 import hashlib
+import logging
 import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -21,9 +22,12 @@ from pathlib import Path
 from .. import __version__
 from ..errors import InputError
 from ..text.io.files import (
+    MARKDOWN,
     STANDARD,
     check_source,
     check_targets,
+    count_endings,
+    ending_of,
     find_files,
     no_file_error,
     remove_leftovers,
@@ -33,6 +37,8 @@ from ..text.io.files import (
 from ..transcripts.formats import FORMATS, SUFFIXES, format_of
 
 SETTINGS_FILE = ".t5punct-settings"
+_ENDINGS = SUFFIXES | dict.fromkeys(MARKDOWN, "text")  # of files that are read in a folder, and their formats
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -153,7 +159,8 @@ def plan_jobs(inputs: Sequence[str], output: OutputConfig, format: str | None = 
 def _inputs(name: str, output: Path | None) -> list[tuple[str, Path]]:
     """Return the files of a name, which is that of a file or a folder, or a pattern; each with its path below it.
 
-    Files in the output folder are left out, if that is below the name.  Raises InputError if there are no files.
+    Files in the output folder are left out, if that is below the name.  A warning counts the files of a folder that no
+    format reads.  Raises InputError if there are no files.
     """
     if not name:  # an unset variable; as a path it would be this folder
         raise InputError("an input without a name", expected="a file, a folder or a pattern", fix="name one")
@@ -163,19 +170,19 @@ def _inputs(name: str, output: Path | None) -> list[tuple[str, Path]]:
         check_source(name)
         return [(name, Path("stdin.txt" if name == STANDARD else path.name))]
     base, all_files = find_files(name)
-    files = all_files
-    if is_folder:
-        files = [file for file in files if Path(unpacked_name(file)).suffix.lower() in SUFFIXES]
     outputs = None if output is None else _real(output)
     if outputs is not None and outputs != _real(base) and outputs.is_relative_to(_real(base)):
-        files = [file for file in files if not _real(file).is_relative_to(outputs)]
+        all_files = [file for file in all_files if not _real(file).is_relative_to(outputs)]
+    files = [file for file in all_files if not is_folder or ending_of(file) in _ENDINGS]
     if files:
+        if left_out := count_endings({*all_files} - {*files}):
+            _log.warning("%s: %s left out: no reader for it", name, ", ".join(left_out))
         return [(str(file), file.relative_to(base)) for file in files]
     if not is_folder:
         raise no_file_error(name, "existing files")
     for file in all_files:
         format_of(file)  # raises for a recording, and for what else its name says that it is
-    endings = f"files that end in {', '.join(SUFFIXES)}"
+    endings = f"files that end in {', '.join(_ENDINGS)}"
     raise InputError(f"no transcript in {name}", expected=endings, fix="check the path")
 
 
@@ -226,7 +233,7 @@ def _rename(below: Path, output_format: str | None) -> Path:
         return plain
     if output_format == "json":
         return plain.with_name(plain.name + ".json")
-    if SUFFIXES.get(plain.suffix.lower()) == output_format:
+    if _ENDINGS.get(ending_of(plain)) == output_format:
         return plain
     return plain.with_suffix(FORMATS[output_format].suffixes[0])
 

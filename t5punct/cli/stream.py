@@ -85,7 +85,7 @@ def stream(
         raise InputError("standard input is closed", expected="an open one", fix="give the words through a pipe")
     note_how_to_end([STANDARD])
     with _interruptible() as (stop_descriptor, signals):  # also while libraries and the model are loaded
-        from ..text.io.live import arrivals
+        from ..text.io.live import JSON_BEGINS, arrivals
 
         printer = _Printer(json)
         options.stream()  # fails for wrong values before anything is loaded
@@ -93,7 +93,12 @@ def stream(
         with open_stream(options, printer, provisional) as say:
             n_problems = 0
             heard = arrivals(sys.stdin.fileno(), timed=timed, silence_ms=options.max_delay_ms, stop=stop_descriptor)
+            is_first = not timed
             for arrival in heard:
+                if is_first and arrival.words:
+                    is_first = False
+                    if JSON_BEGINS.match(" ".join(word.word for word in arrival.words[:2])):
+                        note("warning: words that look like json, and are read as words; to read events, add --timed")
                 if arrival.problem:  # one bad line is no reason to lose the words after it
                     typer.echo(f"t5punct: {arrival.problem}", err=True)
                     n_problems += 1

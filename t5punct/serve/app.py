@@ -40,7 +40,7 @@ from .engine import Engine
 from .guard import REFUSALS, SUBPROTOCOL, Access, Guard, refusal
 from .live import BUSY, RESTARTING, LiveStream, Watchers, close, refuse
 from .page import page, reference_page
-from .requests import TEXT_FIELDS, FieldError, stream_request, text_request
+from .requests import TEXT_FIELDS, FieldError, as_client_reads, stream_request, text_request
 from .texts import FORMAT_OF_TYPE, WRITTEN_TYPES, Body, TooLongError, answer_of, with_json_texts
 
 WARNING_HEADER = "T5punct-Warning"
@@ -133,6 +133,8 @@ def make_app(service: Service) -> FastAPI:
         with service.count_one("texts"):  # FastAPI leaves it when the answer is sent, or the client has gone
             yield
 
+    # with a slash, too: a redirect has no text, and curl does not follow it
+    @app.post("/v1/punctuate/", dependencies=[Depends(count_text)], include_in_schema=False)
     @app.post(
         "/v1/punctuate",
         dependencies=[Depends(count_text)],
@@ -203,7 +205,7 @@ async def _error_answer(request: Request, error: Exception) -> Response:
     match error:
         case T5PunctError():
             status = _STATUSES.get(type(error), HTTPStatus.BAD_REQUEST)
-            return refusal(status, error.found, error.expected, error.fix)
+            return refusal(status, **as_client_reads(error))
         case HTTPException(status_code=status) if status in REFUSALS:
             return refusal(status)
         case HTTPException():

@@ -24,7 +24,7 @@ from ..streaming import StreamState, TimedWord
 from ..streaming.streams import LanguageWatch, committed_events, provisional_event
 from ..text.words import readable
 from .engine import Engine
-from .requests import Message, StreamFields, StreamSettings, message_of
+from .requests import Message, StreamFields, StreamSettings, as_client_reads, message_of
 
 _WAITING_EVENTS = 1000  # of a watcher that does not read; then the oldest are dropped
 _READ_AHEAD = 256_000  # characters of messages that wait
@@ -219,7 +219,7 @@ class LiveStream:
 
 async def refuse(socket: WebSocket, error: T5PunctError) -> None:
     """Send the event of a client's mistake, and close the connection; a close frame has no room for all of it."""
-    event = {"error": {"found": error.found, "expected": error.expected, "fix": error.fix}}
+    event = {"error": as_client_reads(error)}
     with suppress(RuntimeError, TimeoutError, OSError, WebSocketDisconnect):
         await asyncio.wait_for(socket.send_text(json.dumps(event)), _CLOSING_S)
     await close(socket, UNFIT, str(error))

@@ -23,7 +23,7 @@ from ..errors import InputError, T5PunctError
 from ..options import ModelOptions, StreamOptions, TranscriptOptions, check_needs, defaults_of, help_of, options_of
 from ..punctuator import PunctuatorConfig
 from ..streaming import StreamConfig, StreamState, TimedWord
-from ..text.io.live import timed_word
+from ..text.io.live import JSON_BEGINS, timed_word
 from ..transcripts.items import seconds
 from ..transcripts.terms import Terms
 from ..transcripts.writers import WriterConfig
@@ -76,7 +76,6 @@ _MOST = {
     **dict.fromkeys(("window", "stride", "mask_left", "mask_right", "lead_in"), 512),
 }
 _KINDS = {"integer": "a whole number", "number": "a number", "boolean": "true or false", "string": "text"}
-_JSON_BEGINS = re.compile(r'\s*\{\s*["}]')
 _TERMS = "Your own spellings, one a line: pytorch=PyTorch, ASR, gonna=going to."
 
 
@@ -95,6 +94,28 @@ def _reader_of(kind: type[ModelOptions]) -> TypeAdapter[Any]:
 _READERS: dict[type[Any], TypeAdapter[Any]] = {kind: _reader_of(kind) for kind in (TranscriptOptions, StreamFields)}
 # the fields of a text, as json schemas by their names
 TEXT_FIELDS: dict[str, Any] = _READERS[TranscriptOptions].json_schema()["properties"]
+
+
+_FIELDS = {*defaults_of(TranscriptOptions), *defaults_of(StreamFields)} - {*defaults_of(ModelOptions)}
+_OPTION = re.compile(r"--([a-z]+(?:-[a-z]+)*)(?: (?!(?:or|and|if|with|in)\b)([a-z]+))?")  # and its value
+
+
+def as_client_reads(error: T5PunctError) -> dict[str, str]:
+    """Return what an error says, with the fields of a request in the place of a command's options.
+
+    >>> error = T5PunctError("text has srt", expected="text", fix="use --format srt, or drop --no-case or --model")
+    >>> as_client_reads(error)["fix"]
+    'use format=srt, or drop no_case or --model'
+    """
+
+    def field_of(option: re.Match[str]) -> str:
+        name = option[1].replace("-", "_")
+        if name not in _FIELDS:
+            return option[0]
+        return name if option[2] is None else f"{name}={option[2]}"
+
+    texts = {"found": error.found, "expected": error.expected, "fix": error.fix}
+    return {part: _OPTION.sub(field_of, text) for part, text in texts.items()}
 
 
 def _values_of(schema: Mapping[str, Any]) -> str:
@@ -167,7 +188,7 @@ class Message:
 
 def message_of(text: str) -> Message:
     """Parse a client's message: a json, or plain words.  Raises InputError for a json that is no message."""
-    if not _JSON_BEGINS.match(text):  # `{laughs}` is a word
+    if not JSON_BEGINS.match(text):
         return Message((TimedWord(text),))
     try:
         values = json.loads(text)

@@ -38,6 +38,7 @@ def test_folders_and_patterns_are_mirrored_and_files_of_one_name_do_not_collide(
         ("in/a.txt", "out/a.txt", "text"),
         ("in/b/a.srt.gz", "out/b/a.srt", "srt"),
         ("in/b/c.JSON", "out/b/c.JSON", "json"),
+        ("in/b/notes.md", "out/b/notes.md", "text"),
     ]
     jobs = into_out("in/*/*.srt.gz", "in/*.txt")
     assert named(jobs) == [("in/b/a.srt.gz", "out/b/a.srt", "srt"), ("in/a.txt", "out/a.txt", "text")]
@@ -50,8 +51,18 @@ def test_folders_and_patterns_are_mirrored_and_files_of_one_name_do_not_collide(
         plan_jobs(["in/**.txt"], OutputConfig(folder=Path("out")))
 
 
+def test_files_of_a_folder_that_no_format_reads_are_counted(tree: Path, caplog: pytest.LogCaptureFixture) -> None:
+    for name in ("in/z.docx", "in/b/y.DOCX", "in/Makefile", "in/out/x.pdf"):
+        (tree / name).parent.mkdir(exist_ok=True)
+        (tree / name).touch()
+    plan_jobs(["in", "other", "in/*.txt"], OutputConfig(folder=Path("in/out")))
+    assert caplog.messages == ["in: 2 x .docx, 1 x Makefile left out: no reader for it"], "what is written is no input"
+
+
 @pytest.mark.parametrize(("output", "names"), [
-    ("json", ["a.txt.json", "b/a.srt.json", "b/c.JSON.json"]), ("srt", ["a.srt", "b/a.srt", "b/c.srt"]),
+    ("json", ["a.txt.json", "b/a.srt.json", "b/c.JSON.json", "b/notes.md.json"]),
+    ("srt", ["a.srt", "b/a.srt", "b/c.srt", "b/notes.srt"]),
+    ("text", ["a.txt", "b/a.txt", "b/c.txt", "b/notes.md"]),
 ])  # fmt: skip
 def test_an_output_has_the_suffix_of_its_format(tree: Path, output: str, names: list[str]) -> None:
     jobs = into_out("in", format=output)
@@ -61,9 +72,9 @@ def test_an_output_has_the_suffix_of_its_format(tree: Path, output: str, names: 
 def test_texts_and_json_share_an_output_and_other_files_do_not(tree: Path) -> None:
     assert [job.target for job in plan_jobs(["in/a.txt", "other/a.txt"], OutputConfig()).jobs] == [None, None]
     assert [job.target for job in plan_jobs(["in/a.txt", "in/a.txt"], OutputConfig(Path("x"))).jobs] == [Path("x")] * 2
-    assert len(plan_jobs(["in"], OutputConfig(format="json")).jobs) == 3
+    assert len(plan_jobs(["in"], OutputConfig(format="json")).jobs) == 4
     for kind in (OutputConfig(), OutputConfig(Path("x")), OutputConfig(format="vtt")):
-        with pytest.raises(InputError, match="3 files in one output; expected a file for each; name a folder"):
+        with pytest.raises(InputError, match="4 files in one output; expected a file for each; name a folder"):
             plan_jobs(["in"], kind)
 
 

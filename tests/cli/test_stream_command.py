@@ -56,6 +56,17 @@ def test_a_delay_needs_a_model_with_a_tagger(run: Run, tagged_model: Model, tmp_
     assert [event["delay_words"] for event in events if "word" in event] == [2, 2, 1, 0]
 
 
+@pytest.mark.parametrize(("text", "options", "n_warnings"), [
+    ('{"text": "how"}\n{"text": "are"}\n', (), 1), ('{\n  "text": "how"\n}\n', (), 1), ('{"text": "how"}', ("-q",), 0),
+    ('{laughs} how {"are": 1}\n', (), 0), ('{"text": "how"}\n', ("--timed",), 0),
+])  # fmt: skip
+def test_json_that_is_read_as_words_gives_one_warning(
+    run: Run, text: str, options: tuple[str, ...], n_warnings: int
+) -> None:
+    code, _, error = run(text, *options)
+    assert (code, error.count("warning: words that look like json"), error.count("\n")) == (0, n_warnings, n_warnings)
+
+
 @pytest.mark.parametrize("policy", ["fixed", "sentence"])
 def test_words_are_kept_the_line_is_ended_and_times_come_out(run: Run, policy: str) -> None:
     code, out, _ = run("how are you today my name is maria\n", "--policy", policy)

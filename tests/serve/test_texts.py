@@ -98,7 +98,10 @@ def served(engine: Engine) -> TestClient:
     ("?no_case=maybe", b"so", 422, "no_case: 'maybe'; expected true or false"),
     ("?min_alignment=x", b"so", 422, "min_alignment: 'x'; expected a number"), ("?style=opera", b"so", 400, "opera"),
     ("?preset=/etc/passwd.yaml", b"so", 400, "a file"), ("?window=300&stride=2", b"so", 400, "apart"),
-    ("?resegment=true", b"so", 400, "resegment"),
+    ("?resegment=true", b"so", 400, "resegment, which does nothing here; expected to=srt, vtt or ass with it"),
+    ("?keep_case=true&no_case=true", b"so", 400, "expected capitals (no no_case) with it"),
+    ("?to=doc", b"so", 400, "html; check to"),
+    ("", FILES["talk.srt"].encode(), 400, "text; use format=srt, or format=text if it is text all the same"),
     ("?to=srt", b"so we know", 400, "times"), ("", b"so\xff\xfe", 400, "UTF-8"),
     ("?terms=a%20b%3Dc", b"so", 400, "terms"), ("", b"so " * 51, 413, "51 words"), ("", b"s" * 2_001, 413, "large"),
     ("?format=json", b"{" * 900, 400, "json"),
@@ -117,7 +120,7 @@ def test_what_is_wrong_is_said(served: TestClient, query: str, body: Any, status
     answer = served.post(f"/v1/punctuate{query}", **sent)
     assert answer.status_code == status, answer.text
     error = answer.json()["error"]
-    assert says in "; expected ".join([error["found"], error["expected"]])
+    assert says in f"{error['found']}; expected {error['expected']}; {error['fix']}"
     assert error.keys() == {"found", "expected", "fix"}
 
 
@@ -129,6 +132,12 @@ def test_what_nobody_serves_is_said_and_a_body_without_a_length_is_cut_off(serve
         assert answer.json()["error"].keys() == {"found", "expected", "fix"}
     assert served.post("/v1/punctuate", content=(b"so " for _ in range(2_000))).status_code == 413
     assert served.post("/v1/punctuate", content=b"").content == b"", "an empty text is an empty answer"
+
+
+def test_a_slash_behind_the_address_makes_no_redirect(served: TestClient) -> None:
+    answer = served.post("/v1/punctuate/", content=b"so we know", follow_redirects=False)
+    assert (answer.status_code, answer.text) == (200, served.post("/v1/punctuate", content=b"so we know").text)
+    assert "/v1/punctuate/" not in served.get("/openapi.json").json()["paths"]
 
 
 def test_requests_are_counted_and_a_busy_service_says_so(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:

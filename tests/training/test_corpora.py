@@ -222,18 +222,39 @@ def test_a_table_gives_the_texts_of_a_column_counts_empty_rows_and_names_a_wrong
             of_both(table, column="said", split="test")
 
 
+@pytest.mark.parametrize(("name", "content"), [
+    ("comma.csv", 'id,Text\n1,"Yes; or no, or so."\n'), ("semicolon.csv", 'id;TEXT\n1;"Yes; or no, or so."\n'),
+    ("quoted.csv", '"of, it";"Text"\n1;"Yes; or no, or so."\n'), ("bar.csv", "id|text\n1|Yes; or no, or so.\n"),
+    ("one.csv", 'Text\n"Yes; or no, or so."\n'), ("lines.jsonl", '{"Text": "Yes; or no, or so."}\n'),
+    ("array.json", '[{"id": 1, "Text": "Yes; or no, or so."}]'),
+])  # fmt: skip
+def test_a_column_is_known_whatever_its_capitals_and_the_delimiter_are(tmp_path: Path, name: str, content: str) -> None:
+    (tmp_path / name).write_text(content)
+    assert texts(tmp_path / name) == ["Yes; or no, or so."]
+
+
+def test_of_two_columns_that_differ_in_capitals_none_is_chosen(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("Text;TEXT\nYes.;No.\n")
+    with pytest.raises(InputError, match=r"no column 'text' in .*; expected one of Text, TEXT; set corpora.column"):
+        texts(tmp_path / "a.csv")
+    assert texts(tmp_path / "a.csv", column="TEXT") == ["No."]
+
+
 def test_a_folder_and_a_pattern_give_all_files_that_can_be_read_in_the_order_of_their_paths(tmp_path: Path) -> None:
     folder = tmp_path / "talks"
     (folder / "new").mkdir(parents=True)
     (folder / ".cache").mkdir()
     (folder / "b.txt").write_text("B one.\nB two.\n")
     (folder / "a.csv").write_text("text\nA one.\n")
+    (folder / "b.md").write_text("Another format of a file that is read.\n")
+    (folder / "d.Markdown").write_text("D one.\n")
     (folder / "new" / "c.txt.gz").write_bytes(gzip.compress(b"C one.\n"))
     for name in ("x.pdf", "y.pdf", ".hidden.txt", "Makefile", ".cache/hidden.txt"):
         (folder / name).write_text("None of this.")
-    assert of_both(folder) == ["A one.", "B one.", "B two.", "C one."]
+    assert sorted(of_both(folder)) == ["A one.", "B one.", "B two.", "C one.", "D one."]
     _, left_out = find_sources(CorpusConfig(str(folder)))
-    assert left_out == ["2 x .pdf left out: no reader for it", "1 x Makefile left out: no reader for it"]
+    assert left_out[:2] == ["2 x .pdf left out: no reader for it", "1 x Makefile left out: no reader for it"]
+    assert left_out[2:] == ["1 x .md left out: another format of a file that is read"]
     assert of_both(f"{folder}/*.txt") == ["B one.", "B two."]
     assert of_both(f"{folder}/**/*.txt*") == ["B one.", "B two.", "C one."]
     with pytest.raises(InputError, match=r"no file .*\*.vtt; expected a pattern that files fit; check the path"):

@@ -198,6 +198,44 @@ def test_the_command_prints_the_report_in_brief(talks_only: PrepareConfig, tmp_p
     assert invoke(*low, f"output={tmp_path}/quiet", "-q")[::2] == (0, "")
 
 
+def test_single_files_without_marks_or_capitals_are_named(talks_only: PrepareConfig, tmp_path: Path) -> None:
+    (tmp_path / "more").mkdir()
+    good, bare = "\n".join(TALKS), "We know that it is so " * 40
+    contents = {"a": good, "bare": bare, "b": good, "loud": good.upper(), "few": "we know"}
+    for name, content in contents.items():
+        (tmp_path / "more" / f"{name}.txt").write_text(content)
+    warnings = prepared(talks_only, "one", corpora=[CorpusConfig("more")]).warnings
+    more = f"{tmp_path}/more"
+    assert warnings == (
+        f"{more}: hardly a mark in {more}/bare.txt; expected punctuated text; leave such files out",
+        f"{more}: no capitals, or nothing else, in {more}/loud.txt; expected text with its own case; leave such files "
+        "out",
+    )
+    for number in range(6):
+        (tmp_path / "more" / f"bare{number}.txt").write_text(bare)
+    uncased = prepared(talks_only, "two", corpora=[CorpusConfig("more")], cased=False).warnings
+    assert [text.partition(" and ")[2].partition(";")[0] for text in uncased] == ["2 others"]
+
+
+def test_of_several_files_one_that_is_no_text_is_left_out_with_a_note(
+    talks_only: PrepareConfig, tmp_path: Path, invoke: Invoke
+) -> None:
+    (tmp_path / "more").mkdir()
+    (tmp_path / "more/a.txt").write_text("\n".join(TALKS))
+    (tmp_path / "more/b.txt").write_bytes("Not this line.\nOlé.\n".encode("latin-1"))
+    (tmp_path / "more/c.txt").write_bytes(b"%PDF-1.4\n")
+    report = prepared(talks_only, "all", corpora=[CorpusConfig("more")])
+    assert [note.partition(f"{tmp_path}/more: {tmp_path}/more/")[2] for note in report.notes[-2:]] == [
+        "b.txt line 2 is not UTF-8 (invalid continuation byte), left out; convert it, e.g. with iconv -f latin1 -t "
+        "utf-8",
+        "c.txt is a PDF, left out; save its text as .txt in the program that opens it",
+    ]
+    assert report.corpora[0]["documents"] == len(TALKS), "not a line of it"
+    command = ("prepare", f"root={tmp_path}", f"output={tmp_path}/none")
+    code, _, error = invoke(*command, "corpora=[{path: 'more/[bc].txt'}]")
+    assert code == 2 and "c.txt is a PDF; expected a text file" in error, "nothing is left"
+
+
 def test_what_a_killed_run_left_is_removed_and_a_data_set_appears_whole(
     talks_only: PrepareConfig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -22,6 +22,7 @@ import shutil
 import stat
 import sys
 import zlib
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, nullcontext
 from itertools import chain
@@ -37,6 +38,7 @@ _ANY_MODE = 0o666  # of a file that anybody may read and write, before the umask
 _ANY_WRITES = 0o222  # bits, of which a read-only file has none
 STANDARD = "-"  # standard input or output, in the place of a path
 PACKED = (".gz", ".xz")
+MARKDOWN = (".md", ".markdown")  # read as text in folders, too
 _FLUSH_EVERY = 64  # pieces of text; a reader of standard output waits for no more
 _FIRST_BYTES = {  # of files that are not text, whatever their names are
     b"%PDF-": "a PDF",
@@ -117,6 +119,17 @@ def find_files(name: str) -> tuple[Path, list[Path]]:
     except ValueError as error:  # `**` in the midst of a name, say
         raise InputError(f"pattern {name} ({error})", expected="one like talks/*.txt", fix="correct it") from None
     return base, [file for file in files if not any(part.startswith(".") for part in file.relative_to(base).parts)]
+
+
+def ending_of(path: Path) -> str:
+    """Return `.txt` for `talk.TXT.gz`."""
+    return Path(unpacked_name(path)).suffix.lower()
+
+
+def count_endings(files: Iterable[Path]) -> list[str]:
+    """Return how many files have each ending, or name if they have none: `3 x .pdf`."""
+    counts = Counter(ending_of(file) or file.name for file in files)
+    return [f"{number} x {ending}" for ending, number in sorted(counts.items())]
 
 
 def _check_folder(path: Path) -> None:

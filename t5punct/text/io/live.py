@@ -13,7 +13,7 @@ import os
 import re
 import select
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from numbers import Real
 from typing import Any
@@ -28,6 +28,10 @@ _SPACE = re.compile(r"\s")
 # at the end of a text, whose closing bracket has not come
 _OPEN_OBJECT = re.compile(r"^\{[ \t\r]*\n(?:[ \t][^\n]*\n)*\Z", re.MULTILINE)
 _EVENT = re.compile(r"^\{[ \t\r]*\n(?:[ \t][^\n]*\n)*\}[^\n]*|^[^\n]+", re.MULTILINE)  # else an event is a line
+
+JSON_BEGINS = re.compile(r'\s*\{\s*["}]')  # `{laughs}` is a word
+_OF_PARTIAL = {"is_final": False, "final": False, "is_partial": True, "partial": True}  # words that may still change
+_TYPES = ("type", "message_type")  # where others write `PartialTranscript`
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +128,7 @@ def _parse(text: str, timed: bool) -> Iterator[Arrival]:
             problem = InputError(
                 f"an event that reads {line[:40]!r}",
                 expected='{"word": "hello", "start": 1.2, "end": 1.5}, or a line of Vosk',
-                fix="correct the source, or drop --timed",
+                fix="correct the source" if JSON_BEGINS.match(line) else "correct the source, or drop --timed",
             )
             yield Arrival(problem=problem)
     if words:
@@ -147,19 +151,37 @@ def _cut_complete(text: str, *, timed: bool, n_searched: int) -> tuple[str, str]
 
 
 def timed_words(event: Any) -> tuple[TimedWord, ...]:
-    """Return the words of a JSON object: one word, or a result of Vosk.  A partial result has none.
+    """Return the words of a JSON object: one word, or a recogniser's result.  A partial result has none.
+
+    Its words are a list `result` (as Vosk names it) or `words`, with times, or else those of its `text`.
 
     >>> [word.word for word in timed_words({"result": [{"word": "so", "start": 0.1, "end": 0.3}], "text": "so"})]
     ['so']
+    >>> timed_words({"text": "so", "is_final": False})
+    ()
     """
+    if _is_partial(event):
+        return ()
     if "alternatives" in event:  # Vosk can print several guesses, the best first
         event = event["alternatives"][0]
     if "word" in event:
         return (timed_word(event),)
     if "result" in event:
         return tuple(map(timed_word, event["result"]))
-    text = "" if "partial" in event else event["text"]
-    return tuple(map(TimedWord, checked_text(text).split()))
+    words = event.get("words")
+    # where a word has another name, its times have other units, too
+    if words and isinstance(words, list) and all(isinstance(word, dict) and "word" in word for word in words):
+        return tuple(map(timed_word, words))
+    return tuple(map(TimedWord, checked_text(event["text"]).split()))
+
+
+def _is_partial(event: Mapping[str, Any]) -> bool:
+    """Return whether the words of a JSON object may still change."""
+    if isinstance(event.get("partial"), str):  # the words, as Vosk has them
+        return True
+    types = [event.get(name) for name in _TYPES]
+    has_partial_type = any(isinstance(kind, str) and kind.lower().startswith("partial") for kind in types)
+    return has_partial_type or any(event.get(name) is value for name, value in _OF_PARTIAL.items())
 
 
 def timed_word(event: Any) -> TimedWord:

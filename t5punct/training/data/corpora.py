@@ -11,12 +11,14 @@ of what was chosen.
 
 from __future__ import annotations
 
+import csv
 import glob
 import json
 import random
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+import re
+from collections import deque
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import groupby, islice, pairwise
 from operator import itemgetter
 from pathlib import Path
@@ -25,7 +27,7 @@ from typing import Any
 from ...config import check, check_choice, check_range
 from ...errors import InputError, T5PunctError, first_line
 from ...t5.task import silence_tokens
-from ...text.io.files import check_source, find_files, lines_of_file, unpacked_name
+from ...text.io.files import MARKDOWN, check_source, count_endings, ending_of, find_files, lines_of_file, unpacked_name
 from ...text.io.iwslt import LABEL_OF_CLASS, is_iwslt, join_clitics, read_rows
 from ...text.io.live import timed_word
 from ...text.marks import Alphabet
@@ -78,7 +80,11 @@ _TRANSCRIPTS = (".json", *(
     for suffix in format.suffixes
 ))  # fmt: skip
 # the order in which one file of a recording is chosen: the first formats have most of the times
-PREFERRED = (*_TRANSCRIPTS, ".tsv", ".txt")
+PREFERRED = (*_TRANSCRIPTS, ".tsv", ".txt", *MARKDOWN)
+_SEEN_WORDS = 5000  # of a file, to tell whether it has marks and capitals, and how many it needs for that
+_FEWEST_WORDS = 100
+_MARK = re.compile(r"[.,?!;:…](?=\s|$)")
+FEWEST_MARKS = 0.02  # a word; speech and prose have 0.1 to 0.2
 _SEEN_LINES = 2000  # of a file, to tell whether its lines are wrapped
 _PART_CHARS = 1_000_000  # of a transcript as text that are read at a time: a file of many need not fit the memory
 _FEWEST_LINES = 5  # that another line follows
@@ -91,8 +97,23 @@ _OF_RECORDINGS = {
 }  # fmt: skip
 
 
-def source_documents(corpus: CorpusConfig, pauses_ms: tuple[int, ...]) -> Iterator[str]:
-    """Yield all documents of a corpus, "" for an empty row of a table."""
+@dataclass
+class Findings:
+    """What is seen of the single files of a corpus while they are read."""
+
+    left_out: list[str] = field(default_factory=list)  # notes, each names a file and says why
+    without_marks: list[str] = field(default_factory=list)  # files with enough words to tell
+    without_case: list[str] = field(default_factory=list)
+
+
+def source_documents(
+    corpus: CorpusConfig, pauses_ms: tuple[int, ...], findings: Findings | None = None
+) -> Iterator[str]:
+    """Yield all documents of a corpus, "" for an empty row of a table; fill `findings`.
+
+    Of several files those whose bytes are no text are left out.  Raises InputError if all are.
+    """
+    findings = findings or Findings()
     if corpus.dataset is not None:
         yield from read_rows_of_table(None, corpus, pauses_ms)
     paths, _ = find_sources(corpus)  # none for a data set of the hub
@@ -101,7 +122,43 @@ def source_documents(corpus: CorpusConfig, pauses_ms: tuple[int, ...]) -> Iterat
         has_splits = is_saved(path)
         check(has_splits or corpus.split == "train", mistake, expected="a data set, which has splits", fix=fix)
         read = read_rows_of_table if has_splits else READERS.get(ending_of(path), read_text)
-        yield from read(path, corpus, pauses_ms)
+        if len(paths) == 1:
+            yield from read(path, corpus, pauses_ms)
+            continue
+        try:
+            if ending_of(path) != ".parquet":
+                deque(lines_of_file(path), maxlen=0)  # all of it: the reader may find a wrong byte after some documents
+        except InputError as error:
+            findings.left_out.append(f"{error.found}, left out; {error.fix}")
+            if len(findings.left_out) == len(paths):
+                raise
+            continue
+        yield from _watched(read(path, corpus, pauses_ms), str(path), findings)
+
+
+def _watched(documents: Iterable[str], name: str, findings: Findings) -> Iterator[str]:
+    """Yield the documents of a file; then add its name to `findings` if it has words enough, but no marks or case."""
+    n_words = n_marks = 0
+    has_case = False
+    for document in documents:
+        if n_words < _SEEN_WORDS:
+            n_words += len(document.split())
+            n_marks += count_marks(document)
+            has_case = has_case or not is_one_case(document)
+        yield document
+    if n_words >= _FEWEST_WORDS:
+        if n_marks < FEWEST_MARKS * n_words:
+            findings.without_marks.append(name)
+        if not has_case:
+            findings.without_case.append(name)
+
+
+def count_marks(text: str) -> int:
+    return len(_MARK.findall(text))
+
+
+def is_one_case(text: str) -> bool:
+    return text in (text.lower(), text.upper())
 
 
 def find_sources(corpus: CorpusConfig) -> tuple[list[Path], list[str]]:
@@ -135,15 +192,14 @@ def find_sources(corpus: CorpusConfig) -> tuple[list[Path], list[str]]:
     for file in sorted(recordings, key=lambda file: PREFERRED.index(ending_of(file))):
         first_of_name.setdefault(file.with_name(Path(unpacked_name(file)).stem), file)
     copies = {*recordings} - {*first_of_name.values()}
-    notes = _notes_on_unread([file for file in files if file not in readable], "no reader for it")
-    notes += _notes_on_unread([file for file in readable if file in copies], "another format of a file that is read")
+    notes = _notes_on_unread({*files} - {*readable}, "no reader for it")
+    notes += _notes_on_unread(copies, "another format of a file that is read")
     return [file for file in readable if file not in copies], notes
 
 
-def _notes_on_unread(files: Sequence[Path], why: str) -> list[str]:
+def _notes_on_unread(files: Iterable[Path], why: str) -> list[str]:
     """Return a note for each ending of some files that are not read, `3 x .pdf left out: no reader for it`."""
-    counts = Counter(ending_of(file) or file.name for file in files)
-    return [f"{number} x {ending} left out: {why}" for ending, number in sorted(counts.items())]
+    return [f"{counted} left out: {why}" for counted in count_endings(files)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,6 +221,7 @@ class Documents:
     corpus: CorpusConfig
     rows: Any
     holdout_percent: float
+    findings: Findings = field(default_factory=Findings)
 
     @property
     def lengths(self) -> dict[int, int]:
@@ -186,24 +243,26 @@ def read_documents(corpus: CorpusConfig, pauses_ms: tuple[int, ...], cache: str,
     from datasets import Dataset, Features, Value
     from datasets.exceptions import DatasetGenerationError
 
-    arguments = {"corpus": corpus, "pauses_ms": pauses_ms, "holdout_percent": holdout_percent}
+    findings = Findings()
+
+    def iter_rows() -> Iterator[dict[str, Any]]:  # runs in this process, so that it can fill `findings`
+        yield from _document_rows(corpus, pauses_ms, holdout_percent, findings)
+
     features = Features({"text": Value("string"), "n_words": Value("int64")})
     try:
-        rows = Dataset.from_generator(
-            _document_rows, features, cache, gen_kwargs=arguments, writer_batch_size=_ROWS_IN_MEMORY
-        )
+        rows = Dataset.from_generator(iter_rows, features, cache, writer_batch_size=_ROWS_IN_MEMORY)
     except DatasetGenerationError as error:
         raise error.__cause__ or error from None  # our own error, or the system's
-    return Documents(corpus, rows, holdout_percent)
+    return Documents(corpus, rows, holdout_percent, findings)
 
 
 def _document_rows(
-    corpus: CorpusConfig, pauses_ms: tuple[int, ...], holdout_percent: float
+    corpus: CorpusConfig, pauses_ms: tuple[int, ...], holdout_percent: float, findings: Findings
 ) -> Iterator[dict[str, Any]]:
     """Yield the documents as rows of the table; of a stream, as many as its budget needs for both splits."""
     n_needed = sum(_budget(corpus, split, holdout_percent) or 0 for split in ("train", "validation"))  # 0: all
     n_read = 0
-    for text in source_documents(corpus, pauses_ms):
+    for text in source_documents(corpus, pauses_ms, findings):
         n_words = len(text.split())
         yield {"text": text, "n_words": n_words}
         n_read += n_words
@@ -264,11 +323,6 @@ def _budget(corpus: CorpusConfig, split: str, holdout_percent: float) -> int | N
         return None
     percent = 100 / corpus.holdout_every if corpus.holdout_every else holdout_percent
     return corpus.words if split == "train" else round(corpus.words * percent / 100)
-
-
-def ending_of(path: Path) -> str:
-    """Return `.txt` for `talk.TXT.gz`."""
-    return Path(unpacked_name(path)).suffix.lower()
 
 
 def read_text(path: Path, corpus: CorpusConfig, pauses_ms: tuple[int, ...]) -> Iterator[str]:
@@ -358,7 +412,7 @@ def _read_json(path: Path, corpus: CorpusConfig, pauses_ms: tuple[int, ...]) -> 
     row = _parsed(first_lines[0]) if first_lines else None
     if isinstance(row, dict):  # the first of several rows, or the only row, or a whole recording in one line
         # a recording has `text`, too, but no column of another name that the user gives
-        has_users_column = corpus.column != "text" and corpus.column in row
+        has_users_column = corpus.column != "text" and column_of(row, corpus.column) in row
         if has_users_column or len(first_lines) > 1:
             yield from _read_jsonl(path, corpus, pauses_ms)
             return
@@ -420,11 +474,12 @@ def _parsed_lines(path: Path, corpus: CorpusConfig) -> Iterator[tuple[str | int,
             continue
         try:
             values = json.loads(line)
+            column = column_of(values, corpus.column)
             if "words" in values:
                 content: str | list[SpokenWord] = timed_words(values)
                 meeting = values.get("meeting")
             else:
-                text = values[corpus.column]
+                text = values[column]
                 content = "" if text is None else str(text)
                 meeting = None  # each text is a document
         except (ValueError, KeyError, TypeError, OverflowError) as error:
@@ -462,7 +517,9 @@ def read_rows_of_table(path: Path | None, corpus: CorpusConfig, pauses_ms: tuple
                 rows = rows[corpus.split]
         else:
             kind = ending_of(path).removeprefix(".")
-            options = {"keep_default_na": False} if kind == "csv" else {}  # "NA" is text, too
+            options: dict[str, Any] = {}
+            if kind == "csv":
+                options = {"keep_default_na": False, "sep": _delimiter_of(path, corpus.column)}  # "NA" is text, too
             rows = load_dataset(kind, data_files=[str(path)], split="train", streaming=True, **options)
         yield from _texts_of_rows(rows, corpus.column, str(path or corpus.dataset))
     except T5PunctError:
@@ -472,13 +529,37 @@ def read_rows_of_table(path: Path | None, corpus: CorpusConfig, pauses_ms: tuple
         raise InputError(mistake, expected="a table, or a data set with this split", fix=fix) from error
 
 
+def _delimiter_of(path: Path, column: str) -> str:
+    """Return what stands between the names in the first line of a csv."""
+    header = next(lines_of_file(path), "")
+
+    def likeness(delimiter: str) -> tuple[bool, int]:
+        names = next(csv.reader([header], delimiter=delimiter))
+        return column_of(names, column) in names, header.count(delimiter)
+
+    return max(",;|", key=likeness)
+
+
+def column_of(row: Collection[str], column: str) -> str:
+    """Return the name that a row has for a column, whatever its capitals are, unless two could be meant.
+
+    >>> column_of({"id": 1, "Text": "so"}, "text"), column_of({"Text": "so", "TEXT": "we"}, "text")
+    ('Text', 'text')
+    """
+    if column in row:
+        return column
+    names = [name for name in row if name.lower() == column.lower()]
+    return names[0] if len(names) == 1 else column
+
+
 def _texts_of_rows(rows: Iterable[Any], column: str, name: str) -> Iterator[str]:
     """Yield the text in a column of each row, "" for none.  name: of the file or data set, for errors."""
     for number, row in enumerate(rows, start=1):
-        if column not in row:
+        row_column = column_of(row, column)
+        if row_column not in row:
             mistake = f"no column {column!r} in {name}"
             raise InputError(mistake, expected=f"one of {', '.join(row)}", fix="set corpora.column")
-        text = row[column]
+        text = row[row_column]
         if text is not None and not isinstance(text, str):
             mistake = f"{name} row {number}: {str(text)[:40]!r} under {column!r}"
             raise InputError(mistake, expected="text", fix="set corpora.column")
@@ -486,7 +567,7 @@ def _texts_of_rows(rows: Iterable[Any], column: str, name: str) -> Iterator[str]
 
 
 READERS: dict[str, Callable[[Path, CorpusConfig, tuple[int, ...]], Iterator[str]]] = {  # by ending, packed or not
-    ".txt": read_text,
+    **dict.fromkeys((".txt", *MARKDOWN), read_text),
     ".jsonl": _read_jsonl,
     **dict.fromkeys(_TRANSCRIPTS, _read_transcript),
     ".json": _read_json,

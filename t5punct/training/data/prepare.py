@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import random
-import re
 import tempfile
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -27,7 +26,17 @@ from ...text.spelling_table import TABLE_FILE, write_table
 from ...text.words import split
 from ..lock import lock_folder
 from .chunks import Chunk, ChunkConfig, cut_into_chunks
-from .corpora import CorpusConfig, Documents, Piece, find_sources, plan_pieces, read_documents
+from .corpora import (
+    FEWEST_MARKS,
+    CorpusConfig,
+    Documents,
+    Piece,
+    count_marks,
+    find_sources,
+    is_one_case,
+    plan_pieces,
+    read_documents,
+)
 from .spellings import learn_table
 
 _SPLITS = ("train", "validation")
@@ -42,8 +51,7 @@ _EXAMPLES = 3  # of each style
 _SHOWN_CHARACTERS = 200  # of an example
 _SAMPLED_DOCUMENTS = 1000  # of a corpus, and a few more
 _SAMPLED_CHARACTERS = 1000  # of each, its beginning, to tell whether it has marks and capitals
-_MARK = re.compile(r"[.,?!;:…](?=\s|$)")
-_FEWEST_MARKS = 0.02  # a word; speech and prose have 0.1 to 0.2
+_SHOWN_FILES = 5  # of those that a warning names
 
 
 @dataclass(frozen=True)
@@ -152,17 +160,30 @@ def check_text(documents: Documents, *, cased: bool) -> list[str]:
     if 2 * sum(map(is_unspaced, beginnings)) > len(beginnings):
         raise unspaced_error(title)
     n_words = sum(len(text.split()) for text in beginnings)
-    n_marks = sum(len(_MARK.findall(text)) for text in beginnings)
+    n_marks = sum(map(count_marks, beginnings))
     warnings = []
-    if n_marks < _FEWEST_MARKS * n_words:
+    findings = documents.findings
+    expected = "expected text with its own case"
+    if n_marks < FEWEST_MARKS * n_words:
         warnings.append(
             f"{title}: {n_marks} marks in {n_words:,} words of samples; expected punctuated text, about one mark in "
             "eight words; leave it out, or check corpora.column"
         )
-    if cased and all(text in (text.lower(), text.upper()) for text in beginnings):
-        expected = "text with its own case"
-        warnings.append(f"{title}: no capitals, or nothing else; expected {expected}; leave it out, or set cased=false")
+    elif findings.without_marks:
+        files = _names_of(findings.without_marks)
+        warnings.append(f"{title}: hardly a mark in {files}; expected punctuated text; leave such files out")
+    if cased and all(map(is_one_case, beginnings)):
+        warnings.append(f"{title}: no capitals, or nothing else; {expected}; leave it out, or set cased=false")
+    elif cased and findings.without_case:
+        files = _names_of(findings.without_case)
+        warnings.append(f"{title}: no capitals, or nothing else, in {files}; {expected}; leave such files out")
     return warnings
+
+
+def _names_of(files: Sequence[str]) -> str:
+    """Return the first names of a list of files, and how many others there are."""
+    n_others = len(files) - _SHOWN_FILES
+    return ", ".join(files[:_SHOWN_FILES]) + (f" and {n_others} others" if n_others > 0 else "")
 
 
 def _cut_split(
@@ -227,7 +248,7 @@ def _report(
         }  # fmt: skip
         corpora.append({"corpus": corpus.title, "style": corpus.style, **numbers})
         totals.update(numbers)
-        notes_on_corpora += [f"{corpus.title}: {note}" for note in find_sources(corpus)[1]]
+        notes_on_corpora += [f"{corpus.title}: {note}" for note in (*find_sources(corpus)[1], *each.findings.left_out)]
         if n_documents == 1 and numbers["held out"]:
             notes_on_corpora.append(f"{corpus.title}: one document, whose end is held out")
     if not len(train):

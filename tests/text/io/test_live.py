@@ -96,6 +96,26 @@ def test_the_results_of_vosk_are_words_and_its_partial_results_are_none() -> Non
         assert list(arrivals(descriptor, timed=True)) == [], "a partial result is no silence"
 
 
+@pytest.mark.parametrize(("event", "words"), [
+    ('{"text": "how", "is_final": false}', []), ('{"word": "how", "final": false}', []),
+    ('{"message_type": "PartialTranscript", "text": "how"}', []), ('{"type": "partial_transcript", "text": "how"}', []),
+    ('{"is_final": false, "alternatives": [{"text": "how"}]}', []), ('{"text": "how", "partial": true}', []),
+    ('{"text": "how", "is_final": true, "partial": false, "type": "FinalTranscript"}', [TimedWord("how")]),
+    ('{"text": "How?", "words": [{"word": "how", "start": 0.2, "end": 0.6}]}', [TimedWord("how", 200, 600)]),
+    ('{"text": "how", "words": [{"text": "how", "start": 200, "end": 600}]}', [TimedWord("how")]),
+    ('{"text": "how", "words": []}', [TimedWord("how")]), ('{"text": "how", "words": ["word"]}', [TimedWord("how")]),
+])  # fmt: skip
+def test_partial_results_of_others_are_none_and_words_with_times_come_first(event: str, words: list[TimedWord]) -> None:
+    assert _words([event.encode()], timed=True) == words
+
+
+def test_who_sends_json_is_not_advised_to_drop_timed() -> None:
+    for line, fix in ((b'{"said": "we"}', "correct the source"), (b"we know", "correct the source, or drop --timed")):
+        for descriptor in _piped([line]):
+            (arrival,) = arrivals(descriptor, timed=True)
+        assert arrival.problem is not None and arrival.problem.fix == fix
+
+
 def test_a_result_of_vosk_may_be_printed_over_several_lines() -> None:
     event = {"result": [{"conf": 1.0, "end": 0.6, "start": 0.2, "word": "how"}], "text": "how"}
     printed = (
