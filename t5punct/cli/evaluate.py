@@ -6,7 +6,6 @@ In: IWSLT rows, or any punctuated text.  Out: a table, or json under the publish
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -14,7 +13,6 @@ import typer
 from ..config import check
 from ..options import WindowOptions
 from ..text.io.files import check_source
-from ..text.io.iwslt import check_tabs
 from ..text.render import RenderConfig
 from ..windows.presets import DEFAULT_PRESET
 from . import parameters as shared
@@ -72,8 +70,6 @@ def evaluate(
 
     options = read_options(WindowOptions, context, settings)
     check_source(data)
-    if Path(data).is_file():  # a pipe can be read only once
-        check_tabs(data)
     if compare:
         is_alone = options.model is None and options.revision is None and disfluencies == "keep"
         mistake = "--compare with --model, revision or --disfluencies"

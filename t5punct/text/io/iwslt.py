@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
 
 from ...errors import InputError
@@ -22,7 +21,6 @@ from .files import lines_of_file, unpacked_name
 TO_BE_LEFT_OUT = "DISFLUENT"
 LABEL_OF_CLASS = {"O": "", "COMMA": ",", "PERIOD": ".", "QUESTION": "?", TO_BE_LEFT_OUT: ""}
 CLASSES = tuple(LABEL_OF_CLASS)
-_SEEN_LINES = 100  # of a file, to tell whether it has spaces in the place of tabs
 # listed, since `'em` and a quoted `'the` begin with an apostrophe, too, but are words
 _CLITICS = frozenset(("n't", "'s", "'m", "'re", "'ve", "'ll", "'d"))
 
@@ -55,15 +53,6 @@ def is_row(line: str) -> bool:
     """Return whether a line reads `word TAB CLASS`."""
     _, tab, label = line.rstrip("\r").rpartition("\t")
     return bool(tab) and label in CLASSES
-
-
-def check_tabs(path: str | Path) -> None:
-    """Raise InputError if most of a file's first lines read `word CLASS`, with spaces where the tab should be."""
-    lines = [line for line in islice(lines_of_file(path), _SEEN_LINES) if line.strip()]
-    spaced = [line for line in lines if len(line.split()) == 2 and line.split()[1] in CLASSES and not is_row(line)]
-    if len(spaced) > 1 and 2 * len(spaced) > len(lines):  # a single line may be text, such as `vitamin O`
-        mistake = f"{path}: {len(spaced)} of the first {len(lines)} lines read like {spaced[0][:40]!r}, without a tab"
-        raise InputError(mistake, expected=f"word TAB one of {', '.join(CLASSES)}", fix="use tabs")
 
 
 def read_rows(path: str | Path) -> tuple[Row, ...]:

@@ -14,7 +14,7 @@ from command import pipe_of
 
 from t5punct.errors import InputError
 from t5punct.text.io import files
-from t5punct.text.io.iwslt import Row, check_tabs, is_iwslt, join_clitics, read_rows
+from t5punct.text.io.iwslt import Row, is_iwslt, join_clitics, read_rows
 
 TEXT = "We know\n\nthat, ünï 😀\u2028right"
 
@@ -270,22 +270,6 @@ def test_ordinary_text_is_not_taken_for_an_iwslt_file(tmp_path: Path, text: str)
     path = tmp_path / "plain.txt"
     path.write_text(text)
     assert not is_iwslt(path)
-
-
-@pytest.mark.parametrize("rows", ["how O\nare O\nyou QUESTION\n", "\nhow  O\nare PERIOD \nso\tO\n"])
-def test_rows_with_spaces_in_the_place_of_tabs_are_a_mistake(tmp_path: Path, rows: str) -> None:
-    (tmp_path / "spaced.txt").write_text(rows)
-    with pytest.raises(InputError, match=r"[23] of the first 3 lines read like 'how +O', without a tab; .*; use tabs$"):
-        check_tabs(tmp_path / "spaced.txt")
-
-
-@pytest.mark.parametrize("text", [
-    "", "vitamin O\n", "So, we know.\nvitamin O\n", "how\tO\nare\tO\n", "Type O\nis rare.\nSo is B.\n",
-    "how O are O you QUESTION\n", "to be PERIOD\nor not COMMA\n",
-])  # fmt: skip
-def test_ordinary_text_has_no_spaces_in_the_place_of_tabs(tmp_path: Path, text: str) -> None:
-    (tmp_path / "plain.txt").write_text(text)
-    check_tabs(tmp_path / "plain.txt")
 
 
 @pytest.mark.parametrize("name", ["test.tsv", "test.tsv.gz"])
