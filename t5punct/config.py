@@ -170,7 +170,7 @@ def _build(schema: type[T], layers: Sequence[_Layer]) -> T:
 
     merged = OmegaConf.structured(schema)
     for values, place in layers:
-        _check_lists(merged, values, place, schema)
+        _check_lists(merged, values, place)
         try:
             merged = OmegaConf.merge(merged, {} if values is None else values)
         except ConfigKeyError as error:
@@ -186,25 +186,18 @@ def _build(schema: type[T], layers: Sequence[_Layer]) -> T:
     return cast(T, OmegaConf.to_object(merged))
 
 
-def _check_lists(merged: Any, values: Any, place: str, schema: Any, prefix: str = "") -> None:
+def _check_lists(merged: Any, values: Any, place: str, prefix: str = "") -> None:
     """Raise ConfigError if `values` sets keys of a list, as `corpora.column=Text` does: a list is set as a whole."""
     from omegaconf import OmegaConf
 
-    if not isinstance(values, dict):
-        return
-    for name, value in values.items():
+    for name, value in values.items() if isinstance(values, dict) else ():
+        key = f"{prefix}{name}"
         section = merged.get(name) if name in merged else None
         if OmegaConf.is_dict(section):
-            _check_lists(section, value, place, schema, f"{prefix}{name}.")
+            _check_lists(section, value, place, f"{key}.")
         elif OmegaConf.is_list(section) and isinstance(value, dict):
-            key = f"{prefix}{name}"
-            known_keys = [known.removeprefix(f"{key}.") for known in valid_keys(schema) if known.startswith(f"{key}.")]
-            entries = [*value.values()]  # of `corpora.0.column=Text`, or of a list of plain values
-            if known_keys:  # of a section, whose first one, such as the path, is needed
-                sections = entries if all(isinstance(entry, dict) for entry in entries) else [value]
-                entries = [{known_keys[0]: ".", **entry} for entry in sections]
-            shown = str(entries).replace("'", "")
-            fix = f"write {key}: {shown}" if place else f"write '{key}={shown}'"
+            members = ", ".join(f"{inner}: {each}" for inner, each in value.items())
+            fix = f"write '{key}=[{{{members}, ..}}]'"
             raise ConfigError(f"keys of {key}{place}", expected="a list, which is set as a whole", fix=fix)
 
 

@@ -17,8 +17,8 @@ import re
 _BEFORE_NAMES = {"mr", "mrs", "ms", "dr", "prof", "rev", "gov", "sen", "capt", "sgt", "vs", "viz", "cf", "approx"}
 _LISTED = """
     gen col lt st jr sr ph.d b.sc m.sc inc ltd co corp bros dept
-    misc vol eds jan feb aug sept oct nov dec mwst std abb bd hrsg sra srta dra uds avda pág págs dott avv mgr
-    mrd kft zrt nyrt inż ul
+    misc vol eds jan feb apr jun jul aug sep sept oct nov dec mwst std abb bd hrsg sra srta dra uds avda pág págs dott avv mgr
+    mrd kft zrt nyrt inż ul ave blvd lb lbs oz ft tsp tbsp esq
 """
 _LOWERED_LISTED = """
     vs viz cf approx etc al resp incl pp usw bzw ca inkl exkl zzgl evtl ggf vgl sog bspw aprox ecc dhr mevr bijv blz enz
@@ -54,13 +54,16 @@ _PHRASES = {
 _BEHIND_NUMBERS = {"r", "mio"}  # `w 1945 r.`, a year in Polish; `5,3 Mio. Euro`
 MAY_END_SENTENCES = {*_BEHIND_NUMBERS, "Mio", "chr", "Chr", "m"}  # as the phrases that they close; not `i. d. R.`
 _BEHIND_WORD = ',;:?!)"'
-_BEFORE_NUMBERS = {"p", "pp", "fig", "figs", "no", "nr", "eq", "vol", "sec", "abb", "tab"}  # `p. 45`
+_BEFORE_NUMBERS = {  # `p. 45`
+    "p", "pp", "fig", "figs", "no", "nr", "eq", "vol", "sec", "abb", "tab", "ch", "doc", "ex", "para", "paras",
+}  # fmt: skip
 _FIRST_PERSON = re.compile(r"i(?:['’].*)?", re.IGNORECASE | re.DOTALL)
 _INITIALISM = re.compile(r"(?:[^\W\d_]\.)+[^\W\d_]?(?:\.?['’]s)?", re.IGNORECASE)
 _POSSESSIVE = re.compile(r"['’]s$")
 _DEGREES = {"ph.d", "b.sc", "m.sc"}
 _LOWERED = {  # initialisms that are written in lower case
     "e.g", "i.e", "a.m", "p.m", "a.k.a", "c.f", "p.a", "d.h", "u.a", "o.a", "b.v", "i.p.v", "m.b.t", "d.w.z",
+    "b.i.d", "t.i.d", "q.i.d", "q.d", "p.r.n", "p.o", "y.o",  # of doses and patients
 }  # fmt: skip
 _LETTERS_THAT_ARE_WORDS = "aAiI"
 _UNITS = {"km", "kg", "cm", "mm", "mg"}  # no others: `ml` may be machine learning

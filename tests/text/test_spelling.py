@@ -39,8 +39,8 @@ def test_addresses_paths_and_code_have_one_form_and_plain_words_are_not_taken_fo
 
 
 def test_abbreviations_initials_and_numbers_of_lists_own_their_full_stop(monkeypatch: pytest.MonkeyPatch) -> None:
-    stems = ("vs", "VS", "Dr", "ph.d", "etc", "J", "I", "a", "no", "word", "12", "1953", "3.5")
-    assert [stem for stem in stems if owns_full_stop(stem)] == ["vs", "VS", "Dr", "ph.d", "etc", "J"]
+    stems = ("vs", "VS", "Apr", "Dr", "ph.d", "etc", "J", "I", "a", "no", "word", "12", "1953", "3.5")
+    assert [stem for stem in stems if owns_full_stop(stem)] == ["vs", "VS", "Apr", "Dr", "ph.d", "etc", "J"]
     assert [stem for stem in ("12", "1953") if owns_full_stop(stem, opens_line=True)] == ["12"], "not a year"
     assert split("abc. a").words[0].given == "."
     monkeypatch.setattr(spelling, "ABBREVIATIONS", {*spelling.ABBREVIATIONS, "abc"})
