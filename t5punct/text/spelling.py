@@ -17,8 +17,8 @@ import re
 _BEFORE_NAMES = {"mr", "mrs", "ms", "dr", "prof", "rev", "gov", "sen", "capt", "sgt", "vs", "viz", "cf", "approx"}
 _LISTED = """
     gen col lt st jr sr ph.d b.sc m.sc inc ltd co corp bros dept
-    misc vol eds jan feb apr jun jul aug sep sept oct nov dec mwst std abb bd hrsg sra srta dra uds avda pág págs dott avv mgr
-    mrd kft zrt nyrt inż ul ave blvd lb lbs oz ft tsp tbsp esq
+    misc vol eds jan feb apr jun jul aug sep sept oct nov dec mwst std abb bd hrsg sra srta dra uds avda pág págs dott
+    avv mgr mrd kft zrt nyrt inż ul ave blvd lb lbs oz ft tsp tbsp esq
 """
 _LOWERED_LISTED = """
     vs viz cf approx etc al resp incl pp usw bzw ca inkl exkl zzgl evtl ggf vgl sog bspw aprox ecc dhr mevr bijv blz enz
