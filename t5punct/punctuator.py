@@ -285,7 +285,8 @@ class Punctuator:
         following = view.words[index + 1 : index + 2] if self.config.decoding.delay_words != 0 else ()
         if following and forbids_dash(view.words[index], following[0]):
             others = {marks: probability for marks, probability in vote.marks.items() if DASH not in marks}
-            vote = replace(vote, marks=normalise(others or {NO_MARKS: 1.0}))
+            has_said_dash = not following[0].has_slot  # `5 - 10`, which no mark cuts
+            vote = replace(vote, marks={NO_MARKS: 1.0} if has_said_dash or not others else normalise(others))
         # behind the last word only quotes or brackets that stand apart may follow
         is_last_word = view.is_last and not any(word.text.strip(CLOSERS) for word in view.words[index + 1 :])
         if is_last_word and not self.config.fragment:

@@ -310,3 +310,10 @@ def test_a_name_in_the_place_of_a_config_is_refused(tagged_model: Model) -> None
         Punctuator(tagged_model, "talk")  # type: ignore[arg-type]
     with pytest.raises(ConfigError, match=r"writer 'text'; expected a WriterConfig\(\"text\"\); import it"):
         Punctuator(tagged_model).punctuate_file("talk.txt", writer="text")  # type: ignore[arg-type]
+
+
+def test_a_dash_between_two_numbers_stays_and_none_is_written_there() -> None:
+    written = "".join(PunctuatorByChance(PunctuatorConfig(), seed).punctuate("5 - 10 20 mg ") for seed in range(99))
+    said = written.replace("¿", "").replace("¡", "").lower()
+    assert (said.count("5 - 10"), said.count("- 20")) == (99, 0)
+    assert "20 - mg" in said

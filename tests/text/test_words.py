@@ -9,7 +9,7 @@ from strategies import SPACES, TRICKY_WORDS, alphabets, decisions, spaced_texts,
 from t5punct.errors import InputError
 from t5punct.text.marks import Alphabet, Case
 from t5punct.text.render import Decision, RenderConfig, render_word
-from t5punct.text.words import Word, checked_text, opening_apart, readable, split
+from t5punct.text.words import Word, checked_text, forbids_dash, opening_apart, readable, split
 
 # characters that nobody sees, and such as belong to the letter or emoji before them
 UNSEEN = "\u00ad\u061c\u200b\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2060\u2066\u2067\u2068\u2069\ufeff"
@@ -256,3 +256,16 @@ def test_a_phrase_that_may_end_a_sentence_does_so_if_the_next_word_shows_it_and_
     assert [(text, word.given, word.ends_sentence(".")) for text, word in phrases.items()] == [
         ("r", "", None), ("p", "", False), ("m", ",", None), ("u", "", False), ("a", ",", False),
     ]  # fmt: skip
+
+
+def test_quotes_close_at_the_end_and_stand_behind_marks_if_asked() -> None:
+    assert [text for text in ('you"', 'a"b', '"so', '"', "x”") if Word(text).closes_quote] == ['you"', "x”"]
+    assert [Word(text).with_quotes_behind().with_marks("?") for text in ('you"', "so")] == ['you?"', "so?"]
+
+
+@pytest.mark.parametrize(("word", "following", "is_forbidden"), [
+    (Word("5"), "10", True), (Word("5"), "$10", True), (Word("5"), "-", True), (Word("5"), "(10", True),
+    (Word("5", space="\n"), "10", False), (Word("we"), "10", False), (Word("5"), "we", False),
+])  # fmt: skip
+def test_no_dash_comes_between_two_numbers(word: Word, following: str, is_forbidden: bool) -> None:
+    assert forbids_dash(word, Word(following)) is is_forbidden
