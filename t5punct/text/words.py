@@ -50,7 +50,7 @@ CLOSERS = _CLOSERS_OF_CORE + APOSTROPHES
 _PUNCTUATION = ",.?!:;-…–—―" + "".join(OTHER_SCRIPTS) + OPENERS + CLOSERS
 _STANDING = (*",?!:;…", *OTHER_SCRIPTS)  # marks that no letter, abbreviation or hyphenated word ends in
 ALL_MARKS = Alphabet(Alphabet().marks + "".join(OTHER_SCRIPTS))  # of any script
-_DASH_AND_NUMBER = re.compile(r"[-–—][^\S\r\n]+[$€£]?\d")  # of `5 - 10 mg`: between two numbers a dash is no mark
+_DASH_AND_NUMBER = re.compile(r"[-–—][^\S\r\n]+[¿¡]?[$€£]?\d")  # of `5 - 10 mg`: between two numbers a dash is no mark
 _NUMBER_OR_DASH = re.compile(r"[$€£]?\d|[-–—]$")
 _PIECE = re.compile(r"(\S+)(\s*)")
 _ASCII_WORD = re.compile(r"[A-Za-z0-9]+(?:['-][A-Za-z0-9]+)*")
@@ -89,7 +89,7 @@ class Word:
         if text.startswith(("...", "…")):
             text = text.lstrip(".…").lstrip(OPENERS)
         # a leading apostrophe is a quote if another one closes it, or before a capital ('Hello); not in 'em and 'Tis
-        quoted = text[1:].lstrip(OPENERS)
+        quoted = text[1:].lstrip("".join(OPENING))
         is_quoted = quoted[:1].isupper() and quoted.lower() not in _ELISIONS
         if text[:1] in APOSTROPHES and (is_quoted or text[-1:] in APOSTROPHES):
             text = text.strip(APOSTROPHES).lstrip(OPENERS)
