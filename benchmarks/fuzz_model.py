@@ -110,9 +110,6 @@ def main() -> int:
     parser.add_argument("--texts", type=Path, nargs="*", default=[ROOT / "tests/data/lecture.txt"])
     options = parser.parse_args()
     logging.disable(logging.WARNING)  # files without words are many
-    letters = promises.letters
-    unopened = dict.fromkeys(map(ord, OPENING))
-    promises.letters = lambda text: letters(text.translate(unopened))  # they are marks here, which come and go
     rooms = [*FILES.items(), ("json", json_files), *files_of(phrases_of(options.texts)).items()]
     loaded = Punctuator.from_pretrained(options.model)
     ends, rng = time.monotonic() + 60 * options.minutes, Random(options.seed)
