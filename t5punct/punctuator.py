@@ -282,10 +282,10 @@ class Punctuator:
         kept_marks = view.words[index].given if self.config.render.keep_marks else NO_MARKS
         if kept_marks:
             return replace(vote, marks={kept_marks: 1.0})
-        following = view.words[index + 1 : index + 2] if self.config.decoding.delay_words != 0 else ()
-        if following and forbids_dash(view.words[index], following[0]):
+        sees_next = index + 1 < len(view.words) and self.config.decoding.delay_words != 0
+        if sees_next and forbids_dash(view.words[index], view.words[index + 1]):
             others = {marks: probability for marks, probability in vote.marks.items() if DASH not in marks}
-            has_said_dash = not following[0].has_slot  # `5 - 10`, which no mark cuts
+            has_said_dash = not view.words[index + 1].has_slot  # `5 - 10`, which no mark cuts
             vote = replace(vote, marks={NO_MARKS: 1.0} if has_said_dash or not others else normalise(others))
         # behind the last word only quotes or brackets that stand apart may follow
         is_last_word = view.is_last and not any(word.text.strip(CLOSERS) for word in view.words[index + 1 :])

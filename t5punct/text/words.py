@@ -231,8 +231,9 @@ def split(text: str, alphabet: Alphabet | None = None) -> SplitText:
 
 def forbids_dash(word: Word, following: Word) -> bool:
     """Return whether no dash may be written behind a word: between two numbers it would be said, as in `5 - 10`."""
-    is_in_line = not any(end in word.space for end in "\r\n")
-    return is_in_line and word.text[-1:].isdecimal() and _NUMBER_OR_DASH.match(following.core) is not None
+    if not word.text[-1:].isdecimal() or "\n" in word.space or "\r" in word.space:
+        return False
+    return _NUMBER_OR_DASH.match(following.core) is not None
 
 
 def opening_apart(text: str) -> tuple[str, str]:
