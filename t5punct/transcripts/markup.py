@@ -17,7 +17,7 @@ _RULE = re.compile(r"\s*([-=*_#~])\1{2,}\s*")  # below a heading, or between par
 _FRAMED = re.compile(r"\s*([-=*#~])\1{2,}[ \t]+\S.{0,60}[ \t]\1{3,}\s*")  # `--- MUSIC ---`
 # `[1]: https://.. "title"`; more words behind it are speech, as in `[Ann]: and/or what`
 _LINK_TARGET = re.compile(
-    r'\s*\[[^\[\]]+\]:\s+<?(?![¿¡])(?=\w+://|[^\s<>]*/|[^\s<>]+\.\w{2,4}\b)[^\s<>]++>?(?:\s+"[^"]*")?\s*'
+    r'\s*\[[^\[\]]+\]:\s+(?!</)<?(?![¿¡])(?=\w+://|[^\s<>]*/|[^\s<>]+\.\w{2,4}\b)[^\s<>]++>?(?:\s+"[^"]*")?\s*'
 )
 _FENCE = re.compile(r"[\s>]*(?:(`{3,})[^`]*|(~{3,}).*)\s*", re.DOTALL)  # before and behind code, also in a quote
 _TABLE_RULE_CHARS = frozenset("|:- \t")  # of `| --- | :-: |`

@@ -141,7 +141,7 @@ def read_line(
         n_words = len(opening[0].split())
         is_alone = opening.end() == len(text) and n_words <= _MOST_ALONE
         is_loud = opening[0].isupper() and not text[opening.end() :].isupper()
-        opening = opening if is_alone or (is_loud and n_words > 1) else None  # `(NATO)` may be an abbreviation
+        opening = opening if n_words > 1 and (is_alone or is_loud) else None  # `(NATO)` may be an abbreviation
     others = _DIRECTION.finditer(text, opening.end() if opening else n_label)
     has_turns = BARE_TURN in known_labels or text.lstrip().startswith(BARE_TURN)  # else `>>` may be code
     begin = tagged.starts[n_label] if label else 0  # of what is not yielded yet
