@@ -52,11 +52,11 @@ def test_folders_and_patterns_are_mirrored_and_files_of_one_name_do_not_collide(
 
 
 def test_files_of_a_folder_that_no_format_reads_are_counted(tree: Path, caplog: pytest.LogCaptureFixture) -> None:
-    for name in ("in/z.docx", "in/b/y.DOCX", "in/Makefile", "in/out/x.pdf"):
+    for name in ("in/z.docx", "in/b/y.DOCX", "in/README.md", "in/out/x.pdf"):
         (tree / name).parent.mkdir(exist_ok=True)
         (tree / name).touch()
     plan_jobs(["in", "other", "in/*.txt"], OutputConfig(folder=Path("in/out")))
-    assert caplog.messages == ["in: 2 x .docx, 1 x Makefile left out: no reader for it"], "what is written is no input"
+    assert caplog.messages == ["in: 2 x .docx, 1 x readme.md left out: no reader for it"], "what is written is no input"
 
 
 @pytest.mark.parametrize(("output", "names"), [

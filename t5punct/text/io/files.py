@@ -39,6 +39,7 @@ _ANY_WRITES = 0o222  # bits, of which a read-only file has none
 STANDARD = "-"  # standard input or output, in the place of a path
 PACKED = (".gz", ".xz")
 MARKDOWN = (".md", ".markdown")  # read as text in folders, too
+_NO_TRANSCRIPTS = ("readme.md", "readme.markdown")
 _FLUSH_EVERY = 64  # pieces of text; a reader of standard output waits for no more
 _FIRST_BYTES = {  # of files that are not text, whatever their names are
     b"%PDF-": "a PDF",
@@ -122,8 +123,9 @@ def find_files(name: str) -> tuple[Path, list[Path]]:
 
 
 def ending_of(path: Path) -> str:
-    """Return `.txt` for `talk.TXT.gz`."""
-    return Path(unpacked_name(path)).suffix.lower()
+    """Return `.txt` for `talk.TXT.gz`; of `README.md`, which says what a folder holds, and nobody said, the name."""
+    name = unpacked_name(path).lower()
+    return name if name in _NO_TRANSCRIPTS else Path(name).suffix
 
 
 def count_endings(files: Iterable[Path]) -> list[str]:
