@@ -88,9 +88,9 @@ class Word:
             return text
         if text.startswith(("...", "…")):
             text = text.lstrip(".…").lstrip(OPENERS)
-        # a leading apostrophe is a quote if another one closes it, or before a capital ('Hello); not in 'em and 'Tis
-        quoted = text[1:].lstrip("".join(OPENING))
-        is_quoted = quoted[:1].isupper() and quoted.lower() not in _ELISIONS
+        # a leading apostrophe is a quote if another one closes it, and before a capital ('Hello) or an opening mark;
+        # not in 'em and 'Tis
+        is_quoted = text[1:2] in OPENING or (text[1:2].isupper() and text[1:].lower() not in _ELISIONS)
         if text[:1] in APOSTROPHES and (is_quoted or text[-1:] in APOSTROPHES):
             text = text.strip(APOSTROPHES).lstrip(OPENERS)
         return _FACE.sub("", text).rstrip(_CLOSERS_OF_CORE) or self.text

@@ -106,7 +106,7 @@ def test_the_label_that_is_told_is_the_one_that_was_written() -> None:
 
 @pytest.mark.parametrize(("text", "opening", "written"), [
     ("qué", "¿", "¿qué"), ("¿qué", "", "qué"), ("¿qué", "¿", "¿qué"), ("¡¿qué", "¿", "¿qué"),
-    ("…¿qué", "¿", "…¿qué"), ("'¿Qué'", "¿", "'¿qué'"), ('"(¡qué', "¿", '"(¿qué'),
+    ("…¿qué", "¿", "…¿qué"), ("'¿Qué'", "¿", "'¿qué'"), ("'¿qué", "¿", "'¿qué"), ('"(¡qué', "¿", '"(¿qué'),
     ('¿"qué"', "¿", '"¿qué"'), ("¿qué", None, "¿qué"), ("42", "¿", "¿42"), ("¿", "¡", "¿"), (":)", "¿", ":)"),
 ])  # fmt: skip
 def test_an_opening_mark_stands_before_the_core(text: str, opening: str | None, written: str) -> None:
