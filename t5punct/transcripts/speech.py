@@ -145,6 +145,7 @@ def read_line(
     others = _DIRECTION.finditer(text, opening.end() if opening else n_label)
     has_turns = BARE_TURN in known_labels or text.lstrip().startswith(BARE_TURN)  # else `>>` may be code
     begin = tagged.starts[n_label] if label else 0  # of what is not yielded yet
+    is_behind_speech = False  # whether the direction is
     opens_line = not label  # whether the next words are the line's first: there `1.` is an item of a list
     for match in chain([opening] if opening else [], others):
         shown = match[0]
@@ -158,7 +159,8 @@ def read_line(
         stop = tagged.starts[match.start() + len(shown)]
         yield from read_words(line[begin:start], opens_line=opens_line)
         # `[inaudible]` stands for words, so it is part of a sentence; behind speech, so may be `[laughs]` or `[city]`
-        may_be_inside = bool(text[n_label : match.start()].strip()) and _ENDS_SENTENCE.search(shown) is None
+        is_behind_speech = is_behind_speech or bool(text[n_label : match.start()].strip())
+        may_be_inside = is_behind_speech and _ENDS_SENTENCE.search(shown) is None
         is_inside = _IS_UNHEARD.match(shown) or (role is Role.DIRECTION and may_be_inside)
         breaks = role is not Role.LAYOUT and not is_inside
         yield Kept(line[start:stop], breaks, role, shown, cue)

@@ -16,7 +16,6 @@ import glob
 import json
 import random
 import re
-from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby, islice, pairwise
@@ -126,8 +125,9 @@ def source_documents(
             yield from read(path, corpus, pauses_ms)
             continue
         try:
-            if ending_of(path) != ".parquet":
-                deque(lines_of_file(path), maxlen=0)  # all of it: the reader may find a wrong byte after some documents
+            lines = lines_of_file(path) if ending_of(path) != ".parquet" else ()
+            for _ in lines:  # to the end: the reader may find a wrong byte after some documents
+                pass
         except InputError as error:
             findings.left_out.append(f"{error.found}, left out; {error.fix}")
             if len(findings.left_out) == len(paths):

@@ -220,11 +220,12 @@ def _rewrite(items: Sequence[Item], new: Sequence[WrittenWord | None], texts: Se
     # a piece begins where it began in the old text, before what is inserted there; inside a part that became shorter,
     # at the part's end at the latest.  Of several marks at the end, the first one's piece gets all that are new
     steps = Levenshtein.opcodes([char.lower() for char in "".join(texts)], [char.lower() for char in text])
+    are_words = [bool(piece.strip(ALL_MARKS.characters + " ")) for piece in texts]
+    n_before_marks = max((number for number, is_word in enumerate(are_words, start=1) if is_word), default=0)
     new_starts = [0]
     for index, start in enumerate(accumulate(map(len, texts[:-1])), start=1):
         step = next(step for step in steps if start <= step.src_end)
-        is_behind_mark = not "".join(texts[index - 1 :]).strip(ALL_MARKS.characters + " ")
-        if is_behind_mark and step.tag != "equal":
+        if index > n_before_marks and step.tag != "equal":
             new_starts.append(len(text))
         else:
             new_starts.append(min(step.dest_start + start - step.src_start, step.dest_end))
